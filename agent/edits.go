@@ -74,11 +74,7 @@ func edited(inv runner.Invocation) string {
 	if inv.Call.Check || len(m.Edits) == 0 {
 		return ""
 	}
-	var environ []string
-	if inv.Env != nil {
-		environ = inv.Env.Environ
-	}
-	parsed, err := m.Parse(m.Name, inv.Args, environ)
+	parsed, err := m.Parse(m.Name, inv.Args, inv.Env.Reading())
 	if err != nil {
 		return "" // the module says so itself, and does nothing
 	}

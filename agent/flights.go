@@ -15,6 +15,8 @@ type flight struct {
 	*batch
 	last uint64
 	size int
+	// first is the acknowledgement of the plan, if it goes with this batch.
+	first *receipt
 	// question is the batch as it is sent, err why it cannot be.
 	question question
 	err      error
@@ -111,6 +113,9 @@ func (o *outbox) takeOff(ctx context.Context, since time.Duration) (f *flight, w
 	if n := len(o.air); n > 0 {
 		f.before = o.air[n-1]
 	}
+	if f.first, o.first = o.first, nil; f.first != nil {
+		f.Ack = &f.first.ack
+	}
 	for _, u := range o.queue[first:] {
 		if f.size > 0 && f.size+len(u.JSON) > room {
 			break
@@ -162,6 +167,9 @@ func (o *outbox) deliver(f *flight) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f.arrived, o.broken = ok, o.broken || !ok
+	if !ok && f.first != nil && f.Turn == o.line.who().Turn {
+		o.first = f.first
+	}
 	o.air = slices.DeleteFunc(o.air, func(other *flight) bool { return other == f })
 	close(f.done)
 	return ok

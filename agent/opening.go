@@ -17,6 +17,8 @@ type opening struct {
 	// key is the session's, sealed whether acknowledgements are closed with it.
 	key    wire.Key
 	sealed bool
+	// within: the first acknowledgement goes with the session's first batch.
+	within bool
 }
 
 // answered tells whether the acknowledgement is known.
@@ -51,6 +53,9 @@ func (a *Agent) takePlan(l *letter) {
 		default:
 			a.open(l, o)
 			close(o.done)
+			if o.within {
+				return
+			}
 		}
 		a.acknowledge(l, o.ack, o.key, o.sealed)
 	})
@@ -75,15 +80,21 @@ func (a *Agent) open(l *letter, o *opening) {
 		_, err = a.cfg.Policy.rule(l.Header.Issuer)
 	}
 	if err == nil {
-		err = a.begin(l.Header.Issuer, &in)
+		ack.Ends, ack.Hears, ack.Each, ack.Others = in.Sealed, in.Place > 0, in.Each, a.others(l.Header.Run)
+		o.within = in.Within && in.Sealed
+		var first *receipt
+		if o.within {
+			first = &receipt{ack, func() { a.acknowledge(l, ack, in.HostKey, true) }}
+		}
+		err = a.begin(l.Header.Issuer, &in, first)
 	}
 	if err != nil {
+		o.within, ack.Ends = false, false
 		a.refuse(l.msg, l.Header.Kind, err)
 		ack.Err = a.because(err).Error()
 		var refused *wire.RefusedError
 		ack.Replayed = errors.As(err, &refused) && refused.Reason == wire.Replayed
 	}
-	ack.Ends, ack.Hears, ack.Each, ack.Others = err == nil && in.Sealed, in.Place > 0, in.Each, a.others(l.Header.Run)
 	o.ack, o.key, o.sealed = ack, in.HostKey, in.Sealed
 }
 
@@ -128,8 +139,8 @@ func (a *Agent) let(l *letter, take func(nonce string, expires int64) (bool, err
 	return nil
 }
 
-// begin starts a play in the session of its host, which is made if need be.
-func (a *Agent) begin(issuer string, in *wire.Opening) error {
+// begin starts a play in the session of its host, which is made if need be. first goes with its first batch.
+func (a *Agent) begin(issuer string, in *wire.Opening, first *receipt) error {
 	r, err := a.join(issuer, in.Start.Run, in.RunKey, in.Each)
 	if err != nil {
 		return err
@@ -140,7 +151,7 @@ func (a *Agent) begin(issuer string, in *wire.Opening) error {
 		if err != nil {
 			return err
 		}
-		if err = s.begin(in); !errors.Is(err, errOver) {
+		if err = s.begin(in, first); !errors.Is(err, errOver) {
 			return err
 		}
 		<-s.over

@@ -34,6 +34,7 @@ type outbox struct {
 	size   int            // bytes in queue; guarded by mu
 	window int            // guarded by mu
 	due    uint64         // the last event that is to be sent now; guarded by mu
+	first  *receipt       // the acknowledgement of the plan as long as it is to go with a batch, nil for none; guarded by mu
 	later  *time.Timer    // makes all due that waits, nil until something did; guarded by mu
 	failed error          // the log could not be written; guarded by mu
 	begun  bool           // something that changes things has begun since a step was told as done; guarded by mu
@@ -43,6 +44,12 @@ type outbox struct {
 	change chan struct{}  // closed and replaced at each acknowledgement; guarded by mu
 	filled chan struct{}  // one slot: there is something to send
 	retry  chan struct{}  // one slot: the broker is back
+}
+
+// receipt is the acknowledgement of a plan. alone sends it without a batch.
+type receipt struct {
+	ack   wire.Ack
+	alone func()
 }
 
 // gate is the event that has told before which step the session stands, 0 for none, and when it was first sent.
@@ -65,6 +72,7 @@ type batch struct {
 	Run    string            `json:"run"`
 	Host   string            `json:"host"`
 	Events []json.RawMessage `json:"events"`
+	Ack    *wire.Ack         `json:"ack,omitempty"`
 }
 
 // json is a batch as JSON: large events are copied once.
@@ -73,29 +81,34 @@ func (b *batch) json() (json.RawMessage, error) {
 	for _, e := range events {
 		size += len(e) + 1
 	}
-	head, err := json.Marshal(batch{Session: b.Session, Run: b.Run, Host: b.Host, Events: []json.RawMessage{}})
+	whole, err := json.Marshal(batch{Session: b.Session, Run: b.Run, Host: b.Host, Events: []json.RawMessage{}, Ack: b.Ack})
 	if err != nil {
 		return nil, err
 	}
-	head = bytes.TrimSuffix(head, []byte("]}"))
-	out := append(make([]byte, 0, len(head)+size+1), head...)
+	mark := []byte(`"events":[`)
+	at := bytes.Index(whole, mark) + len(mark)
+	head, tail := whole[:at], whole[at:]
+	out := append(make([]byte, 0, len(whole)+size), head...)
 	for i, e := range events {
 		if i > 0 {
 			out = append(out, ',')
 		}
 		out = append(out, e...)
 	}
-	return append(out, "]}"...), nil
+	return append(out, tail...), nil
 }
 
 // begin notes that the session was handed a plan. Its events are numbered on from the one that the controller had last. What waits
 // of an earlier plan it does not want: it would have had all of that, or has given that turn up.
-func (o *outbox) begin(in *wire.Opening) error {
+func (o *outbox) begin(in *wire.Opening, first *receipt) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.seq, o.acked, o.sent, o.due, o.queue, o.size = in.Acked, in.Acked, in.Acked, in.Acked, nil, 0
 	o.place, o.gate = store.Place{Play: in.Start.Play}, gate{}
 	o.recall(math.MaxUint64) // they will not be answered any more
+	if o.first = first; first != nil {
+		o.linger()
+	}
 	if in.Start.Window > 0 {
 		o.window = in.Start.Window
 	}
@@ -130,13 +143,36 @@ func (o *outbox) add(e wire.Event) {
 	if e.Kind == wire.Done {
 		o.begun = false
 	}
-	switch {
-	case e.Kind != wire.Started:
+	if e.Kind != wire.Started {
 		o.hurry()
-	case o.later == nil:
-		o.later = time.AfterFunc(linger, o.urge)
-	default:
+	} else {
+		o.linger()
+	}
+}
+
+// linger has sent what waits in a moment, at the latest. It assumes mu held.
+func (o *outbox) linger() {
+	if o.later == nil {
+		o.later = time.AfterFunc(linger, o.lingered)
+	} else {
 		o.later.Reset(linger)
+	}
+}
+
+// lingered sends what waits, the acknowledgement of the plan alone if there is nothing else.
+func (o *outbox) lingered() {
+	o.mu.Lock()
+	o.hurry()
+	first := o.first
+	if len(o.queue) > 0 {
+		first = nil // it goes with that
+	}
+	if first != nil {
+		o.first = nil
+	}
+	o.mu.Unlock()
+	if first != nil {
+		first.alone()
 	}
 }
 
@@ -319,8 +355,8 @@ func (o *outbox) restore(f *store.Session) {
 	}
 }
 
-// linger waits until everything is sent, as long as it is worth waiting for a controller that has gone.
-func (o *outbox) linger(ctx context.Context) {
+// await waits until everything is sent, as long as it is worth waiting for a controller that has gone.
+func (o *outbox) await(ctx context.Context) {
 	if o.log == nil {
 		return // it was of this process
 	}

@@ -29,7 +29,8 @@ func (s *session) play(ctx, cancelled context.Context, start wire.Start) {
 	}
 	err := s.walk(ctx, cancelled, start, t, func(e wire.Event) {
 		if e.Kind == wire.Ended {
-			ended = &e // what it says depends on why
+			last := e
+			ended = &last // what it says depends on why
 			return
 		}
 		if e.Kind == wire.Started {

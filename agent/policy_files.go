@@ -21,11 +21,7 @@ var (
 // files tells whether the files that a call names lie where they may. The arguments are read as the module will read them: under
 // any of their names, lists written as text, ~ and variables in paths. A relative path could lie anywhere.
 func (r *Rule) files(inv runner.Invocation) error {
-	var environ []string
-	if inv.Env != nil {
-		environ = inv.Env.Environ
-	}
-	parsed, err := inv.Module.Parse(inv.Module.Name, inv.Args, environ)
+	parsed, err := inv.Module.Parse(inv.Module.Name, inv.Args, inv.Env.Reading())
 	if err != nil {
 		return nil // the module says so itself, and does nothing
 	}

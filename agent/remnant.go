@@ -83,7 +83,7 @@ func (m *remnant) run(ctx context.Context, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	var sending sync.WaitGroup
 	sending.Go(func() { m.out.run(ctx) })
-	m.out.linger(ctx)
+	m.out.await(ctx)
 	m.takeLeave(ctx)
 	cancel()
 	sending.Wait()

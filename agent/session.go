@@ -109,7 +109,7 @@ func (s *session) watch() {
 		if !s.die(gone) {
 			continue
 		}
-		s.out.linger(s.ctx)
+		s.out.await(s.ctx)
 		s.mu.Lock()
 		if gone == s.line.isGone() { // else the controller came back with another play
 			s.ended = true
@@ -134,8 +134,8 @@ func (s *session) die(gone <-chan struct{}) bool {
 	return dies
 }
 
-// begin hands the session a plan. A play that still runs is ended first: the controller has given it up.
-func (s *session) begin(in *wire.Opening) error {
+// begin hands the session a plan, which is acknowledged with its first batch, unless first is nil. A play that still runs is ended first: the controller has given it up.
+func (s *session) begin(in *wire.Opening, first *receipt) error {
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	s.mu.Lock()
@@ -154,7 +154,7 @@ func (s *session) begin(in *wire.Opening) error {
 	}
 	s.dead.Store(false)
 	s.line.begin(wire.Session{Life: s.line.agent.life, Turn: in.Turn}, terms{in.Start.Lease, in.Start.Fresh})
-	if err := s.out.begin(in); err != nil {
+	if err := s.out.begin(in, first); err != nil {
 		return err
 	}
 	s.queue, s.last, s.since, s.place = nil, max(s.last, in.Advanced), s.line.agent.cfg.Now(), in.Place

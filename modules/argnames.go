@@ -12,7 +12,8 @@ import (
 // aliases gives an alias's value to its parameter; a later alias wins, also over the parameter itself.
 func (c *checker) aliases(params []Param, args *value.Dict, context []string) {
 	prefix := strings.Join(append(context, ""), ".")
-	for _, p := range params {
+	for i := range params {
+		p := &params[i]
 		for _, alias := range p.Aliases {
 			v, ok := args.Get(alias)
 			if !ok {
@@ -35,11 +36,12 @@ func (c *checker) aliases(params []Param, args *value.Dict, context []string) {
 
 // fallbacks takes what the environment gives for arguments that were not given.
 func (c *checker) fallbacks(params []Param, args *value.Dict) {
-	for _, p := range params {
+	for i := range params {
+		p := &params[i]
 		if p.Env == "" || args.Has(p.Name) {
 			continue
 		}
-		if val, ok := lookupEnv(c.environ, p.Env); ok {
+		if val, ok := lookupEnv(c.reading.Environ, p.Env); ok {
 			args.Put(p.Name, val)
 		}
 	}
@@ -47,13 +49,8 @@ func (c *checker) fallbacks(params []Param, args *value.Dict) {
 
 // names notes the arguments that are no parameters.
 func (c *checker) names(params []Param, args *value.Dict, context []string) {
-	var names, aliases []string
-	for _, p := range params {
-		names = append(names, p.Name)
-		aliases = append(aliases, p.Aliases...)
-	}
 	for _, k := range args.Names() {
-		if slices.Contains(names, k) || slices.Contains(aliases, k) {
+		if slices.ContainsFunc(params, func(p Param) bool { return p.Name == k || slices.Contains(p.Aliases, k) }) {
 			continue
 		}
 		c.unsupported = append(c.unsupported, strings.Join(append(context, k), "."))

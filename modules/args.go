@@ -24,12 +24,27 @@ type Parsed struct {
 	Deprecations []map[string]any
 }
 
+// Reading says how arguments are read.
+type Reading struct {
+	// Environ is the environment that paths are expanded with, as KEY=value; with none they stay as they are.
+	Environ []string
+	// Tagged reads them as Env.Tagged has it.
+	Tagged bool
+}
+
+// Reading is how a call with this Env reads its arguments; of a nil Env the zero value.
+func (env *Env) Reading() Reading {
+	if env == nil {
+		return Reading{}
+	}
+	return Reading{Environ: env.Environ, Tagged: env.Tagged}
+}
+
 // Parse checks call arguments and completes them with defaults; args stay as they are. name is the module as the
-// playbook writes it, for messages; environ the environment that paths are expanded with (nil: not at
-// all). An error has the text that Ansible shows; Parsed then holds what was understood.
-func (m *Module) Parse(name string, args *value.Dict, environ []string) (*Parsed, error) {
-	p := &Parsed{Params: args.Copy()}
-	c := &checker{parsed: p, environ: environ, anyArgs: m.AnyArgs}
+// playbook writes it, for messages. An error has the text that Ansible shows; Parsed then holds what was understood.
+func (m *Module) Parse(name string, args *value.Dict, r Reading) (*Parsed, error) {
+	p := &Parsed{Params: args.CopyFor(len(m.Params()))}
+	c := &checker{parsed: p, reading: r, anyArgs: m.AnyArgs}
 	c.check(m.Params(), m.Rules, p.Params, nil)
 	if len(c.unsupported) > 0 {
 		sort.Strings(c.unsupported)
@@ -79,7 +94,7 @@ func (p *Parsed) invocation(params []Param, given *value.Dict) *value.Dict {
 // users see the first error only.
 type checker struct {
 	parsed      *Parsed
-	environ     []string
+	reading     Reading
 	anyArgs     bool
 	errs        []error
 	unsupported []string
@@ -133,7 +148,8 @@ func (c *checker) addRule(err error, context []string) {
 
 // setDefaults completes args: first, before the checks, only what has a default; at last also None.
 func setDefaults(params []Param, args *value.Dict, none bool) {
-	for _, p := range params {
+	for i := range params {
+		p := &params[i]
 		if !p.inner() && !args.Has(p.Name) && (p.Default != nil || none) {
 			args.Put(p.Name, p.Default)
 		}
@@ -142,7 +158,8 @@ func setDefaults(params []Param, args *value.Dict, none bool) {
 
 func missingArguments(params []Param, args *value.Dict) error {
 	var missing []string
-	for _, p := range params {
+	for i := range params {
+		p := &params[i]
 		if p.Required && !args.Has(p.Name) {
 			missing = append(missing, p.Name)
 		}
@@ -159,18 +176,19 @@ func (c *checker) types(params []Param, args *value.Dict, context []string) {
 	if len(context) > 0 {
 		where = " found in '" + strings.Join(context, " -> ") + "'."
 	}
-	for _, p := range params {
+	for i := range params {
+		p := &params[i]
 		v := Argument(args, p.Name)
 		if value.IsNone(v) || p.Name == "*" {
 			continue
 		}
-		out, err := coerce(p.Type, v, c.environ)
+		out, err := coerce(p.Type, v, c.reading)
 		if err != nil {
-			c.fail("argument '%s' is of type %s%s and we were unable to convert to %s: %v", p.Name, c.typeName(v), where, p.Type, c.reword(err))
+			c.fail("argument '%s' is of type %s%s and we were unable to convert to %s: %v", p.Name, c.kind(v), where, p.Type, c.reword(err))
 			continue
 		}
 		if list, ok := out.(*value.List); ok && p.Elements != "" {
-			out = c.elements(&p, list, strings.TrimSuffix(where, "."))
+			out = c.elements(p, list, strings.TrimSuffix(where, "."))
 		}
 		args.Put(p.Name, out)
 	}
@@ -189,10 +207,10 @@ func IsGiven(args *value.Dict, name string) bool { return !value.IsNone(Argument
 func (c *checker) elements(p *Param, list *value.List, where string) *value.List {
 	out := value.NewList()
 	for _, item := range list.Items {
-		v, err := coerce(p.Elements, item, c.environ)
+		v, err := coerce(p.Elements, item, c.reading)
 		if err != nil {
 			c.fail("Elements value for option '%s'%s is of type %s and we were unable to convert to %s: %v",
-				p.Name, where, c.typeName(item), p.Elements, c.reword(err))
+				p.Name, where, c.kind(item), p.Elements, c.reword(err))
 			continue
 		}
 		out.Items = append(out.Items, v)
@@ -201,9 +219,13 @@ func (c *checker) elements(p *Param, list *value.List, where string) *value.List
 }
 
 func (c *checker) choices(params []Param, args *value.Dict, context []string) {
-	for _, p := range params {
+	for i := range params {
+		p := &params[i]
+		if len(p.Choices) == 0 {
+			continue
+		}
 		v, given := args.Get(p.Name)
-		if len(p.Choices) == 0 || !given {
+		if !given {
 			continue
 		}
 		all := strings.Join(p.Choices, ", ")

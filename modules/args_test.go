@@ -107,7 +107,7 @@ func TestTextIsReadAsDictionary(t *testing.T) {
 		`{'a': 1`:                               "unable to evaluate string as dictionary",
 		`a`:                                     "dictionary requested, could not parse JSON or key=value",
 	} {
-		v, err := coerce("dict", value.Str(text), nil)
+		v, err := coerce("dict", value.Str(text), Reading{})
 		got := ""
 		if err != nil {
 			got = err.Error()
@@ -152,7 +152,7 @@ func TestMessagesOfWrongArgumentsAreAnsibles(t *testing.T) {
 		{args{"path": "x", "names": []any{args{}}, "list": nil, "env": []any{}}, "argument 'env' is of type <class 'list'> and we were unable to convert to dict: <class 'list'> cannot be converted to a dict"},
 		{args{"path": "x", "follow": "maybe"}, "argument 'follow' is of type <class 'str'> and we were unable to convert to bool: The value 'maybe' is not a valid boolean.  Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"},
 	} {
-		_, err := m.Parse("probe", dictOf(c.args), nil)
+		_, err := m.Parse("probe", dictOf(c.args), Reading{})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%v:\n got %v\nwant %s", c.args, err, c.want)
 		}
@@ -164,7 +164,7 @@ func TestArgumentsAreConvertedAsAnsibleDoes(t *testing.T) {
 	p, err := m.Parse("probe", value.DictOf(
 		"name", "~/a/$B", "follow", "Yes", "depth", " 12 ", "names", "x, y", "ratio", 2,
 		"opts", value.DictOf("flags", 3), "env", "B='2 3' A=1", "mode", 420,
-	), []string{"HOME=/home/u", "B=b"})
+	), Reading{Environ: []string{"HOME=/home/u", "B=b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestArgumentsAreConvertedAsAnsibleDoes(t *testing.T) {
 }
 
 func TestNumbersOfJSONArgumentsStayInts(t *testing.T) {
-	got, err := coerce("dict", value.Str(`{"b": [2.5, 9007199254740993], "a": 1.0, "c": 18446744073709551616}`), nil)
+	got, err := coerce("dict", value.Str(`{"b": [2.5, 9007199254740993], "a": 1.0, "c": 18446744073709551616}`), Reading{})
 	if want := "{'b': [2.5, 9007199254740993], 'a': 1.0, 'c': 18446744073709551616}"; err != nil || Repr(got) != want {
 		t.Errorf("%v, %v", Repr(got), err)
 	}
@@ -253,10 +253,36 @@ func FuzzCoerceNeverPanics(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, kind := range []string{"str", "path", "bool", "int", "float", "list", "dict", "jsonarg", "bytes", "bits", "raw"} {
 			for _, v := range []any{a, b, []any{a}, map[string]any{a: b}} {
-				if _, err := coerce(kind, plainly(v), []string{"HOME=/"}); err != nil && err.Error() == "" {
+				if _, err := coerce(kind, plainly(v), Reading{Environ: []string{"HOME=/"}}); err != nil && err.Error() == "" {
 					t.Errorf("%s of %q: empty error", kind, v)
 				}
 			}
 		}
 	})
+}
+
+func TestArgumentsOfLevel219(t *testing.T) {
+	m := define()
+	type args = map[string]any
+	for _, c := range []struct {
+		args args
+		want string
+	}{
+		{args{"path": "x", "depth": "y"}, "argument 'depth' is of type str and we were unable to convert to int: \"'y'\" cannot be converted to an int"},
+		{args{"path": "x", "depth": 2.5}, "argument 'depth' is of type float and we were unable to convert to int: \"2.5\" cannot be converted to an int"},
+		{args{"path": "x", "names": args{"a": 1}}, "argument 'names' is of type dict and we were unable to convert to list: <class 'dict'> cannot be converted to a list"},
+		{args{"path": "x", "follow": "maybe"}, "argument 'follow' is of type str and we were unable to convert to bool: The value 'maybe' is not a valid boolean. Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"},
+	} {
+		_, err := m.Parse("probe", dictOf(c.args), Reading{Tagged: true})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%v:\n got %v\nwant %s", c.args, err, c.want)
+		}
+	}
+	p, err := m.Parse("probe", dictOf(args{"path": "x", "depth": "2.0"}), Reading{Tagged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if depth := Argument(p.Params, "depth"); depth != value.Int(2) {
+		t.Errorf("2.0 is %v", depth)
+	}
 }

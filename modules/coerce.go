@@ -1,7 +1,9 @@
 package modules
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"os/user"
 	"regexp"
 	"strconv"
@@ -13,18 +15,17 @@ import (
 )
 
 // coerce turns a given value into one of an Ansible type, or says why it cannot, in Ansible's words.
-// environ is the environment for paths, as KEY=value; with none, paths stay as they are.
-func coerce(kind string, v value.Value, environ []string) (value.Value, error) {
+func coerce(kind string, v value.Value, r Reading) (value.Value, error) {
 	switch kind {
 	case "str":
 		return toText(v), nil
 	case "path":
-		return value.UnsafeStr(expandPath(Str(v), environ)), nil
+		return value.UnsafeStr(expandPath(Str(v), r.Environ)), nil
 	case "bool":
 		b, err := Bool(v)
 		return value.Bool(b), err
 	case "int":
-		return toInt(v)
+		return toInt(v, r.Tagged)
 	case "float":
 		return toFloat(v)
 	case "list":
@@ -53,8 +54,16 @@ func (e *convertError) Error() string { return TypeName(e.v) + " cannot be conve
 
 // reword names types as this check does.
 func (c *checker) reword(err error) error {
-	if e, ok := err.(*convertError); ok && c.text != "" {
+	e, ok := err.(*convertError)
+	switch {
+	case ok && c.reading.Tagged && e.what == anInt:
+		return fmt.Errorf("%s cannot be converted to %s", `"`+value.PrintedRepr(e.v)+`"`, e.what)
+	case ok && c.text != "":
 		return fmt.Errorf("%s cannot be converted to %s", c.typeName(e.v), e.what)
+	case c.reading.Tagged:
+		if text, is := err.(notBool); is {
+			return errors.New(strings.Replace(text.Error(), ".  Valid", ". Valid", 1))
+		}
 	}
 	return err
 }
@@ -88,7 +97,10 @@ func toText(v value.Value) value.Value {
 	return value.UnsafeStr(Str(v))
 }
 
-func toInt(v value.Value) (value.Value, error) {
+const anInt = "an int"
+
+// toInt is a value as an int. whole takes numbers with a point too, if nothing but zeros stands behind it.
+func toInt(v value.Value, whole bool) (value.Value, error) {
 	switch v := v.(type) {
 	case value.Int:
 		return v, nil
@@ -107,7 +119,12 @@ func toInt(v value.Value) (value.Value, error) {
 			}
 		}
 	}
-	return nil, notConvertible(v, "an int")
+	if f, err := toFloat(v); whole && err == nil {
+		if f := float64(f.(value.Float)); f == math.Trunc(f) && math.Abs(f) < 1<<62 {
+			return value.Int(f), nil
+		}
+	}
+	return nil, notConvertible(v, anInt)
 }
 
 func toFloat(v value.Value) (value.Value, error) {

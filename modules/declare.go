@@ -150,13 +150,13 @@ func (p *Param) parseDefault(text string) (value.Value, error) {
 	if text == "" && p.Type == "dict" {
 		return value.NewDict(), nil
 	}
-	v, err := coerce(p.Type, value.UnsafeStr(text), nil)
+	v, err := coerce(p.Type, value.UnsafeStr(text), Reading{})
 	if err != nil {
 		return nil, err
 	}
 	if list, ok := v.(*value.List); ok && p.Elements != "" {
 		for i := range list.Items {
-			if list.Items[i], err = coerce(p.Elements, list.Items[i], nil); err != nil {
+			if list.Items[i], err = coerce(p.Elements, list.Items[i], Reading{}); err != nil {
 				return nil, err
 			}
 		}

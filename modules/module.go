@@ -13,6 +13,7 @@ import (
 
 	"hark/modules/internal/fsx"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // Module is one module: a declaration, its parameters and what it does.
@@ -190,7 +191,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 		name = m.Name
 	}
 	var err error
-	if parsed, err = m.Parse(name, args, env.Environ); err == nil {
+	if parsed, err = m.Parse(name, args, env.Reading()); err == nil {
 		if m.Settle != nil {
 			m.Settle(parsed.Params)
 		}
@@ -198,6 +199,9 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 	}
 	if err != nil {
 		res = resultOf(err)
+	}
+	if crash := (*Crash)(nil); errors.As(err, &crash) && env.Tagged {
+		res.Msg = Uncaught + crash.Raised
 	}
 	if !m.Session {
 		res.complete()
@@ -209,6 +213,21 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 	}
 	return res
 }
+
+// Uncaught is what ansible-core 2.19 puts before an exception that a module does not catch.
+const Uncaught = "Task failed: Module failed: "
+
+// Crash is an error where Ansible's module ends with an exception: level 2.19 tells what was raised, older ones a traceback, in place of which
+// stands what the error says.
+type Crash struct {
+	Raised string // the exception's text
+	Err    error
+}
+
+func (e *Crash) Error() string { return e.Err.Error() }
+
+// Unwrap is the error in hark's own words.
+func (e *Crash) Unwrap() error { return e.Err }
 
 // resultOf is the result that an error stands for. An error with Details adds their keys.
 func resultOf(err error) Result {
@@ -261,6 +280,19 @@ func ActionFail(cause, format string, a ...any) error {
 		cause = "NoneType: None"
 	}
 	return &Ended{Result{Failed: true, Msg: fmt.Sprintf(format, a...), Data: value.DictOf("exception", cause+"\n")}}
+}
+
+// NoAsync is the error for an action, as it is written, that cannot be run in the background.
+func NoAsync(action string, tagged bool) error {
+	if tagged {
+		return ActionFail("", "This action (%s) does not support async.", action)
+	}
+	return ActionFail("", "async is not supported for this task.")
+}
+
+// Because is a failure whose cause is told apart from its message, as level 2.19 does; data is what else the result has, or nil.
+func Because(cause, msg string, data *value.Dict) Result {
+	return Result{Failed: true, Msg: msg, Data: data, Marks: result.Marks{Cause: cause}}
 }
 
 // ErrorKind is the class that Ansible gives to an error of a template; IsUndefined tells that a variable is not

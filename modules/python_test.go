@@ -32,3 +32,21 @@ func TestNamedPythonIsTheOneThatRuns(t *testing.T) {
 		t.Errorf("there is no %s", got)
 	}
 }
+
+// TestPythonIsLookedForAsAnsibleDoes: ansible-core 2.19.11 on a host with all of them takes the newest that it knows.
+func TestPythonIsLookedForAsAnsibleDoes(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"python3", "python3.8", "python3.12", "python3.99"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := &Env{Interpreter: "auto_silent", Environ: []string{"PATH=" + dir}, Tagged: true}
+	if got, want := e.Python(), filepath.Join(dir, "python3.12"); got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+	e.Tagged = false
+	if got := e.Python(); got != "/usr/bin/python3" && got != "/usr/libexec/platform-python" && got != filepath.Join(dir, "python3") {
+		t.Errorf("found %s", got)
+	}
+}

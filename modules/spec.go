@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"sort"
+	"strings"
 	"sync"
 
 	"hark/modules/py/value"
@@ -11,10 +12,10 @@ import (
 
 // Decoder checks arguments against an argument struct of its own and fills it: for stages that Ansible's actions check
 // by themselves. name is the module as written. It is to be made once for a struct, which is read when it is first used.
-func Decoder[A any](rules Rules) func(name string, args *value.Dict) (A, error) {
+func Decoder[A any](rules Rules) func(name string, args *value.Dict, r Reading) (A, error) {
 	m := &Module{params: sync.OnceValue(paramsOf[A]), Rules: rules}
-	return func(name string, args *value.Dict) (a A, err error) {
-		p, err := m.Parse(name, args, nil)
+	return func(name string, args *value.Dict, r Reading) (a A, err error) {
+		p, err := m.Parse(name, args, r)
 		if err == nil {
 			err = fill(m.Params(), p.Params, reflect.ValueOf(&a).Elem())
 		}
@@ -24,9 +25,9 @@ func Decoder[A any](rules Rules) func(name string, args *value.Dict) (A, error) 
 
 // CheckSpec checks arguments against a specification as roles have it in meta/argument_specs.yml. It gives the messages of
 // all that is wrong.
-func CheckSpec(spec, args *value.Dict) []string {
+func CheckSpec(spec, args *value.Dict, r Reading) []string {
 	own := args.Copy()
-	c := &checker{parsed: &Parsed{Params: own}, text: "ansible.parsing.yaml.objects.AnsibleUnicode"}
+	c := &checker{parsed: &Parsed{Params: own}, reading: r, text: "ansible.parsing.yaml.objects.AnsibleUnicode"}
 	c.check(specParams(spec), Rules{}, own, nil)
 	var out []string
 	for _, err := range c.errs {
@@ -136,4 +137,17 @@ func (c *checker) typeName(v value.Value) string {
 		return fmt.Sprintf("<class '%s'>", c.text)
 	}
 	return TypeName(v)
+}
+
+// kind is how messages name the type of what was given.
+func (c *checker) kind(v value.Value) string {
+	if !c.reading.Tagged {
+		return c.typeName(v)
+	}
+	return PlainTypeName(v)
+}
+
+// PlainTypeName is TypeName without what stands around the name.
+func PlainTypeName(v value.Value) string {
+	return strings.TrimSuffix(strings.TrimPrefix(TypeName(v), "<class '"), "'>")
 }

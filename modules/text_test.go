@@ -52,11 +52,11 @@ func TestSizesHaveUnits(t *testing.T) {
 		text, kind string
 		want       int64
 	}{{"10", "bytes", 10}, {"1K", "bytes", 1024}, {"2MB", "bytes", 2 << 20}, {"1.5G", "bytes", 3 << 29}, {"1Mb", "bits", 1 << 20}} {
-		if got, err := coerce(c.kind, value.Str(c.text), nil); err != nil || got != value.Int(c.want) {
+		if got, err := coerce(c.kind, value.Str(c.text), Reading{}); err != nil || got != value.Int(c.want) {
 			t.Errorf("%s %s = %v, %v", c.kind, c.text, got, err)
 		}
 	}
-	if _, err := coerce("bytes", value.Str("1Mb"), nil); err == nil || err.Error() != "<class 'str'> cannot be converted to a Byte value" {
+	if _, err := coerce("bytes", value.Str("1Mb"), Reading{}); err == nil || err.Error() != "<class 'str'> cannot be converted to a Byte value" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -41,8 +41,6 @@ const (
 	ChangesController
 	// IsAction: in Ansible it is an action on the controller, and no module.
 	IsAction
-	// TakesCommand: its line is a command.
-	TakesCommand
 	// OnlyLooks: it changes nothing, on the host or elsewhere, so that it does no harm where nobody wants its result any more, or twice.
 	OnlyLooks
 )

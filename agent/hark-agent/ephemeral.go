@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -59,9 +58,8 @@ func serveEphemeral(ctx context.Context, dir string) error {
 	defer processes.Close()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	line := &stdio{in: in, out: os.Stdout, ended: stop}
 	bus, err := nats.Dial(ctx, nats.Config{
-		Open: line.open, ID: identity.ID(), Name: "hark-agent " + grant.Name, Identity: identity, JWT: grant.JWT, Logger: zerolog.Nop(),
+		Open: func() (net.Conn, error) { return &stdio{in: in, out: os.Stdout}, nil }, Once: true, ID: identity.ID(), Name: "hark-agent " + grant.Name, Identity: identity, JWT: grant.JWT, Logger: zerolog.Nop(),
 		OnClosed: func(error) { stop() },
 	})
 	if err != nil {
@@ -72,6 +70,7 @@ func serveEphemeral(ctx context.Context, dir string) error {
 		Transport: bus, Identity: identity, Name: grant.Name, Version: version,
 		Trusted: func(key string) bool { return slices.Contains(grant.Operators, key) },
 		Modules: registry(), Cache: filepath.Join(dir, "cache"), Logger: zerolog.New(os.Stderr).Level(zerolog.WarnLevel), Host: processes.Host(),
+		Grace: -1, // it ends with its line, on which nobody hears last words
 	})
 	return a.Run(ctx)
 }
@@ -93,40 +92,18 @@ func introduce(identity *wire.Identity, in *bufio.Reader) (*wire.EphemeralGrant,
 	return &grant, nil
 }
 
-// stdio is the connection to the broker, once: when it ends, so does the agent.
+// stdio is the connection to the broker. It cannot be had again: when it ends, so does the agent.
 type stdio struct {
-	in    io.Reader
-	out   io.Writer
-	ended func()
-
-	once sync.Once
-	used bool
+	in  io.Reader
+	out io.Writer
 }
 
-func (s *stdio) open() (net.Conn, error) {
-	if s.used {
-		s.ended()
-		return nil, errors.New("the connection through ssh has ended")
-	}
-	s.used = true
-	return s, nil
-}
-
-func (s *stdio) Read(p []byte) (int, error) {
-	n, err := s.in.Read(p)
-	if err != nil {
-		s.once.Do(s.ended)
-	}
-	return n, err
-}
+func (s *stdio) Read(p []byte) (int, error) { return s.in.Read(p) }
 
 func (s *stdio) Write(p []byte) (int, error) { return s.out.Write(p) }
 
 // Close implements net.Conn. The streams are the process's.
-func (s *stdio) Close() error {
-	s.once.Do(s.ended)
-	return nil
-}
+func (s *stdio) Close() error { return nil }
 
 // The rest of net.Conn: ssh has its own time-outs, and its addresses are its own.
 func (s *stdio) LocalAddr() net.Addr              { return pipeAddr{} }

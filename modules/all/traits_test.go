@@ -34,7 +34,6 @@ func TestTraitsOfModules(t *testing.T) {
 		modules.IsAction: {"ansible.builtin.add_host", "ansible.builtin.assert", "ansible.builtin.debug", "ansible.builtin.fail", "ansible.builtin.fetch",
 			"ansible.builtin.group_by", "ansible.builtin.include_vars", "ansible.builtin.pause", "ansible.builtin.raw", "ansible.builtin.reboot", "ansible.builtin.script",
 			"ansible.builtin.set_stats", "ansible.builtin.validate_argument_spec", "ansible.builtin.wait_for_connection"},
-		modules.TakesCommand: {"ansible.builtin.command", "ansible.builtin.shell"},
 	} {
 		var got []string
 		for _, m := range all.Modules() {

@@ -3,6 +3,7 @@ package foreign
 import (
 	"strings"
 
+	"hark/modules"
 	"hark/modules/py/value"
 )
 
@@ -10,7 +11,7 @@ import (
 // and views see what they were before: texts, and mappings of plain values.
 
 // Raised is what the message of a module that has raised something begins with.
-const Raised = "Task failed: Module failed: "
+const Raised = modules.Uncaught
 
 // typeKey is the key of an object that names its type.
 const typeKey = "__ansible_type"

@@ -2,7 +2,7 @@
 #
 #   the first process   has imported ansible.module_utils.basic
 #     └ one per pack    has imported what the module imports, too; forked when a pack is first used
-#         └ one per call   runs the module, and is a process like any other: it may do with itself what it likes
+#         └ one per call   runs the module, and is a process like any other: it may do with itself what it likes; from the third on forked ahead of its call
 #
 # Both kinds of servers take orders from a socket: JSON, with file descriptors. They end when nobody holds the other end.
 # fd 3 is the socket of the first process, fd 4 the first pack. Package foreign of hark is the other side.
@@ -72,16 +72,57 @@ def world():
     return dict((p, mark(p)) for p in paths)
 
 
-def serve(control):
-    """Forks a child for each order, and tells how they end. It returns in the children, with the order and what else they shall keep: to free it
-    would take them a good part of a call."""
+class Spare(object):
+    """A child that is there before its order: a fork takes longer than many modules. It knows what its parent knew, who sees to it that this still holds."""
+
+    def __init__(self):
+        self.line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.pid = os.fork()
+        if self.pid == 0:
+            self.line, theirs = theirs, self.line
+        theirs.close()
+
+    def give(self, order, fds):
+        """Gives the child its order, and its pid; 0 if it has gone."""
+        try:
+            self.line.sendmsg([json.dumps(order).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack('%di' % len(fds), *fds))])
+        except OSError:
+            self.end()
+            return 0
+        self.line.close()
+        return self.pid
+
+    def take(self):
+        """Waits in the child for its order. There is none if the parent ends."""
+        order, fds = receive(self.line)
+        if order is None:
+            os._exit(0)
+        self.line.close()
+        return order, fds
+
+    def end(self):
+        self.line.close()
+        os.waitpid(self.pid, 0)
+
+
+def serve(control, ahead=False):
+    """Has a child for each order, and tells how they end; ahead has the next one forked before its order comes, once a second one came. It returns in the
+    children, with the order and what else they shall keep: to free it would take them a good part of a call."""
     signal.alarm(0)
     wake, waker = os.pipe()
     os.set_blocking(wake, False)
     os.set_blocking(waker, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(waker)
-    children = {}
+
+    def born():
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for fd in (wake, waker):
+            os.close(fd)
+        control.close()
+
+    children, spare, orders = {}, None, 0
     gc.collect()
     if hasattr(gc, 'freeze'):
         gc.freeze()
@@ -104,18 +145,27 @@ def serve(control):
         elif any(mark(p) != m for p, m in known.items()):
             send(control, id=order['id'], stale=True)
         else:
-            pid = os.fork()
+            pid = spare.give(order, fds) if spare else 0
+            pid, spare = pid or os.fork(), None
             if pid == 0:
-                signal.set_wakeup_fd(-1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                for fd in (wake, waker):
-                    os.close(fd)
-                control.close()
+                born()
                 return order, fds, known
             children[pid] = order['id']
             send(control, id=order['id'], pid=pid)
+            orders += 1
         for fd in fds:
             os.close(fd)
+        if ahead and listening and orders > 1 and spare is None:  # not before: it would hold the streams of the call
+            try:
+                spare = Spare()
+            except OSError:
+                continue  # there is no room for one: the next call forks its own, or says so
+            if spare.pid == 0:
+                born()
+                order, fds = spare.take()
+                return order, fds, known
+    if spare:
+        spare.end()
     os._exit(0)
 
 
@@ -221,7 +271,7 @@ def main():
     if len(os.listdir('/proc/self/task')) > 1:
         os._exit(1)  # a library has started threads, which no child would have
 
-    call, streams, _ = serve(control)
+    call, streams, _ = serve(control, ahead=True)
     os.setsid()
     for n, fd in enumerate(streams):
         os.dup2(fd, n)

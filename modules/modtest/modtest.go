@@ -68,6 +68,7 @@ type testCase struct {
 	Vars      map[string]any `yaml:"vars"`
 	Answers   map[string]any `yaml:"answers"`
 	Check     bool           `yaml:"check"`
+	Tagged    bool           `yaml:"tagged"`
 	Diff      bool           `yaml:"diff"`
 	Verbosity int            `yaml:"verbosity"`
 	Local     bool           `yaml:"local"`

@@ -18,6 +18,8 @@ type Marks struct {
 	OfItem  Flag
 	Label   value.Value
 	Ignored Flag
+	// Parsed: a module on a host has returned it, and playbooks are told so. It is kept beside the mapping alone.
+	Parsed bool
 	// Retried: the task is tried again.
 	Retried Flag
 	// Notify are the names of the handlers that are notified if it has changed something; nil for none.
@@ -30,7 +32,9 @@ type Marks struct {
 	// the tagged language, a mapping each; nil or "" where there are none.
 	Events   *value.List
 	FailedBy string
-	Notices  *value.List
+	// Cause is why a module failed, where that stands apart from what msg says. It is of the tagged language.
+	Cause   string
+	Notices *value.List
 }
 
 // Flag is a mark that holds, does not, or is not there: callbacks in Python tell the last two apart.
@@ -69,6 +73,7 @@ const (
 	delegated = prefix + "delegated_vars"
 	events    = prefix + "events"
 	failedBy  = prefix + "failed_by"
+	cause     = prefix + "cause"
 	notices   = prefix + "notices"
 )
 
@@ -108,6 +113,9 @@ func (m *Marks) each(f func(key, v value.Value)) {
 	}
 	if m.FailedBy != "" {
 		f(value.YAMLStr(failedBy), value.Str(m.FailedBy))
+	}
+	if m.Cause != "" {
+		f(value.YAMLStr(cause), value.Str(m.Cause))
 	}
 	if m.Notices != nil {
 		f(value.YAMLStr(notices), m.Notices)
@@ -157,6 +165,8 @@ func (m *Marks) read(key string, v value.Value) bool {
 		m.Events, _ = v.(*value.List)
 	case failedBy:
 		m.FailedBy, _ = value.Text(v)
+	case cause:
+		m.Cause, _ = value.Text(v)
 	case notices:
 		m.Notices, _ = v.(*value.List)
 	default:

@@ -94,6 +94,17 @@ func (r *Result) Job() string { return r.Text("ansible_job_id") }
 func (r *Result) Clean() *value.Dict {
 	out, _ := Strip(r.Dict).(*value.Dict)
 	out.Delete(value.Str("invocation"))
+	if r.Parsed {
+		out.Set("ansible_parsed", value.Bool(true))
+	}
+	results, _ := out.Get("results")
+	if list, ok := results.(*value.List); ok && len(list.Items) == len(r.Items) {
+		for i, item := range r.Items {
+			if d, isDict := list.Items[i].(*value.Dict); isDict && item.Parsed {
+				d.Set("ansible_parsed", value.Bool(true))
+			}
+		}
+	}
 	return out
 }
 

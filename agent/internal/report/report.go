@@ -91,6 +91,9 @@ func (r Reporter) shortened(res *result.Result, s result.Status) *result.Result 
 		return res
 	}
 	state := p.Verbosity == 0 && (s == result.OK || s == result.Changed) && !res.Verbose.On()
+	if !state && (len(res.Items) == 0 || p.Diff) {
+		return res
+	}
 	out := *res
 	out.Dict = value.NewDict()
 	for i := range res.Len() {

@@ -24,6 +24,8 @@ type trial interface {
 	content(ctx context.Context, res *result.Result) (bool, error)
 	// again is called with an attempt that is followed by another.
 	again(res *result.Result, n, most int64)
+	// exhausted fails a result that came of the last attempt.
+	exhausted(res *result.Result)
 	sleep(ctx context.Context, d time.Duration) error
 	// jobEnd gives what may end the delay early, nil if nothing does. It is false when it does not know.
 	jobEnd(res *result.Result, delay time.Duration) func(context.Context) bool
@@ -50,7 +52,9 @@ func (a attempts) run(ctx context.Context) (res *result.Result, err error) {
 		}
 	}
 	res.Set("attempts", value.Int(a.most-1))
-	res.Set("failed", value.Bool(true))
+	if !res.Failed() {
+		a.exhausted(res)
+	}
 	return res, nil
 }
 

@@ -115,7 +115,7 @@ func (c *caller) dispatch(ctx context.Context) (*result.Result, error) {
 		return nil, c.e.check(ctx, err)
 	}
 	if c.f.async > 0 && c.mod.Session {
-		return final(resultOf(nil, modules.Failure(modules.ActionFail("", "async is not supported for this task.")))), nil
+		return final(resultOf(nil, modules.Failure(modules.NoAsync(c.e.s.Written, c.e.tagged())))), nil
 	}
 	if c.f.check && c.mod.NoCheck {
 		return c.unchecked(), nil
@@ -250,7 +250,11 @@ func (c *caller) inSession(ctx context.Context, env *call.Env, args *value.Dict)
 	if cause := c.blame.cause; r.Raised && cause != nil && strings.Contains(r.Msg, cause.text) {
 		return nil, cause
 	}
-	if r.Raised {
+	why, where, placed := strings.Cut(r.Msg, "\nOrigin: ")
+	switch {
+	case r.Raised && placed && c.e.tagged():
+		return nil, &fault{text: why, links: []link{{msg: why, spot: spot{file: strings.TrimRight(where, "\n")}}}}
+	case r.Raised:
 		return nil, c.e.check(ctx, &fault{text: r.Msg})
 	}
 	return resultOf(env, r), nil
@@ -285,7 +289,7 @@ func (c *caller) wireCall(ctx context.Context, mod *modules.Module) (wire.Call, 
 		return wire.Call{}, err
 	}
 	out := wire.Call{
-		Module: mod.Name, Name: c.e.s.Written, Check: c.f.check, Diff: c.f.diff, NoLog: c.f.noLog, Verbosity: c.e.g.play.Verbosity,
+		Module: mod.Name, Name: c.e.s.Written, Check: c.f.check, Diff: c.f.diff, NoLog: c.f.noLog, Verbosity: c.e.g.play.Verbosity, Level: c.e.g.play.Level,
 		User: user, Reach: reach, Environment: environment, Timeout: time.Duration(c.f.timeout) * time.Second, Invocation: c.invocation,
 	}
 	if c.background() {

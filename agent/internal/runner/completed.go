@@ -9,6 +9,7 @@ import (
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/modules/result"
+	"hark/playbook/plan"
 )
 
 // completed adds to what a module returned that ran on a host what Ansible adds.
@@ -32,6 +33,7 @@ func (c *caller) completed(ctx context.Context, res *result.Result) *result.Resu
 	if c.e.tagged() {
 		textWarnings(res)
 	}
+	res.Parsed = c.e.since(plan.Level221) && !c.blame.staged
 	c.onTerminal(ctx, res)
 	toEnd(res.Dict, last)
 	return res

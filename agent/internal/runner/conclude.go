@@ -98,6 +98,7 @@ type conclusion struct {
 
 // concluded tells nothing and changes nothing yet.
 func (t *task) concluded(ctx context.Context, res *result.Result) *conclusion {
+	projected := t.projected(ctx, res)
 	if !t.loop {
 		t.traced(res)
 	}
@@ -120,7 +121,7 @@ func (t *task) concluded(ctx context.Context, res *result.Result) *conclusion {
 		c.facts(ctx)
 	}
 	c.o.FailAll = (c.o.Status == wire.StatusFailed || c.o.Status == wire.StatusUnreachable) && !c.o.Ignored && t.fatal(ctx)
-	c.registered()
+	c.register(projected)
 	c.o.Included = t.includedFiles()
 	return c
 }
@@ -140,15 +141,6 @@ func (c *conclusion) rescued() {
 	d.Set("ansible_failed_task", value.Unsafe(c.t.described()))
 	d.Set("ansible_failed_result", c.t.withoutEvents(c.res))
 	c.o.Effects = append(c.o.Effects, effect(vars.Set, d))
-}
-
-// registered adds the effect of register.
-func (c *conclusion) registered() {
-	if name := c.t.s.Register; name != "" && c.t.base.g.play.Level.NamesVariable(name) {
-		d := value.NewDict()
-		d.Set(name, c.res.Clean())
-		c.o.Effects = append(c.o.Effects, effect(vars.Set, d))
-	}
 }
 
 // facts are the effects of ansible_facts.

@@ -12,7 +12,15 @@ type description struct {
 	name string // rendered
 }
 
-func (t *task) described() *value.Dict { return description{t.s, t.f, t.name}.dict() }
+func (t *task) described() *value.Dict {
+	out := description{t.s, t.f, t.name}.dict()
+	if t.s.Register != "" && t.base.since(plan.Level221) {
+		registers := value.NewDict()
+		registers.Set(t.s.Register, value.Str("_task.polymorphic_result"))
+		out.Set("register", registers)
+	}
+	return out
+}
 
 func (d description) dict() *value.Dict {
 	out := value.NewDict()

@@ -92,6 +92,12 @@ func (d *door) files() []string {
 // render renders text for a module. Text that a module made of an unsafe argument is unsafe too, as Python's text is
 // in Ansible: it stays as it is.
 func (d *door) render(ctx context.Context, text string) (value.Value, error) {
+	if d.e.tagged() && d.mod.Has(modules.ShowsOnly) {
+		name := strings.TrimSuffix(strings.TrimPrefix(text, "{{"), "}}")
+		if _, trusts := trusted(ctx, d.e, name).(value.YAMLStr); !trusts {
+			return d.blame.untrusted(name)
+		}
+	}
 	if tainted(d.args, text) || d.e.tagged() && slices.Contains(d.mod.Unrendered, "that") && !listed(ctx, d.e, text) {
 		return value.UnsafeStr(text), nil
 	}

@@ -25,6 +25,8 @@ type eval struct {
 	base string
 	// notices are what is to be told with the result; shared by the evals of a task.
 	notices *notices
+	// current is what the variable _task tells, nil where there is none.
+	current *current
 	// looping: the lookup of with_ is running, which looks for files where the task's module would.
 	looping bool
 }
@@ -68,9 +70,19 @@ func (e *eval) with(local *value.Dict) *eval {
 func (e *eval) options() templar.Options {
 	o := e.g.templates
 	o.Warn = func(text string) { e.g.line.warn(e.id, text) }
-	o.Deprecated, o.Noted = e.notices.deprecated, e.notices.warned
+	o.Deprecated = func(msg, help, src, version string) { e.notices.deprecated(msg, help, e.written(src), version) }
+	o.Noted = e.notices.warned
 	o.Lookup, o.Load, o.Plugin = e.lookup, e.load, e.g.plugins(e.id, func() *value.Dict { return e.ownVariables(e.scope) })
 	return o
+}
+
+// written is a template as the task has it: the var of debug stands there without delimiters.
+func (e *eval) written(src string) string {
+	raw, _ := e.s.Args.Get("var")
+	if name, _ := value.Text(raw); src == "{{"+name+"}}" {
+		return name
+	}
+	return src
 }
 
 // lookup runs a lookup that only the controller can, or that needs a file of it.
@@ -179,8 +191,12 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 	if !f.place {
 		return f.text
 	}
+	between := "\n\n"
+	if e.tagged() {
+		between = "\n"
+	}
 	if where := e.far.step().Where(ctx); where != "" {
-		return f.text + "\n\n" + where
+		return f.text + between + where
 	}
 	return f.text
 }

@@ -24,6 +24,7 @@ type execution struct {
 // run judges the conditions, renders the keywords and calls the module until it is content. The error is a *fault
 // when it fails the whole task.
 func (x *execution) run(ctx context.Context) (*result.Result, error) {
+	x.t.latest = x
 	contextErr := x.e.context(ctx, x.f)
 	ok, refused, err := x.e.tpl.Condition(ctx, conditions(x.e.s.When)...)
 	if err != nil {
@@ -36,7 +37,7 @@ func (x *execution) run(ctx context.Context) (*result.Result, error) {
 			return nil, x.t.loopErr
 		}
 		if x.e.tagged() {
-			return nil, x.ofCondition(f, refused)
+			return nil, x.e.within("when", x.ofCondition(f, refused))
 		}
 		return nil, &fault{text: f.text, place: true}
 	}
@@ -44,6 +45,10 @@ func (x *execution) run(ctx context.Context) (*result.Result, error) {
 		res := skippedResult(x.f)
 		if x.e.tagged() {
 			res.Set("false_condition", refused)
+			if x.e.since(plan.Level221) {
+				res.Set("failed", value.Bool(false))
+				x.record(res)
+			}
 		}
 		return res, nil
 	}
@@ -65,6 +70,14 @@ func (x *execution) run(ctx context.Context) (*result.Result, error) {
 		return res, err
 	}
 	return res, x.finish(ctx, res)
+}
+
+// record makes a result known to the conditions on it, and to the items that follow.
+func (x *execution) record(res *result.Result) {
+	if x.baton == nil {
+		x.e.current.note(res, x.item)
+	}
+	x.sight.register(x.e.s, res)
 }
 
 func skippedResult(f *fields) *result.Result {
@@ -98,8 +111,8 @@ func (x *execution) caller() *caller {
 	t := x.t
 	return &caller{
 		way: way{x.e, x.f}, mod: t.mod, name: t.name, title: t.title(), sight: x.sight, baton: x.baton, blame: &blame{e: x.e}, tell: x.progress,
-		// The items of a registered loop keep their invocation, and so does ansible_failed_result.
-		invocation: t.loop && x.e.s.Register != "" || t.rescued || x.e.g.play.Invocation,
+		// Before ansible-core 2.21 the items of a registered loop keep their invocation, and so does ansible_failed_result.
+		invocation: t.loop && len(x.e.s.Registers()) > 0 && !x.e.since(plan.Level221) || t.rescued && !x.e.since(plan.Level221) || x.e.g.play.Invocation,
 	}
 }
 
@@ -112,10 +125,22 @@ type tries struct {
 
 func (t *tries) sleep(ctx context.Context, d time.Duration) error { return t.x.e.g.cfg.Sleep(ctx, d) }
 
+// exhausted says nothing of why the task has failed since ansible-core 2.21.
+func (t *tries) exhausted(res *result.Result) {
+	res.Set("failed", value.Bool(true))
+	if t.x.e.since(plan.Level221) {
+		say(res)
+	}
+}
+
 // again tells of an attempt that did not hold.
 func (t *tries) again(res *result.Result, n, most int64) {
 	res.Retried = result.Yes
 	res.Set("retries", value.Int(most))
+	if t.x.e.since(plan.Level221) {
+		n++ // it tells of the attempt to come
+		res.Set("attempts", value.Int(n))
+	}
 	o := t.x.t.report(t.x.f).Outcome(res)
 	o.Attempts, o.Retries = int(n), int(most)
 	t.x.e.g.line.emit(wire.Event{Kind: wire.Retry, Step: t.x.t.id, Name: t.x.t.name, Outcome: o})
@@ -155,11 +180,16 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	if !res.Has("changed") {
 		res.Set("changed", value.Bool(false))
 	}
-	x.sight.register(x.e.s.Register, res)
+	if msg, ok := res.Get("msg"); ok && value.IsNone(msg) && x.e.since(plan.Level221) {
+		res.Delete(value.Str("msg"))
+	}
+	x.record(res)
 	if res.Has("skipped") {
 		return res, nil
 	}
-	return res, t.redefine(ctx, res)
+	err = t.redefine(ctx, res)
+	t.fill(res)
+	return res, err
 }
 
 // failedRc: a module that says nothing of failure has failed if it returned an rc other than 0.

@@ -5,15 +5,16 @@ import (
 	"context"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"hark/modules"
 	"hark/modules/foreign"
+	"hark/modules/py/shlex"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/jinja/templar"
+	"hark/playbook/plan"
 )
 
 // What failed modules and actions say at the level of ansible-core 2.19, where it is not what they said before.
@@ -46,11 +47,9 @@ func (b *blame) caused(err error, about spot) error {
 func (b *blame) looked(ctx context.Context, text string, err error) (value.Value, error) {
 	name := strings.TrimSuffix(strings.TrimPrefix(text, "{{"), "}}")
 	if templar.IsUndefined(err) {
-		n := 0
-		v, err := templar.Marked(ctx, b.e.tpl, name, func(err error) string {
-			n++
-			return b.e.marked(err, n, cmp.Or(templar.Source(err), name))
-		})
+		m := &marks{about: name}
+		v, err := templar.Marked(ctx, b.e.tpl, name, func(err error) string { return m.mark(err, name) })
+		m.warn(b.e.notices)
 		if err == nil {
 			return value.Unsafe(v), nil
 		}
@@ -68,26 +67,16 @@ func (b *blame) looked(ctx context.Context, text string, err error) (value.Value
 	return nil, b.cause
 }
 
-// marked is the mark that stands for a template that cannot be rendered, in names and what debug shows. A warning tells of it.
-func (e *eval) marked(err error, n int, about string) string {
-	msg := "error " + strconv.Itoa(n) + " - " + err.Error()
-	e.notices.note(link{msg: "Encountered 1 template error.\n" + msg, spot: spot{text: about}}, false)
-	return "<< " + msg + " >>"
-}
-
-var expression = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{.*?\}\}`) })
-
-// markedName is a name in which marks stand for the expressions that cannot be rendered.
-func (e *eval) markedName(ctx context.Context, name string) string {
-	n := 0
-	return expression().ReplaceAllStringFunc(name, func(x string) string {
-		text, err := e.tpl.Text(ctx, value.YAMLStr(x))
-		if err == nil {
-			return text
-		}
-		n++
-		return e.marked(err, n, name)
-	})
+// untrusted is what debug says of a var that a template made.
+func (b *blame) untrusted(name string) (value.Value, error) {
+	at := spot{text: name}
+	if raw, ok := b.e.s.Args.Get("var"); ok {
+		at.text, _ = value.Text(raw)
+	}
+	err := templar.Untrusted()
+	msg := "Error while resolving `var` expression."
+	b.cause = (&fault{text: err.Error(), links: []link{{msg: err.Error(), spot: at, help: helpOf(err)}}}).under(link{msg: msg, spot: at})
+	return nil, b.cause
 }
 
 // listed tells that a text as the condition of assert is a template that gives a list.
@@ -131,18 +120,20 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 	msg := res.Text("msg")
 	mod := b.e.g.cfg.Modules.Declared(b.e.s.Action)
 	does := func(traits modules.Trait) bool { return mod != nil && mod.Has(traits) }
-	task := link{msg: "Task failed."}
+	task, copying := link{msg: "Task failed."}, b.staged && b.e.s.Action == modules.Copy
 	switch {
 	case b.cause != nil && strings.Contains(msg, b.cause.text):
 		res.Delete(value.Str("exception"))
 		b.cause.tell(res)
-	case b.staged && needle().MatchString(msg) && b.e.s.Action == modules.Copy:
+	case needle().MatchString(msg) && b.e.since(plan.Level221):
+		unfoundFile(res, msg, copying)
+	case needle().MatchString(msg) && copying:
 		msg = "Unexpected AnsibleActionFail error: " + msg
 		res.Set("msg", value.UnsafeStr(msg))
 		say(res, task, link{msg: msg})
 	case needle().MatchString(msg) && (b.staged || does(modules.IsAction)):
 		say(res, task, link{msg: msg, apart: true, spot: spot{nowhere: true}})
-	case needle().MatchString(msg):
+	case needle().MatchString(msg) || b.staged && strings.HasPrefix(msg, "A vault password or secret must be specified to decrypt "):
 		say(res, task, link{msg: msg})
 		res.Set("msg", value.UnsafeStr("Task failed: "+msg))
 	case does(modules.LoadsVariables) && !res.Has("msg"):
@@ -171,21 +162,78 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 		say(res, task, link{msg: "Module failed."}, link{msg: strings.TrimPrefix(msg, foreign.Raised)})
 	case foreign.Broken(msg) != "":
 		say(res, task, link{msg: "Action failed."}, link{msg: msg, help: foreign.Broken(msg)})
+	case (b.staged || does(modules.IsAction) || mod != nil && mod.Session) && res.Has("exception"): // modules.ActionFail
+		res.Delete(value.Str("exception"))
+		say(res, task, link{msg: msg})
 	default:
-		res.FailedBy = "Module"
+		res.FailedBy = cmp.Or(res.FailedBy, "Module")
 		if b.staged || does(modules.IsAction) || res.Has("async_result") {
 			res.FailedBy = "Action"
 		}
-		reword(res, args, msg, does(modules.TakesCommand))
-		if spec, _ := args.Get("argument_spec"); args.Has("validate_args_context") && spec != nil { // a role's, which stands nowhere
-			at := spot{text: "{'action': 'ansible.builtin.validate_argument_spec', 'args': {'argument_spec': " + value.PrintedRepr(spec) + ", 'provided_arguments': "}
+		if res.Cause != "" {
+			say(res, task, link{msg: res.FailedBy + " failed."}, link{msg: msg}, link{msg: res.Cause})
+			res.Cause = ""
+		}
+		if b.e.since(plan.Level221) {
+			reword(res, msg)
+		}
+		if spec, _ := args.Get("argument_spec"); args.Has("validate_args_context") && spec != nil { // of a role or a play, which stands nowhere
+			text := "'action': 'ansible.builtin.validate_argument_spec', 'args': {'argument_spec': " + value.PrintedRepr(spec)
+			if v, _ := args.Get("validate_args_context"); isPlay(v) {
+				text = "'name': " + value.ReprText(b.e.s.Name) + ", " + text
+			} else {
+				text += ", 'provided_arguments': "
+			}
+			at := spot{text: "{" + text}
 			say(res, link{msg: "Task failed.", spot: at}, link{msg: "Action failed.", spot: at}, link{msg: res.Text("msg"), spot: at})
 		}
 	}
 }
 
+// isPlay tells that an argument spec is that of a play, by where it comes from.
+func isPlay(context value.Value) bool {
+	of, _ := value.Text(value.OrNone(value.Under(context, "type")))
+	return of == "play"
+}
+
+// reword gives a failure what ansible-core 2.21 says of commands, and of failures without a message.
+func reword(res *result.Result, msg string) {
+	said, _ := res.Get("msg")
+	switch {
+	case msg == "non-zero return code" && res.FailedBy == "Module":
+		res.Set("msg", value.UnsafeStr("The command exited with a non-zero return code."))
+	case msg == "Error executing command.":
+		cmd := res.Text("cmd")
+		if words, err := shlex.Split(cmd); err == nil && cmd != "" {
+			argv := value.NewList()
+			for _, word := range words {
+				argv.Items = append(argv.Items, value.UnsafeStr(word))
+			}
+			res.Set("cmd", argv)
+		}
+	case !value.IsTrue(said):
+		say(res, link{msg: "Task failed."}, link{msg: res.FailedBy + " failed."}, link{msg: "Unknown error."})
+	}
+}
+
 // needle is what is said of a file that the controller does not have.
 var needle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Could not find or access '.*'\nSearched in:`) })
+
+// remoteSrc is what can be done about such a file.
+const remoteSrc = "If you are using a module and expect the file to exist on the remote, see the remote_src option"
+
+// unfoundFile tells of such a file as ansible-core 2.21 does: what can be done is no part of the message. copying says that copy wanted it.
+func unfoundFile(res *result.Result, msg string, copying bool) {
+	msg = strings.TrimSuffix(msg, "\n"+remoteSrc)
+	task, why := link{msg: "Task failed."}, link{msg: msg, help: remoteSrc + ".", apart: true, spot: spot{nowhere: true}}
+	if copying {
+		res.Set("msg", value.UnsafeStr("Unexpected AnsibleActionFail error: "+msg))
+		say(res, task, link{msg: "Unexpected AnsibleActionFail error."}, why)
+		return
+	}
+	res.Set("msg", value.UnsafeStr(msg))
+	say(res, task, link{msg: "Action failed."}, link{msg: msg})
+}
 
 // say puts the errors that led to a failure into its result.
 func say(res *result.Result, links ...link) {
@@ -194,78 +242,4 @@ func say(res *result.Result, links ...link) {
 		events.Items = append(events.Items, l.event())
 	}
 	res.Events = events
-}
-
-var (
-	badType   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`is of type <class '([^']*)'> and we were`) })
-	badNumber = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`argument '([^']*)'([^\n]*)unable to convert to (int|float): <class '[^']*'> cannot be converted`)
-	})
-)
-
-// reword gives a failure of a module the words that it has since. command says that the module runs a command.
-func reword(res *result.Result, args *value.Dict, msg string, command bool) {
-	plain, cause := msg, ""
-	switch {
-	case command && msg == "no command given":
-		plain = "one of the following is required: _raw_params, cmd, argv"
-		for _, name := range []string{"cmd", "delta", "end", "rc", "start", "stderr", "stderr_lines", "stdout", "stdout_lines"} {
-			res.Delete(value.Str(name))
-		}
-	case command && strings.HasPrefix(msg, "[Errno "):
-		plain, cause = "Error executing command.", msg
-	case strings.HasPrefix(msg, "Error, could not touch target: "):
-		plain, cause = "Error, could not touch target.", strings.TrimPrefix(msg, "Error, could not touch target: ")
-	default:
-		plain = retyped(msg, args)
-		rewordErrors(res, args)
-	}
-	if plain != msg {
-		res.Set("msg", value.UnsafeStr(plain))
-	}
-	if cause != "" {
-		say(res, link{msg: "Task failed."}, link{msg: res.FailedBy + " failed."}, link{msg: plain}, link{msg: cause})
-	}
-}
-
-// retyped is a message on arguments of a wrong type.
-func retyped(msg string, args *value.Dict) string {
-	msg = badNumber().ReplaceAllStringFunc(msg, func(s string) string {
-		part := badNumber().FindStringSubmatch(s)
-		given, ok := args.Get(part[1])
-		if checked, _ := args.Get("provided_arguments"); !ok { // those that a role's specification checks
-			if d, isDict := checked.(*value.Dict); isDict {
-				given, ok = d.Get(part[1])
-			}
-		}
-		if !ok {
-			return s
-		}
-		return "argument '" + part[1] + "'" + part[2] + "unable to convert to " + part[3] + ": " + value.ReprText(value.PrintedRepr(given)) + " cannot be converted"
-	})
-	msg = badType().ReplaceAllStringFunc(msg, func(s string) string {
-		kind := badType().FindStringSubmatch(s)[1]
-		if strings.HasPrefix(kind, "ansible.") {
-			kind = "str"
-		}
-		return "is of type " + kind + " and we were"
-	})
-	return strings.Replace(msg, "boolean.  Valid", "boolean. Valid", 1)
-}
-
-// rewordErrors does the same for the list of errors of a specification.
-func rewordErrors(res *result.Result, args *value.Dict) {
-	v, _ := res.Get("argument_errors")
-	l, ok := v.(*value.List)
-	if !ok {
-		return
-	}
-	out := value.NewList()
-	for _, item := range l.Items {
-		if text, isText := value.Text(item); isText {
-			item = value.UnsafeStr(retyped(text, args))
-		}
-		out.Items = append(out.Items, item)
-	}
-	res.Set("argument_errors", out)
 }

@@ -92,13 +92,19 @@ func (f *fields) value(name string) value.Value {
 // text, and text is true.
 func (e *eval) rawFields() *fields {
 	f := &fields{
-		noLog: value.IsTrue(e.s.NoLog.V), ignoreErrors: value.IsTrue(e.s.IgnoreErrors.V), ignoreUnreachable: value.IsTrue(e.s.IgnoreUnreachable.V),
+		noLog: value.IsTrue(e.s.NoLog.V), ignoreErrors: asWritten(e.s.IgnoreErrors, e.g.play.Level), ignoreUnreachable: asWritten(e.s.IgnoreUnreachable, e.g.play.Level),
 		check: e.g.play.Check, diff: e.g.play.Diff,
 	}
 	if d, ok := value.Text(e.s.DelegateTo.V); ok {
 		f.delegate = d
 	}
 	return f
+}
+
+// asWritten is a keyword of failures before it is rendered: a text is true, and since ansible-core 2.21 false.
+func asWritten(x plan.Expr, l plan.Level) bool {
+	_, isBool := x.V.(value.Bool)
+	return value.IsTrue(x.V) && (isBool || !l.Since(plan.Level221))
 }
 
 // context renders the keywords that are known before the conditions are judged. Its error matters only if they hold.

@@ -10,7 +10,6 @@ import (
 
 	"hark/modules/py/value"
 	"hark/modules/result"
-	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
 
@@ -55,12 +54,12 @@ func (rd *reader) overlayTagged(out, d *value.Dict) {
 		rd.err = rd.e.check(rd.ctx, err)
 		var f *fault
 		if errors.As(rd.err, &f) {
-			at, isText := value.Text(raw)
-			if !isText {
-				at = templar.Source(err)
+			at := spot{key: value.Printed(k), value: true}
+			if text, isText := value.Text(raw); isText {
+				at = spot{text: text}
 			}
 			rd.err = f.under(link{msg: "Finalization of task args for " + value.ReprText(rd.e.s.Action) + " failed.", spot: spot{key: rd.e.s.Written}},
-				link{msg: "Error while resolving value for " + value.PrintedRepr(k) + ".", spot: spot{text: at}})
+				link{msg: "Error while resolving value for " + value.PrintedRepr(k) + ".", spot: at})
 		}
 		return
 	}

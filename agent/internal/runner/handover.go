@@ -30,6 +30,9 @@ func (e *eval) lazy(ctx context.Context, name string) (value.Value, bool, error)
 	if !e.g.held.has(e.s, name) || name == "vars" && !e.g.held.has(e.s, "") {
 		return nil, false, e.g.held.beyondHere()
 	}
+	if name == "_task" && e.current != nil {
+		return e.current, true, nil
+	}
 	if !outside.Answers(name) {
 		return nil, false, nil
 	}
@@ -49,12 +52,9 @@ func (f *far) step() *outside.Step {
 	return f.made
 }
 
-// passes judges the conditions of a step of the controller's where the plan lets the host do so: one that is skipped concerns nobody else.
-// It is false if the step is to be handed over.
+// passes judges the conditions of a step where the plan lets the host do so before it does the step, or hands it over: one that is skipped concerns
+// nobody else. It is false if they hold, or cannot be judged.
 func (r *walk) passes(ctx context.Context, s *plan.Step, id plan.ID) (f flow, skipped bool, err error) {
-	if !s.Guard {
-		return onward, false, nil
-	}
 	t, err := newTask(ctx, r.ground, s, id, r.at.rescuing())
 	if err != nil {
 		return failed, false, err
@@ -62,7 +62,7 @@ func (r *walk) passes(ctx context.Context, s *plan.Step, id plan.ID) (f flow, sk
 	contextErr := t.base.context(ctx, t.f)
 	ok, _, err := t.base.tpl.Condition(ctx, conditions(s.When)...)
 	if err != nil || contextErr != nil || ok || r.held.isBeyond() {
-		return onward, false, nil // the controller judges anew, and says what is wrong
+		return onward, false, nil // they are judged anew when the step is done, and what is wrong is said
 	}
 	f, err = r.conclude(ctx, t, skippedResult(t.f))
 	return f, true, err
@@ -70,10 +70,12 @@ func (r *walk) passes(ctx context.Context, s *plan.Step, id plan.ID) (f flow, sk
 
 // hand gives a step to the controller and takes over what came of it.
 func (r *walk) hand(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
-	r.held.fresh()
-	if f, skipped, err := r.passes(ctx, s, id); err != nil || skipped {
-		if !errors.Is(err, errBeyond) {
-			return f, err
+	if s.Guard {
+		r.held.fresh()
+		if f, skipped, err := r.passes(ctx, s, id); err != nil || skipped {
+			if !errors.Is(err, errBeyond) {
+				return f, err
+			}
 		}
 	}
 	r.held.fresh()

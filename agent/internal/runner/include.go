@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"hark/agent/wire"
 	"hark/modules/py/value"
@@ -87,17 +88,32 @@ func (r *walk) notIncluded(ctx context.Context, t *task, res *result.Result, a w
 	shown := result.New()
 	if t.base.tagged() {
 		shown.Set("changed", value.Bool(false))
-		if file, ok := res.Get("include"); ok {
+		if file, ok := res.Get("include"); ok && !t.base.since(plan.Level221) {
 			shown.Set("include", file)
 		}
 		say(shown) // nothing: the controller tells of it
 	}
 	shown.Set("failed", value.Bool(true))
-	shown.Set("reason", value.UnsafeStr(a.Err))
+	if t.base.since(plan.Level221) {
+		unfound(shown, a.Err)
+	} else {
+		shown.Set("reason", value.UnsafeStr(a.Err))
+	}
 	c := &conclusion{t, res, t.report(t.f).Outcome(shown)}
 	c.o.FailAll = t.fatal(ctx)
-	c.registered()
+	c.register(t.projected(ctx, res))
 	r.apply(c.o.Effects)
 	r.line.done(wire.Event{Step: t.id, Name: t.name, Outcome: c.o})
 	return r.at.failure(), r.line.broken()
+}
+
+// unfound tells in a task's result why it has included nothing.
+func unfound(res *result.Result, text string) {
+	msg, _, placed := strings.Cut(text, "\nOrigin: ")
+	if placed {
+		text = strings.TrimRight(text, "\n") + "\n"
+	}
+	msg, _, _ = strings.Cut(msg, " If you are using a module and expect")
+	res.Set("msg", value.UnsafeStr(msg))
+	say(res, link{msg: text, spot: spot{nowhere: true}})
 }

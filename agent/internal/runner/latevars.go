@@ -86,7 +86,7 @@ func (l *lateVars) names(ctx context.Context, vf plan.VarsFile) ([]string, bool,
 	for _, n := range vf.Names {
 		text, err := e.tpl.Text(ctx, value.YAMLStr(n))
 		if err != nil {
-			return nil, false, l.fault(ctx, e, n, err)
+			return nil, false, l.fault(ctx, e, vf, err)
 		}
 		names = append(names, text)
 	}
@@ -95,7 +95,7 @@ func (l *lateVars) names(ctx context.Context, vf plan.VarsFile) ([]string, bool,
 
 // fault is what an entry of vars_files that cannot be rendered means: until facts are gathered, variables may be missing; all else
 // ends the run.
-func (l *lateVars) fault(ctx context.Context, e *eval, name string, err error) error {
+func (l *lateVars) fault(ctx context.Context, e *eval, vf plan.VarsFile, err error) error {
 	undefined := templar.IsUndefined(err)
 	if undefined && !l.gathered() {
 		return l.line.broken()
@@ -107,7 +107,14 @@ func (l *lateVars) fault(ctx context.Context, e *eval, name string, err error) e
 	}
 	text := f.text
 	if undefined {
-		text = "an undefined variable was found when attempting to template the vars_files item '" + name + "'"
+		entry := vf.Names[0]
+		if len(vf.Names) > 1 {
+			entry = value.PrintedRepr(value.KindStr.Texts(vf.Names))
+		}
+		text = "an undefined variable was found when attempting to template the vars_files item '" + entry + "'"
+		if e.tagged() {
+			text += ": " + f.text
+		}
 	}
 	l.line.emit(wire.Event{Kind: wire.Broken, Text: text})
 	return errors.New(text)

@@ -6,6 +6,7 @@ import (
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/jinja/templar"
+	"hark/playbook/plan"
 )
 
 // link is one of the errors that led to a failure, as ansible-core 2.19 tells of it.
@@ -55,6 +56,9 @@ func helpOf(err error) string {
 
 // tagged tells that the play is in the language of ansible-core 2.19.
 func (e *eval) tagged() bool { return e.g.play.Level.Tagged() }
+
+// since tells that the play is in the language of a release of ansible-core, or of a later one.
+func (e *eval) since(release plan.Level) bool { return e.g.play.Level.Since(release) }
 
 // taskFault is the fault that links lead to.
 func taskFault(err error, links ...link) *fault {
@@ -126,12 +130,17 @@ func (t *task) withoutEvents(res *result.Result) *value.Dict {
 	}
 	out := *res
 	out.Events, out.FailedBy = nil, ""
-	return out.Whole()
+	whole := out.Whole()
+	if res.Parsed {
+		whole.Set("ansible_parsed", value.Bool(true))
+	}
+	return whole
 }
 
 // traced gives a failed result the key by which playbooks of the tagged language know one.
 func (t *task) traced(res *result.Result) {
-	if t.base.tagged() && !res.Has("exception") && res.Failed() {
+	silent := t.base.since(plan.Level221) && res.Events != nil && len(res.Events.Items) == 0
+	if t.base.tagged() && !res.Has("exception") && res.Failed() && !silent {
 		res.Set("exception", value.UnsafeStr("(traceback unavailable)"))
 	}
 }

@@ -3,11 +3,12 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 
 	"hark/agent/wire"
 	"hark/modules/py/value"
 	"hark/modules/result"
+	"hark/playbook/plan"
 )
 
 // loop does a task for each of the items of its loop.
@@ -17,16 +18,35 @@ type loop struct {
 	c     *control
 }
 
+// warnOfTaken warns that the loop's variable hides another one.
+func (l *loop) warnOfTaken() {
+	name, t := l.c.loopVar, l.t
+	const help = "You should set the `loop_var` value in the `loop_control` option for the task to something else to avoid variable collisions " +
+		"and unexpected behavior."
+	msg := "The loop variable " + value.ReprText(name) + " is already in use."
+	if !t.base.tagged() {
+		t.g.line.warn(t.id, t.shownName()+": "+msg+" "+help)
+		return
+	}
+	at := spot{text: name}
+	if !t.base.s.Loop.Var.IsZero() {
+		at = spot{key: "loop_var", value: true}
+	}
+	t.base.notices.note(link{msg: msg, help: help, spot: at}, "")
+}
+
 // run does it and sums the results up.
 func (l *loop) run(ctx context.Context) (*result.Result, error) {
 	t := l.t
+	if t.base.current != nil {
+		t.base.current.looping = true
+	}
 	var err error
 	if l.c, err = newControl(ctx, t.base); err != nil {
 		return nil, err
 	}
 	if _, taken, err := t.base.scope.Raw(ctx, l.c.loopVar); err == nil && taken {
-		t.g.line.warn(t.id, fmt.Sprintf("%s: The loop variable '%s' is already in use. You should set the `loop_var` value in the "+
-			"`loop_control` option for the task to something else to avoid variable collisions and unexpected behavior.", t.shownName(), l.c.loopVar))
+		l.warnOfTaken()
 	}
 	all, err := l.results(ctx)
 	if err != nil {
@@ -38,7 +58,12 @@ func (l *loop) run(ctx context.Context) (*result.Result, error) {
 		t.f.noLog = t.f.noLog || r.x.f.noLog
 		results[i] = r.res
 	}
+	anyIgnored := slices.ContainsFunc(results, func(r *result.Result) bool { return r.Ignored.On() })
 	sum, ignored := sumUp(results, t.f.ignoreErrors)
+	if t.base.since(plan.Level221) {
+		ignored = anyIgnored
+		sparse(sum)
+	}
 	t.f.ignoreErrors = ignored
 	return sum, nil
 }
@@ -94,6 +119,9 @@ func (l *loop) item(ctx context.Context, i int, before *sight, b *baton) *itemRe
 	var f *fault
 	if errors.As(r.err, &f) && (f.unexpected() || x.e.tagged()) { // Ansible's own errors end the loop, Python's the item
 		r.res, r.err = x.e.failed(ctx, f), nil
+		if x.e.since(plan.Level221) {
+			x.record(r.res)
+		}
 	}
 	if r.err == nil {
 		t.traced(r.res)
@@ -120,6 +148,9 @@ func (l *loop) tell(ctx context.Context, r *itemResult) error {
 		if err = x.e.check(ctx, err); !errors.As(err, &f) || f.kind != "AnsibleUndefinedVariable" {
 			return err
 		}
+		if x.e.since(plan.Level221) {
+			return l.unlabelled(r, f)
+		}
 		res.Set("failed", value.Bool(true))
 		res.Set("msg", value.UnsafeStr("Failed to template loop_control.label: "+f.text))
 		if x.e.tagged() {
@@ -128,8 +159,21 @@ func (l *loop) tell(ctx context.Context, r *itemResult) error {
 	} else {
 		res.Label = label
 	}
-	t.g.line.emit(wire.Event{Kind: wire.Item, Step: t.id, Name: t.name, Outcome: t.report(x.f).Brief(res)})
+	l.emit(r)
 	return nil
+}
+
+// unlabelled tells of an item whose label cannot be rendered: it is called by its value.
+func (l *loop) unlabelled(r *itemResult, f *fault) error {
+	text, _ := value.Text(l.c.label)
+	r.x.e.notices.note(link{msg: "Failed to template loop_control label: " + f.text, spot: spot{text: text}}, "")
+	r.res.Label, _ = r.x.item.vars.Get(l.c.loopVar)
+	l.emit(r)
+	return nil
+}
+
+func (l *loop) emit(r *itemResult) {
+	l.t.g.line.emit(wire.Event{Kind: wire.Item, Step: l.t.id, Name: l.t.name, Outcome: l.t.report(r.x.f).Brief(r.res)})
 }
 
 // sumUp makes the result of a loop of those of its items. ignored is whether a failure of it is ignored, which it is to begin with as written.
@@ -165,6 +209,16 @@ func sumUp(items []*result.Result, written bool) (res *result.Result, ignored bo
 	}
 	res.Set("msg", value.Str(msg))
 	return res, ignored
+}
+
+// sparse makes of the result of a loop what it is since ansible-core 2.21.
+func sparse(sum *result.Result) {
+	if !sum.True("skipped") {
+		sum.Delete(value.Str("skipped"))
+	}
+	if !sum.Has("failed") {
+		sum.Set("failed", value.Bool(false))
+	}
 }
 
 // hoist moves the warnings of an item to the result of the loop.

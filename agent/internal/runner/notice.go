@@ -8,7 +8,7 @@ import (
 // notice is a warning or a deprecation of the tagged language that is told with the result of a task, with what it is about.
 type notice struct {
 	link
-	deprecated bool
+	until string // the ansible-core that does not have it any more; of a deprecation
 }
 
 // notices are what is to be told with the next result; shared by the evals of a task.
@@ -17,18 +17,18 @@ type notices struct {
 }
 
 // deprecated notes a deprecation of a template or condition.
-func (ns *notices) deprecated(msg, help, src string) {
-	ns.note(link{msg: msg, help: help, spot: spot{text: src, nowhere: src == ""}}, true)
+func (ns *notices) deprecated(msg, help, src, version string) {
+	ns.note(link{msg: msg, help: help, spot: spot{text: src, nowhere: src == ""}}, version)
 }
 
 // warned notes a warning of a template or condition.
 func (ns *notices) warned(msg, help, src string) {
-	ns.note(link{msg: msg, help: help, spot: spot{text: src, nowhere: src == ""}}, false)
+	ns.note(link{msg: msg, help: help, spot: spot{text: src, nowhere: src == ""}}, "")
 }
 
 // note notes what is told with the result, once.
-func (ns *notices) note(l link, deprecated bool) {
-	n := notice{l, deprecated}
+func (ns *notices) note(l link, until string) {
+	n := notice{l, until}
 	for _, known := range ns.list {
 		if known == n {
 			return
@@ -45,7 +45,10 @@ func (ns *notices) put(res *result.Result) {
 	list := value.NewList()
 	for _, n := range ns.list {
 		d := n.event()
-		d.Set("deprecated", value.Bool(n.deprecated))
+		d.Set("deprecated", value.Bool(n.until != ""))
+		if n.until != "" {
+			d.Set("until", value.Str(n.until))
+		}
 		list.Items = append(list.Items, d)
 	}
 	ns.list = nil

@@ -44,6 +44,8 @@ func (s *script) again(_ *result.Result, n, most int64) {
 	s.said = append(s.said, fmt.Sprintf("again %d of %d", n, most))
 }
 
+func (s *script) exhausted(res *result.Result) { res.Set("failed", value.Bool(true)) }
+
 func (s *script) sleep(ctx context.Context, d time.Duration) error {
 	if s.over != nil {
 		<-ctx.Done()
@@ -185,8 +187,8 @@ func TestSightIsWhatResultsHaveMade(t *testing.T) {
 	if !s.known(host).Has("ansible_kernel") || !s.known(host).Has("os") {
 		t.Error("facts that were seen are not known")
 	}
-	s.register("", result.New())
-	s.register("out", result.New())
+	s.register(&plan.Step{}, result.New())
+	s.register(&plan.Step{Register: "out"}, result.New())
 	if s.vars.Has("") || !s.vars.Has("out") {
 		t.Errorf("registered are %s", value.Printed(s.vars))
 	}

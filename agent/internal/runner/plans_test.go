@@ -140,6 +140,8 @@ func (b *planner) step(d *value.Dict) *plan.Step {
 			s.Vars = plan.Dict{Dict: v.(*value.Dict)}
 		case "gate":
 			s.Gate = true
+		case "ahead":
+			s.Gate, s.Ahead = true, true
 		case "controller":
 			s.Evaluator = plan.Controller
 		case "guard":
@@ -261,4 +263,26 @@ func valueOf(t *testing.T, n *yaml.Node) value.Value {
 		t.Fatal(err)
 	}
 	return value.FromGo(x, value.KindYAML)
+}
+
+// TestPlansOfLaterHarksAreRefused: an agent does not play in a language that it does not know, and says what to do.
+func TestPlansOfLaterHarksAreRefused(t *testing.T) {
+	for name, change := range map[string]func(p *plan.Plan){
+		"version 5: this agent knows version 4; upgrade hark-agent":                     func(p *plan.Plan) { p.Version++ },
+		"version 1: this agent knows version 4; upgrade hark, the controller":           func(p *plan.Plan) { p.Version = 1 },
+		"language level 2.99: this agent knows no level after 2.22; upgrade hark-agent": func(p *plan.Plan) { p.Play.Level = "2.99" },
+	} {
+		p := planOf(t, "tasks: []")
+		change(p)
+		if err := known(p); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("got %v, want %s", err, name)
+		}
+	}
+	for _, l := range plan.Levels() {
+		p := planOf(t, "tasks: []")
+		p.Version, p.Play.Level = plan.VersionOf(l), l
+		if err := known(p); err != nil {
+			t.Errorf("level %s: %v", l, err)
+		}
+	}
 }

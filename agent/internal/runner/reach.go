@@ -2,9 +2,11 @@ package runner
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 
+	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
@@ -41,11 +43,30 @@ func (w way) reachedBy(ctx context.Context) (string, error) {
 func (w way) reach(ctx context.Context) (map[string]string, error) {
 	names := w.e.g.start.Reach
 	switch {
+	case w.loggedIn():
+		return nil, w.sameLogin(ctx)
 	case len(names) == 0:
 		return nil, nil
 	case !w.away():
 		return map[string]string{"ansible_connection": "local"}, nil
 	}
+	return w.said(ctx, names)
+}
+
+// loggedIn tells a task of the session's own host that is done by the login by which the agent was brought in.
+func (w way) loggedIn() bool { return w.e.g.start.Login != nil && !w.delegated() }
+
+// sameLogin has the controller do a task that is to be done by another login than that of the session.
+func (w way) sameLogin(ctx context.Context) error {
+	said, err := w.said(ctx, wire.LoginNames())
+	if err == nil && !maps.Equal(said, w.e.g.start.Login.Way) {
+		err = w.e.g.held.beyondHere()
+	}
+	return err
+}
+
+// said is what variables of the given names, and over them the keywords, say of the way to the host of the task.
+func (w way) said(ctx context.Context, names []string) (map[string]string, error) {
 	f, err := w.connection(ctx)
 	if err != nil {
 		return nil, err

@@ -337,10 +337,19 @@ func (rd *reader) overlay(out, d *value.Dict) {
 	}
 }
 
+// argsplat is where a warning sends people.
+const argsplat = "https://docs.ansible.com/ansible/devel/reference_appendices/faq.html#argsplat-unsafe"
+
 func (rd *reader) argsFromVariable(out *value.Dict) {
 	v, err := rd.e.tpl.Template(rd.ctx, value.YAMLStr(rd.e.s.ArgsExpr))
 	if err != nil {
 		rd.err = rd.fault("args", plan.Lit(value.YAMLStr(rd.e.s.ArgsExpr)), err)
+		return
+	}
+	if rd.e.tagged() && rd.e.g.play.InjectFacts {
+		rd.e.notices.note(link{msg: "Using a template for task args is unsafe in some situations (see " + argsplat + ").", spot: spot{text: rd.e.s.ArgsExpr}}, "")
+	}
+	if rd.e.tagged() && templar.IsOmit(v) {
 		return
 	}
 	d, ok := v.(*value.Dict)
@@ -349,9 +358,8 @@ func (rd *reader) argsFromVariable(out *value.Dict) {
 		rd.err = &fault{text: "invalid or malformed argument: '" + text + "'"}
 		return
 	}
-	if rd.e.g.play.InjectFacts {
-		rd.e.g.line.warn(rd.e.id, "Using a variable for a task's 'args' is unsafe in some situations (see "+
-			"https://docs.ansible.com/ansible/devel/reference_appendices/faq.html#argsplat-unsafe)")
+	if rd.e.g.play.InjectFacts && !rd.e.tagged() {
+		rd.e.g.line.warn(rd.e.id, "Using a variable for a task's 'args' is unsafe in some situations (see "+argsplat+")")
 	}
 	d.Each(func(k, v value.Value) bool { return out.SetKey(k, v) })
 }

@@ -34,12 +34,7 @@ func New(cfg Config) *Session {
 // Run walks the plan to its end and emits Ended. A failed host is not an error: an error says that the run itself broke
 // (the controller is gone, ctx is over); Ended was emitted then too, with the fate Failed and the error as its text.
 func (s *Session) Run(ctx context.Context, p *plan.Plan, start wire.Start) error {
-	if p.Version > plan.Version || p.Version < plan.VersionOf(plan.Level214) {
-		which := "hark-agent"
-		if p.Version < plan.Version {
-			which = "hark, the controller"
-		}
-		err := fmt.Errorf("cannot run a plan of version %d: this agent knows version %d; upgrade %s", p.Version, plan.Version, which)
+	if err := known(p); err != nil {
 		s.cfg.Emit(wire.Event{Run: start.Run, Play: p.Play.ID, Host: start.Host, Kind: wire.Ended, Fate: wire.Failed, Text: err.Error(), Time: s.cfg.Now()})
 		return err
 	}
@@ -52,6 +47,19 @@ func (s *Session) Run(ctx context.Context, p *plan.Plan, start wire.Start) error
 	}
 	r.line.emit(ended)
 	return err
+}
+
+// known refuses plans that a later hark, or one from long ago, has made.
+func known(p *plan.Plan) error {
+	switch {
+	case p.Version > plan.Version:
+		return fmt.Errorf("cannot run a plan of version %d: this agent knows version %d; upgrade hark-agent", p.Version, plan.Version)
+	case p.Version < plan.VersionOf(plan.Level214):
+		return fmt.Errorf("cannot run a plan of version %d: this agent knows version %d; upgrade hark, the controller", p.Version, plan.Version)
+	case !p.Play.Level.Known():
+		return fmt.Errorf("cannot run a plan of language level %s: this agent knows no level after %s; upgrade hark-agent", p.Play.Level, plan.Levels()[len(plan.Levels())-1])
+	}
+	return nil
 }
 
 // walk is one plan being walked.

@@ -4,6 +4,7 @@ import (
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/modules/result"
+	"hark/playbook/plan"
 	"hark/playbook/vars"
 )
 
@@ -41,9 +42,10 @@ func (s *sight) see(facts *value.Dict, mod modules.Trait, h *vars.Host, inject b
 	}
 }
 
-// register makes a result the variable that a step registers, if it does.
-func (s *sight) register(name string, res *result.Result) {
-	if name != "" {
-		s.vars.Set(name, res.Dict)
+// register makes a result the variable that a step registers, if it does. Expressions are variables from the first result on.
+func (s *sight) register(step *plan.Step, res *result.Result) {
+	if step.Register != "" {
+		s.vars.Set(step.Register, res.Dict)
 	}
+	projections(step).Each(func(k, x value.Value) bool { return s.vars.SetKey(k, x) })
 }

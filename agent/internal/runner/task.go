@@ -25,6 +25,8 @@ type task struct {
 	name string          // rendered
 	// f are the keywords that count for the whole of the task: of a loop those as written.
 	f *fields
+	// latest is the last run of the task: all of it, or one item; nil if there was none.
+	latest *execution
 	// rescued: a rescue takes a failure of the task.
 	rescued bool
 	// loopErr is why the loop's items are not known; it matters only if the conditions hold.
@@ -42,6 +44,9 @@ func newTask(ctx context.Context, g *ground, s *plan.Step, id plan.ID, rescued b
 		return nil, err
 	}
 	t := &task{g: g, s: s, id: id, base: g.newEval(s, id, nil), rescued: rescued}
+	if t.base.since(plan.Level221) {
+		t.base.current = &current{}
+	}
 	t.resolve(ctx)
 	t.f = t.base.rawFields()
 	t.name = s.Name
@@ -109,6 +114,10 @@ func (t *task) execute(ctx context.Context) (*result.Result, error) {
 		res.Set("changed", value.Bool(false))
 		res.Set("skipped", value.Bool(true))
 		res.Set("skipped_reason", value.Str("No items in the list"))
+		if t.base.since(plan.Level221) {
+			res.Set("skip_reason", value.Str("No items in the list"))
+			res.Set("failed", value.Bool(false))
+		}
 		res.Set("results", value.NewList())
 		res.Items = []*result.Result{}
 		return res, nil
@@ -131,7 +140,7 @@ func (t *task) begin() {
 // report tells of results that came about with keywords.
 func (t *task) report(f *fields) report.Reporter {
 	return report.Reporter{
-		Play: t.g.play, NoLog: f.noLog, Delegated: f.delegate, Diff: t.f.diff, Registered: t.s.Register != "", Rescued: t.rescued,
+		Play: t.g.play, NoLog: f.noLog, Delegated: f.delegate, Diff: t.f.diff, Registered: len(t.s.Registers()) > 0, Rescued: t.rescued,
 	}
 }
 

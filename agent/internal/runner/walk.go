@@ -156,6 +156,12 @@ func (r *walk) attend(ctx context.Context, s *plan.Step, id plan.ID) (flow, erro
 	if s.Kind == plan.Meta && s.Implicit {
 		return r.meta(ctx, s, id)
 	}
+	if (gates{r.ground}).ahead(s, id) {
+		r.held.fresh()
+		if f, skipped, err := r.passes(ctx, s, id); skipped && !errors.Is(err, errBeyond) {
+			return f, err
+		}
+	}
 	g, err := gates{r.ground}.pass(ctx, s, id)
 	if err != nil {
 		return failed, err

@@ -47,7 +47,7 @@ func (w way) runAs(ctx context.Context) (wire.RunAs, error) {
 		return wire.RunAs{}, err
 	}
 	if !f.become {
-		if isLocal(f.connection) || w.toLocalhost() {
+		if isLocal(f.connection) || w.toLocalhost() || w.loggedIn() {
 			return wire.RunAs{}, nil
 		}
 		return wire.RunAs{User: f.remoteUser}, nil
@@ -187,7 +187,8 @@ func (w way) onTerminal(ctx context.Context, res *result.Result) {
 	if !ok || errs == "" || res.True("module_stdout") {
 		return
 	}
-	if len(w.e.g.start.Reach) == 0 || !w.away() || w.toLocalhost() || w.e.g.start.Resident && (w.f.connection == "" || w.f.connection == "smart") {
+	overSSH := len(w.e.g.start.Reach) > 0 && w.away() && !w.toLocalhost() && (!w.e.g.start.Resident || w.f.connection != "" && w.f.connection != "smart")
+	if !overSSH && !w.loggedIn() {
 		return
 	}
 	for _, name := range []string{"ansible_ssh_pipelining", "ansible_pipelining"} {

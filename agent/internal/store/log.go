@@ -165,7 +165,7 @@ func (l *Log) add(n line) error {
 // write writes what waits and then a line, in pieces.
 func (l *Log) write(pieces ...[]byte) error {
 	if late := l.late; len(late) > 0 {
-		l.late = nil
+		l.late = late[:0] // nothing is added before it is written
 		pieces = append([][]byte{late}, pieces...)
 	}
 	for _, p := range pieces {

@@ -69,12 +69,12 @@ type Config struct {
 
 // Batch is a plan that was handed out.
 type Batch struct {
-	Plan   *plan.Plan
-	Digest string
-	Body   []byte
-	Hosts  []string
-	Dir    search.Dir // of the playbook
-	Index  *plan.Index
+	Plan *plan.Plan
+	// Whole is the plan as the sessions of this process get it, with its digest.
+	Whole func() (digest string, body []byte, err error)
+	Hosts []string
+	Dir   search.Dir // of the playbook
+	Index *plan.Index
 	// Include compiles a dynamic include under a step, as the fragment of the given index. It is called
 	// once for equal includes, from several goroutines.
 	Include func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error)
@@ -83,7 +83,7 @@ type Batch struct {
 	// Magic answers the magic variables that change while a play runs (ansible_play_hosts, ...).
 	Magic func(name string) (value.Value, bool)
 	// DoStep evaluates a step that a host has handed over, and does it; OwnVars are a host's own variables as they are now. PlanOf is the
-	// plan that a host was given, if that is not Body.
+	// plan that a host was given, if that is not Whole.
 	DoStep, OwnVars func(ctx context.Context, ask wire.Ask) (*wire.Did, error)
 	PlanOf          func(host, digest string) ([]byte, bool)
 	// Debug shows how a step has come out on a host and lets the user look into it; calls come one at a time.
@@ -338,10 +338,14 @@ func (a *Answerer) plan(b *batch, ask wire.Ask) (wire.Answer, error) {
 			return wire.Answer{Data: body, EOF: true}, nil
 		}
 	}
-	if ask.Digest != b.Digest {
-		return wire.Answer{}, &refusal{"the plan is another one"}
+	digest, body, err := b.Whole()
+	if err == nil && ask.Digest != digest {
+		err = &refusal{"the plan is another one"}
 	}
-	return wire.Answer{Data: b.Body, EOF: true}, nil
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	return wire.Answer{Data: body, EOF: true}, nil
 }
 
 // prompt pauses for the user. Several hosts that ask at once ask one after the other.

@@ -51,7 +51,7 @@ func begun(t *testing.T, cfg Config, edit func(*Batch), steps ...*plan.Step) (*A
 		nodes = append(nodes, plan.Node{Step: s})
 	}
 	p := &plan.Plan{Play: plan.Play{ID: "0.0"}, Blocks: []plan.Block{{Body: nodes}}}
-	b := Batch{Plan: p, Digest: "d", Body: []byte("{}"), Hosts: []string{"a", "b"}, Dir: search.Dir(dir), Index: plan.NewIndex(p)}
+	b := Batch{Plan: p, Whole: func() (string, []byte, error) { return "d", []byte("{}"), nil }, Hosts: []string{"a", "b"}, Dir: search.Dir(dir), Index: plan.NewIndex(p)}
 	if edit != nil {
 		edit(&b)
 	}

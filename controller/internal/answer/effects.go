@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 
 	"hark/agent/wire"
 	"hark/modules"
@@ -46,7 +47,7 @@ func (a *Answerer) refuse(host, why string) {
 
 // sets tells whether a step may set a variable in a layer. Modules return facts of any name.
 func sets(known *modules.Registry, s *plan.Step, layer vars.Layer, name string) bool {
-	if layer == vars.Facts || name == s.Register || name == "ansible_failed_task" || name == "ansible_failed_result" {
+	if layer == vars.Facts || slices.Contains(s.Registers(), name) || name == "ansible_failed_task" || name == "ansible_failed_result" {
 		return true
 	}
 	if !known.Has(s.Action, modules.SetsVariables) {

@@ -32,7 +32,8 @@ type base struct {
 	closes []func() error
 }
 
-func openBase(ctx context.Context, cfg *Config) (_ *base, err error) {
+// openBase opens it. Of the sessions of its agents beside tells, with its own.
+func openBase(ctx context.Context, cfg *Config, beside *link.Hub) (_ *base, err error) {
 	b := &base{slots: make(chan struct{}, max(1, cfg.Forks))}
 	defer func() {
 		if err != nil {
@@ -50,6 +51,7 @@ func openBase(ctx context.Context, cfg *Config) (_ *base, err error) {
 	if b.client, err = ssh.Open(cfg.Ways.Executable); err != nil {
 		return nil, err
 	}
+	b.client.Alone = true // each agent has one session, in which it lives
 	b.closes = append(b.closes, b.client.Close)
 	private, err := broker.OpenPrivate(ctx, cfg.Logger)
 	if err != nil {
@@ -82,7 +84,7 @@ func openBase(ctx context.Context, cfg *Config) (_ *base, err error) {
 	}
 	b.near = link.New(link.Config{
 		Run: cfg.Hub.Run, Fleet: cfg.Hub.Fleet, Operator: operator, Broker: bus, Roster: b.roster, Asks: cfg.Hub.Asks, Lease: cfg.Hub.Lease,
-		Logger: cfg.Logger, Warn: cfg.Hub.Warn, Times: cfg.Hub.Times,
+		Logger: cfg.Logger, Warn: cfg.Hub.Warn, Times: cfg.Hub.Times, Beside: beside,
 	})
 	b.closes = append(b.closes, b.near.Close)
 	return b, nil

@@ -55,6 +55,7 @@ type Link struct {
 	mu     sync.Mutex
 	agents map[string]*agent // those that new calls may use, by host and way; guarded by mu
 	all    []*agent          // guarded by mu
+	seats  map[string]*agent // those that have sessions, by host; guarded by mu
 	homes  map[string]bool   // whether hosts have agents of their own, once that is known; guarded by mu
 	said   map[string]bool   // hosts and ways that were told of; guarded by mu
 }
@@ -73,11 +74,43 @@ type agent struct {
 
 // New makes the link. Nothing is opened before a host is to be reached that has no agent.
 func New(cfg Config) *Link {
-	return &Link{Hub: link.New(cfg.Hub), cfg: cfg, agents: map[string]*agent{}, homes: map[string]bool{}, said: map[string]bool{}}
+	return &Link{Hub: link.New(cfg.Hub), cfg: cfg, agents: map[string]*agent{}, seats: map[string]*agent{}, homes: map[string]bool{}, said: map[string]bool{}}
+}
+
+// Settle implements link.Link. Why no agent could be brought in the next call for the host is told, which does not try again.
+func (l *Link) Settle(ctx context.Context, host string, login *wire.Login) bool {
+	switch kind := login.Whole["ansible_connection"]; reach.KindOf(kind) {
+	case reach.Smart:
+		if has, err := l.resident(ctx, host); has || err != nil || l.cfg.NoSSH != "" {
+			return false
+		}
+	case reach.SSH, reach.Enter:
+		if l.cfg.NoSSH != "" {
+			return false
+		}
+	default:
+		return false
+	}
+	x, err := l.bring(ctx, host, login.Whole)
+	if err != nil || x.err != nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seats[host] = x
+	return true
 }
 
 // Start implements link.Link.
 func (l *Link) Start(ctx context.Context, s wire.Start) error {
+	if s.Login != nil {
+		l.mu.Lock()
+		login := *s.Login
+		login.Agent = l.seats[s.Host].name
+		l.mu.Unlock()
+		s.Login = &login
+		return l.base.near.Start(ctx, s)
+	}
 	err := l.Hub.Start(ctx, s)
 	if err == nil && !s.Remote && s.Absent == "" && l.cfg.Hub.Local != nil && !l.cfg.Hub.Local(s.Host) {
 		l.say(s.Host, "reached by its agent")
@@ -119,10 +152,15 @@ func (l *Link) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	if e.Call.User.Method == "" {
 		e.Call.User = wire.RunAs{} // who is logged in there is the user
 	}
-	var err error
-	if e.Agent, err = l.bring(ctx, e.Host, way); err != nil {
+	x, err := l.bring(ctx, e.Host, way)
+	if err != nil {
 		return nil, err
 	}
+	if x.err != nil {
+		l.forget(func(other *agent) bool { return other == x }) // the next call tries again
+		return nil, x.failure()
+	}
+	e.Agent = x.name
 	return l.base.near.Exec(ctx, e)
 }
 
@@ -170,12 +208,12 @@ func (l *Link) say(host, text string) {
 	}
 }
 
-// bring gives the name of an agent of the host. A host that cannot be reached is a *link.AbsentError.
-func (l *Link) bring(ctx context.Context, host string, way map[string]string) (string, error) {
+// bring gives an agent of the host which has come up, or has failed to. The error is that there is no such way, or that nobody waits any more.
+func (l *Link) bring(ctx context.Context, host string, way map[string]string) (*agent, error) {
 	v := reach.Of(way)
 	target := l.cfg.Ways.Target(host, v)
 	if v.Err != nil {
-		return "", v.Err
+		return nil, v.Err
 	}
 	because := ""
 	if kind := reach.KindOf(way["ansible_connection"]); kind == reach.Smart && l.cfg.Resident {
@@ -192,17 +230,18 @@ func (l *Link) bring(ctx context.Context, host string, way map[string]string) (s
 	select {
 	case <-x.ready:
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	if x.err == nil {
-		return x.name, nil
-	}
-	l.forget(func(other *agent) bool { return other == x }) // the next call tries again
+	return x, nil
+}
+
+// failure is why the agent did not come up. A host that cannot be reached is a *link.AbsentError.
+func (x *agent) failure() error {
 	var reached *bootstrap.UnfitError
 	if errors.As(x.err, &reached) {
-		return "", x.err
+		return x.err
 	}
-	return "", &link.AbsentError{Host: host, Reason: x.err.Error()}
+	return &link.AbsentError{Host: x.host, Reason: x.err.Error()}
 }
 
 // agent finds the agent of a host and a way to it, or makes one that its caller has to start.
@@ -255,7 +294,7 @@ func (l *Link) Reset(host string) {
 
 func (l *Link) start(ctx context.Context, x *agent) (*bootstrap.Ephemeral, error) {
 	l.opening.Do(func() {
-		opened, err := openBase(context.WithoutCancel(ctx), &l.cfg)
+		opened, err := openBase(context.WithoutCancel(ctx), &l.cfg, l.Hub)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.base, l.baseErr = opened, err
@@ -274,6 +313,24 @@ func (l *Link) near() *link.Hub {
 		return nil
 	}
 	return l.base.near
+}
+
+// Advance implements link.Link.
+func (l *Link) Advance(a wire.Advance) error {
+	err := l.Hub.Advance(a)
+	if near := l.near(); near != nil {
+		err = errors.Join(err, near.Advance(a))
+	}
+	return err
+}
+
+// Elsewhere implements link.Link.
+func (l *Link) Elsewhere() []string {
+	told := l.Hub.Elsewhere()
+	if near := l.near(); near != nil {
+		told = append(told, near.Elsewhere()...)
+	}
+	return told
 }
 
 // Cancel implements link.Link.

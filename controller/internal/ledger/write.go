@@ -89,10 +89,11 @@ type writer struct {
 	*Ledger
 	run   string
 	mark  *Mark
-	names record.Names
+	names record.Names // of the goroutine that says where the run stands
 
-	mu sync.Mutex
-	at now // guarded by mu
+	mu     sync.Mutex
+	at     now      // without the task and the stage; guarded by mu
+	unread [][]byte // the parts that say those, as far as nobody has looked; guarded by mu
 }
 
 // part sends what was not sent of a part.
@@ -115,13 +116,25 @@ func (w *writer) part(ctx context.Context, p record.Part) error {
 	return nil
 }
 
-// reached notes where the run stands after a part.
+// reached notes where the run stands after a part. Which task that is nobody reads of runs that are over sooner than it is said.
 func (w *writer) reached(p record.Part) {
-	w.zstd.learn(&w.names, p.Data)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.at.At, w.at.Stage = w.names.Stand()
+	w.unread = append(w.unread, p.Data)
 	w.at.Lines, w.at.Last = p.First+int64(p.Lines), w.cfg.Now()
+}
+
+// stands is where the run stands.
+func (w *writer) stands() now {
+	w.mu.Lock()
+	at, unread := w.at, w.unread
+	w.unread = nil
+	w.mu.Unlock()
+	for _, data := range unread {
+		w.zstd.learn(&w.names, data)
+	}
+	at.At, at.Stage = w.names.Stand()
+	return at
 }
 
 // sayNow tells where the run stands while it is under way. That this fails is no matter: it is told again.
@@ -133,9 +146,7 @@ func (w *writer) sayNow(ctx context.Context) {
 			return
 		case <-time.After(sayNews):
 		}
-		w.mu.Lock()
-		at := w.at
-		w.mu.Unlock()
+		at := w.stands()
 		if at.At == said && time.Since(last) < sayEvery {
 			continue
 		}

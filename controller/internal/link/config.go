@@ -37,6 +37,9 @@ type Config struct {
 	// Agent is the agent in this process (agent.Local); nil: there is none.
 	Agent LocalAgent
 
+	// Beside, if set, is the Hub whose Events and Lost tell also of the hosts of this one.
+	Beside *Hub
+
 	// Nonce, if set, makes the nonce with which a host is opened, by its turn in the run, so that who makes the same has it opened once; nil is
 	// a random one.
 	Nonce func(host string, turn uint64) string

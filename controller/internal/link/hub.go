@@ -55,6 +55,9 @@ func New(cfg Config) *Hub {
 		events: make(chan wire.Event, eventRoom), lost: make(chan Loss, 64), ends: make(chan struct{}, eventRoom),
 		peers: map[string]*peer{}, hosts: map[string]*host{}, asked: newAnswers(), execs: map[string]*pendingExec{},
 	}
+	if cfg.Beside != nil {
+		h.events, h.lost = cfg.Beside.events, cfg.Beside.lost
+	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.shelves = shelves{hub: h, by: map[string]*shelf{}}
 	return h
@@ -85,6 +88,7 @@ type host struct {
 	fresh   time.Duration // for how long an answer counts, see wire.Start
 	last    bool          // its session goes with the end of the play
 	went    bool          // and that was the last that its agent had of the run
+	awaits  *receipt      // the acknowledgement of its opening, nil if none is awaited
 	grants
 }
 
@@ -96,6 +100,7 @@ func (h *Hub) turnTo(name string, p *peer) *host {
 		h.hosts[name] = t
 	}
 	p.hosts[name] = true
+	p.release(time.Now()) // what was not heard of it before is no silence
 	t.peer, t.turn, t.life, t.missing = p, t.turn+1, "", 0
 	t.playing, t.opening, t.over, t.gate = true, true, false, ""
 	h.places++
@@ -103,11 +108,40 @@ func (h *Hub) turnTo(name string, p *peer) *host {
 	return t
 }
 
+// receipt is the acknowledgement of an opening that came within the session's first batch; nobody has to wait for it alone then.
+type receipt struct {
+	ack   *wire.Ack
+	waits context.CancelFunc
+}
+
+// takeReceipt notes the acknowledgement of the host's opening that a batch has brought. Hub.mu is held.
+func (t *host) takeReceipt(ack *wire.Ack) {
+	if ack != nil && t.awaits != nil && t.awaits.ack == nil {
+		t.awaits.ack = ack
+		t.awaits.waits()
+	}
+}
+
+// received is the receipt that a batch has brought, nil if none has. No more is awaited.
+func received(h *Hub, t *host) *wire.Ack {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := t.awaits
+	t.awaits = nil
+	return r.ack
+}
+
+// Settle implements Link: agents of a Hub are there, or are not.
+func (h *Hub) Settle(context.Context, string, *wire.Login) bool { return false }
+
 // Start implements Link.
 func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	route := func() (*peer, error) { return h.route(ctx, s.Host) }
-	if s.Absent != "" || s.Remote {
+	switch {
+	case s.Absent != "" || s.Remote:
 		route = h.localPeer
+	case s.Login != nil && s.Login.Agent != "":
+		route = func() (*peer, error) { return h.agent(ctx, s.Host, s.Login.Agent) }
 	}
 	p, err := route()
 	if err != nil {
@@ -122,7 +156,10 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 		s.Fresh = h.times.Fresh
 	}
 	t.fresh, t.last = s.Fresh, s.Last && !p.local
-	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Place: t.place, Each: true, Unsigned: true, Sealed: true}
+	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Place: t.place, Each: true, Unsigned: true, Sealed: true, Within: !p.local}
+	waiting, done := context.WithCancel(ctx)
+	defer done()
+	t.awaits = &receipt{waits: done}
 	h.mu.Unlock()
 
 	h.opens(p, &in)
@@ -130,12 +167,15 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	if h.cfg.Nonce != nil {
 		nonce = h.cfg.Nonce(s.Host, in.Turn)
 	}
-	ack, err := h.command(ctx, p, wire.KindPlan, s.Digest, nonce, in)
+	ack, err := h.command(waiting, p, wire.KindPlan, s.Digest, nonce, in)
+	if within := received(h, t); within != nil {
+		ack, err = *within, nil
+	}
 	if ack.Ends {
 		willEnd(h, t)
 	}
 	h.elsewhere.add(s.Host, ack.Others)
-	return h.absent(ctx, p, s.Host, h.started(t, ack, err))
+	return h.absent(ctx, p, s.Host, started(h, t, ack, err))
 }
 
 // willEnd notes that the agent of a host tells that it has heard of the run's end, unless it was told meanwhile that all of the run there is over.
@@ -151,7 +191,7 @@ func willEnd(h *Hub, t *host) {
 
 // started notes what came of a Start. A session that was heard of has begun, even if its acknowledgement was lost; one that is given up
 // is refused from then on, so nothing begins should the plan arrive late.
-func (h *Hub) started(t *host, ack wire.Ack, err error) error {
+func started(h *Hub, t *host, ack wire.Ack, err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t.opening = false

@@ -14,6 +14,9 @@ type Link interface {
 	// Start opens a session and waits for its acknowledgement. An agent that does not answer in time is
 	// an *AbsentError with the reason that the user shall read; with that as s.Absent the session is opened in this process.
 	Start(ctx context.Context, s wire.Start) error
+	// Settle has a session of a host be possible where the host is, if it can: an agent is brought in by the login, which Start then has as s.Login.
+	// False is that there can be none; its session is in this process then, and the first call tells what is wrong.
+	Settle(ctx context.Context, host string, login *wire.Login) bool
 	Advance(a wire.Advance) error
 	// Exec runs a call on a host and waits for its result: JSON of a module.
 	Exec(ctx context.Context, e wire.Exec) ([]byte, error)

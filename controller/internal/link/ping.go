@@ -53,9 +53,9 @@ func (p *Pinger) Ping(ctx context.Context, key string) (*Pong, error) {
 	return &Pong{Alive: body.Alive, RTT: rtt, Offset: time.UnixMilli(f.Header.NotBefore).Sub(began.Add(rtt / 2))}, nil
 }
 
-// Await asks until the agent answers or ctx is over.
+// Await asks until the agent answers or ctx is over, at first soon again: an agent that has just been started listens in a moment.
 func (p *Pinger) Await(ctx context.Context, key string) (*Pong, error) {
-	for {
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 300*time.Millisecond) {
 		try, cancel := context.WithTimeout(ctx, 5*time.Second)
 		pong, err := p.Ping(try, key)
 		cancel()
@@ -66,7 +66,7 @@ func (p *Pinger) Await(ctx context.Context, key string) (*Pong, error) {
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("it does not answer: %w", err)
-		case <-time.After(300 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }

@@ -84,6 +84,9 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 		h.reply(m, f, p, wire.Acked{Verdict: wire.Verdict{Over: true}, Run: b.Run, Host: b.Host})
 		return nil
 	}
+	if is == current {
+		t.takeReceipt(b.Ack)
+	}
 	had := t.seq
 	h.mu.Unlock()
 	for _, e := range b.Events {

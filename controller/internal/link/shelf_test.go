@@ -145,9 +145,20 @@ func TestAFileGoesToTheBrokerOnce(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if n := len(b.stored()); n != 0 {
-		t.Errorf("after the run the broker has %d pieces", n)
+	b.cleared()
+}
+
+// cleared waits until the broker has no piece of a file any more: it has heard of that when the run ends, and has it on its disk soon after.
+func (b *testBroker) cleared() {
+	b.t.Helper()
+	left := 0
+	for range 200 {
+		if left = len(b.stored()); left == 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
+	b.t.Errorf("after the run the broker has %d pieces", left)
 }
 
 // withFiles is a broker that lets everybody in and has the streams.

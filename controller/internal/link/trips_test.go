@@ -58,15 +58,14 @@ func (o one) Find(_ context.Context, name string) (roster.Agent, error) {
 func (one) Size() int                           { return 1 }
 func (one) Patience(roster.Agent) time.Duration { return 0 }
 
-// trips is how many times as long as a message and its answer a play takes whose host is far away, until its last event is here.
-func trips(t *testing.T, tasks int) float64 {
-	const takes = 50 * time.Millisecond
+// pair is a controller and one agent, h1, behind a line of its own. end ends the run and both.
+func pair(t *testing.T, w *world, line func(wire.Transport) wire.Transport) (hub *Hub, end func()) {
 	var bus mem.Bus
 	op, id := operator(t), operator(t)
-	line := &far{bus.Connect(id.ID()), takes}
+	to := line(bus.Connect(id.ID()))
 	ready := make(chan struct{})
 	a := agent.New(agent.Config{
-		Transport: line, Identity: id, Name: "h1", Modules: newWorld().registry(), Logger: testLog(), Heartbeat: -1, Grace: -1,
+		Transport: to, Identity: id, Name: "h1", Modules: w.registry(), Logger: testLog(), Heartbeat: -1, Grace: -1,
 		Trusted: func(k string) bool { return k == op.Key }, Ready: func() { close(ready) },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -77,16 +76,32 @@ func trips(t *testing.T, tasks int) float64 {
 		}
 	})
 	<-ready
-	hub := New(Config{
+	hub = New(Config{
 		Run: "r1", Operator: op, Broker: bus.Connect(op.ID()), Roster: one{id}, Logger: testLog(),
 		Asks: answerFunc(func(context.Context, wire.Ask) wire.Answer { return wire.Answer{} }),
 	})
+	return hub, func() {
+		if err := hub.End(ctx); err != nil {
+			t.Error(err)
+		}
+		_ = hub.Close()
+		cancel()
+		running.Wait()
+		_ = to.Close()
+	}
+}
+
+// trips is how many times as long as a message and its answer a play takes whose host is far away, until its last event is here.
+func trips(t *testing.T, tasks int, login *wire.Login) float64 {
+	const takes = 50 * time.Millisecond
+	hub, end := pair(t, newWorld(), func(t wire.Transport) wire.Transport { return &far{t, takes} })
+	ctx, running := t.Context(), sync.WaitGroup{}
 	var texts []string
 	for i := range tasks {
 		texts = append(texts, fmt.Sprint(i))
 	}
 	s := start(t, "r1", "h1", steps("0.0", false, "test.t.echo", texts...))
-	s.Window = 256 << 10
+	s.Window, s.Login = 256<<10, login
 	began := time.Now()
 	running.Go(func() {
 		if err := hub.Start(ctx, s); err != nil {
@@ -106,13 +121,8 @@ func trips(t *testing.T, tasks int) float64 {
 	if done != tasks {
 		t.Errorf("%d of %d tasks were told", done, tasks)
 	}
-	if err := hub.End(ctx); err != nil {
-		t.Error(err)
-	}
-	_ = hub.Close()
-	cancel()
 	running.Wait()
-	_ = line.Close()
+	end()
 	return float64(took) / float64(2*takes)
 }
 
@@ -121,9 +131,18 @@ func trips(t *testing.T, tasks int) float64 {
 func TestPlayWithoutBarriersTakesTwoRoundTrips(t *testing.T) {
 	for _, tasks := range []int{1, 2, 20, 300} {
 		synctest.Test(t, func(t *testing.T) {
-			if got := trips(t, tasks); int(got+0.5) != 2 {
+			if got := trips(t, tasks, nil); int(got+0.5) != 2 {
 				t.Errorf("%d tasks take %.2f round trips", tasks, got)
 			}
 		})
 	}
+}
+
+// The same holds for an agent that was brought in by a login, as long as no task names another one.
+func TestPlayByALoginTakesTwoRoundTrips(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if got := trips(t, 20, &wire.Login{Way: map[string]string{"ansible_connection": ""}}); int(got+0.5) != 2 {
+			t.Errorf("20 tasks take %.2f round trips", got)
+		}
+	})
 }

@@ -113,3 +113,20 @@ func TestWhoIsToldToLeaveOwesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A session that has broken the run ends for that: its end is no failed task beside.
+func TestWhoHasBrokenTheRunIsNotToldAsFailed(t *testing.T) {
+	for _, broken := range []bool{true, false} {
+		s := handed(t, sections(), "a", "b")
+		shown := &said{}
+		s.order.View = shown
+		if broken {
+			s.handle(wire.Event{Play: "0.0", Host: "a", Kind: wire.Broken, Own: true, Text: "a file is not there"})
+		}
+		s.handle(wire.Event{Play: "0.0", Host: "a", Kind: wire.Ended, Own: true, Fate: wire.Failed, Text: "a file is not there"})
+		s.order.Drain()
+		if strings.Contains(shown.text, "a file is not there") == broken || (s.fatal != nil) != broken {
+			t.Errorf("broken: %t, shown: %q, the end: %v", broken, shown.text, s.fatal)
+		}
+	}
+}

@@ -47,7 +47,8 @@ func (b *batchRun) handle(e wire.Event) {
 		b.where.put(e.Host, e.Next)
 		b.machine.Stand(e.Host, e.Next)
 	case wire.Ended:
-		if e.Text != "" && e.Fate == wire.Failed && (b.where.isDoing(e.Host) || b.r.cause() == nil) {
+		// A session that has broken the run ends for that; it is told once.
+		if e.Text != "" && e.Fate == wire.Failed && b.fatal == nil && (b.where.isDoing(e.Host) || b.r.cause() == nil) {
 			b.handle(b.losses.breakdown(e))
 		}
 		b.ended(e)

@@ -62,10 +62,7 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 		return batchResult{}, err
 	}
 	p.shared = vars.SharedOf(&unit.Plan.Play)
-	b, err := p.driver(unit, needFacts, nil)
-	if err != nil {
-		return batchResult{}, err
-	}
+	b := p.driver(unit, needFacts, nil)
 	if p.runs(unit) {
 		r.locals.enter(p.settings.Connection, p.shared)
 		b, err = p.walk(ctx, unit, b)
@@ -88,11 +85,7 @@ func (p *playBatch) walk(ctx context.Context, unit *compile.Unit, b *batchRun) (
 			return b, err
 		}
 		unit.Plan.Play.ID = p.id + "." + strconv.Itoa(n) // events of the sessions that are over must not be taken for theirs
-		rest, err := p.driver(unit, nil, b)
-		if err != nil {
-			return b, err
-		}
-		b = rest
+		b = p.driver(unit, nil, b)
 	}
 }
 
@@ -188,12 +181,8 @@ func (p *playBatch) needFacts() map[string]bool {
 }
 
 // driver is what drives the batch, or what is left of it behind before: hosts that were brought back.
-func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before *batchRun) (*batchRun, error) {
+func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before *batchRun) *batchRun {
 	r := p.r
-	digest, body, err := unit.Plan.Digest()
-	if err != nil {
-		return nil, err
-	}
 	b := &batchRun{
 		r: r, plan: unit.Plan, hosts: p.hosts, steps: steps.Of(unit.Plan), present: newPresence(p.hosts, p.all, r.fates.Hosts()), errands: newErrands(r.stopped),
 	}
@@ -215,12 +204,12 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before
 			Connection: plan.Dict{Dict: r.in.Connection}, Window: sessions.Window(len(p.hosts)), Fresh: sessions.Fresh(len(p.hosts)),
 			Last: r.last,
 		},
-		ResumeAt: resumeAt, Digest: digest, Body: body, Handouts: b.handouts, Vars: r.mirror.Start, Here: r.locals.is, Named: r.locals.named,
+		ResumeAt: resumeAt, Whole: unit.Plan.Written(), Handouts: b.handouts, Vars: r.mirror.Start, Here: r.locals.is, Named: r.locals.named,
 		MayRestart: sync.OnceValue(func() bool { return restarts(r.in.Modules, unit.Plan, r.in.Project.Uses) }),
-		NoAgents:   r.in.NoAgents, Reach: r.in.Reach, Ways: r.in.Ways,
+		NoAgents:   r.in.NoAgents, Reach: r.in.Reach, Ways: r.in.Ways, Login: newLogins(r, unit.Plan).of, Settle: r.link.Settle,
 	}
 	b.equip(needFacts)
-	return b, nil
+	return b
 }
 
 // machine is the lockstep of the batch, or of what is left of it behind before.
@@ -234,7 +223,7 @@ func (p *playBatch) machine(b *batchRun, before *lockstep.Machine) *lockstep.Mac
 // asked is the batch as questions about it are answered.
 func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 	return answer.Batch{
-		Plan: unit.Plan, Digest: b.starts.Digest, Body: b.starts.Body, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.steps.Index,
+		Plan: unit.Plan, Whole: b.starts.Whole, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.steps.Index,
 		Handed: b.steps.Add, Magic: b.present.magic, Debug: b.debug, DoStep: b.doStep, PlanOf: b.handouts.Body,
 		OwnVars: func(ctx context.Context, a wire.Ask) (*wire.Did, error) { return b.desk.OwnVars(ctx, a.Host) },
 		Include: func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error) {

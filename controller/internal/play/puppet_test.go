@@ -83,6 +83,7 @@ func (t *theatre) Advance(a wire.Advance) error {
 
 func (t *theatre) Exec(context.Context, wire.Exec) ([]byte, error) { return []byte("{}"), nil }
 func (*theatre) Reset(string)                                      {}
+func (*theatre) Settle(context.Context, string, *wire.Login) bool  { return false }
 
 func (t *theatre) Cancel(wire.Cancel) error {
 	select {
@@ -297,7 +298,7 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 		r: r, plan: p, hosts: hosts, steps: of, present: newPresence(hosts, hosts, nil), errands: newErrands(r.stopped),
 		order:   screen.New(screen.Config{View: shown, Warn: func(string) {}, Recap: r.recap, Steps: of, Free: p.Play.Free(), Hosts: hosts}),
 		machine: lockstep.New(lockstep.Config{Hosts: hosts, Gated: p.Play.Gated, Free: p.Play.Free(), Blocks: of, Fates: r.fates}),
-		starts:  &sessions.Starts{Base: wire.Start{Run: "test", Play: p.Play.ID}, Vars: r.mirror.Start},
+		starts:  &sessions.Starts{Base: wire.Start{Run: "test", Play: p.Play.ID}, Whole: p.Written(), Vars: r.mirror.Start},
 	}
 	b.equip(nil)
 	return &stage{b, th, shown}

@@ -11,6 +11,7 @@ import (
 	"hark/controller/internal/view"
 	"hark/modules/py/value"
 	"hark/playbook/inventory"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/vars"
 )
 
@@ -155,14 +156,8 @@ func (l *locals) agent(host string) string {
 }
 
 func (l *locals) variable(host, name string) string {
-	l.mu.Lock()
-	shared := l.shared
-	l.mu.Unlock()
-	if shared == nil {
-		shared = &vars.Shared{Extra: l.r.in.Extra, InjectFacts: true}
-	}
 	ctx := context.Background()
-	raw, ok, err := l.r.mirror.Scope(host, shared).Raw(ctx, name)
+	raw, ok, err := l.scope(host).Raw(ctx, name)
 	if err != nil || !ok {
 		return ""
 	}
@@ -172,4 +167,30 @@ func (l *locals) variable(host, name string) string {
 	}
 	text, _ := value.Text(v)
 	return text
+}
+
+// set is a variable of a host where something sets it, rendered; "" if nothing does. It is false if that cannot be told.
+func (l *locals) set(host, name string) (string, bool) {
+	ctx := context.Background()
+	raw, ok, err := l.scope(host).Set(ctx, name)
+	if err != nil || !ok {
+		return "", err == nil
+	}
+	v, err := l.r.render(ctx, host, raw)
+	if err != nil || value.IsNone(v) || templar.IsOmit(v) {
+		return "", err == nil
+	}
+	text, err := value.ToStr(v)
+	return text, err == nil
+}
+
+// scope are the variables of a host in the play under way, or before the first.
+func (l *locals) scope(host string) *vars.Scope {
+	l.mu.Lock()
+	shared := l.shared
+	l.mu.Unlock()
+	if shared == nil {
+		shared = &vars.Shared{Extra: l.r.in.Extra, InjectFacts: true}
+	}
+	return l.r.mirror.Scope(host, shared)
 }

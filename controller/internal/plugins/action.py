@@ -210,7 +210,8 @@ def directly(task, context, templar, known, loader):
     """The plug-in that Ansible takes for the task, over the connection that it opens: no agent has a part in it."""
     from ansible.executor import task_executor
     templar = engine_of(templar)
-    executor = task_executor.TaskExecutor.__new__(task_executor.TaskExecutor)
+    kind = type("Executor", (task_executor.TaskExecutor,), {"_task": None})  # since 2.21 it asks for the task of the worker
+    executor = kind.__new__(kind)
     executor._task, executor._loader, executor._shared_loader_obj, executor._job_vars = task, loader, loaders, known
     executor._host = executor._connection = executor._final_q = executor._variable_manager = None
     executor._new_stdin = open(os.devnull)

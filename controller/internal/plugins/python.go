@@ -21,7 +21,8 @@ func python(homes, collections []string, program string) *exec.Cmd {
 	// An interrupt at the terminal is the run's: sections that clean up may still want plug-ins.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "ANSIBLE_COLLECTIONS_PATHS=") }),
-		"PYTHONDONTWRITEBYTECODE=1", "ANSIBLE_COLLECTIONS_PATH="+strings.Join(collections, ":"))
+		"PYTHONDONTWRITEBYTECODE=1", "ANSIBLE_COLLECTIONS_PATH="+strings.Join(collections, ":"),
+		"ANSIBLE_COLLECTIONS_ON_ANSIBLE_VERSION_MISMATCH=ignore") // hark has said it when it found the collection
 	return cmd
 }
 

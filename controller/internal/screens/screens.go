@@ -3,13 +3,14 @@ package screens
 
 import (
 	"errors"
+	"io"
 	"os"
+	"os/user"
 	"strconv"
 	"strings"
 	"time"
 
 	"hark/controller/config"
-	"hark/controller/internal/argparse"
 	"hark/controller/internal/record"
 	"hark/controller/internal/said"
 	"hark/controller/internal/terminal"
@@ -27,8 +28,10 @@ type Screens struct {
 	// Now is what the views take their time from; nil is the clock.
 	Now func() time.Time
 
+	// screen is the short name of the view that Views put on the screen: ansible-core 2.19 does not say that it skips that one.
+	screen string
 	// log is the file of log_path, nil without one; opened by logger.
-	log func(string)
+	log func(rank, text string)
 }
 
 // Run is what the flags of a run say of its views.
@@ -80,14 +83,10 @@ func (s *Screens) display(verbosity int) (view.DisplayOptions, error) {
 	for role := range palette {
 		palette[role] = s.Settings.Text("COLOR_" + strings.ToUpper(string(role)))
 	}
-	log, err := s.logger()
-	if err != nil {
-		return view.DisplayOptions{}, err
-	}
 	return view.DisplayOptions{
 		Out: s.Console.Out, Err: s.Console.Err, Columns: s.Console.Width() - 1, Verbosity: verbosity, Colored: s.Colored(), Palette: palette,
 		NoDeprecations: !s.Settings.Bool("DEPRECATION_WARNINGS"), NoSystemWarnings: !s.Settings.Bool("SYSTEM_WARNINGS"),
-		VerboseToStderr: s.Settings.Bool("VERBOSE_TO_STDERR"), Log: log, Tagged: s.Tagged,
+		VerboseToStderr: s.Settings.Bool("VERBOSE_TO_STDERR"), Log: s.logger(), Tagged: s.Tagged,
 		StatusLine: s.Console.Terminal != nil && s.Settings.Bool("HARK_STATUS_LINE"),
 	}, nil
 }
@@ -150,6 +149,7 @@ func (s *Screens) junitOptions() view.JUnitOptions {
 func (s *Screens) Views(screen string, r Run, more []string, beside ...view.View) (view.View, error) {
 	vo := s.Options(r)
 	first, err := view.New(screen, vo)
+	s.screen = lastName(screen)
 	var unknown *view.UnknownError
 	if errors.As(err, &unknown) {
 		return nil, said.Errorf("Invalid callback for stdout specified: %s", screen)
@@ -179,8 +179,8 @@ func (s *Screens) Beside(names []string, vo view.Options) []view.View {
 	var views []view.View
 	seen := map[string]bool{}
 	for _, name := range append([]string{"default", "minimal", "oneline"}, names...) {
-		short := name[strings.LastIndex(name, ".")+1:]
-		if seen[short] {
+		short := lastName(name)
+		if seen[short] || s.Tagged && short == s.screen {
 			continue
 		}
 		seen[short] = true
@@ -198,20 +198,51 @@ func (s *Screens) Beside(names []string, vo view.Options) []view.View {
 	return views
 }
 
-// logger appends what is shown to the file of log_path, nil if there is none.
-func (s *Screens) logger() (func(string), error) {
+// lastName is the name of a callback without its collection.
+func lastName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+// logger appends what is shown to the file of log_path, nil if there is none. One that cannot be written is a warning.
+func (s *Screens) logger() func(rank, text string) {
 	path := s.Settings.Text("DEFAULT_LOG_PATH")
 	if path == "" || s.log != nil {
-		return s.log, nil
+		return s.log
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
-		return nil, argparse.OptionsError("cannot write the log file: " + err.Error())
+		s.log = func(string, string) {}
+		_, _ = io.WriteString(s.Console.Err, "[WARNING]: "+s.unwritable(path)+"\n")
+		return s.log
 	}
-	user, _ := s.Settings.Getenv("USER")
-	s.log = func(text string) {
+	name := s.user()
+	s.log = func(rank, text string) {
 		stamp := strings.Replace(time.Now().Format("2006-01-02 15:04:05.000"), ".", ",", 1)
-		_, _ = f.WriteString(stamp + " p=" + strconv.Itoa(os.Getpid()) + " u=" + user + " n=ansible | " + text + "\n")
+		if !s.Tagged {
+			rank = ""
+		}
+		_, _ = f.WriteString(stamp + " p=" + strconv.Itoa(os.Getpid()) + " u=" + name + " n=ansible " + rank + "| " + text + "\n")
 	}
-	return s.log, nil
+	return s.log
+}
+
+func (s *Screens) unwritable(path string) string {
+	if !s.Tagged {
+		return "log file at " + path + " is not writeable and we cannot create it, aborting\n"
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return "DEFAULT_LOG_PATH can not be a directory '" + path + "', aborting"
+	}
+	return "log file at '" + path + "' is not writeable and we cannot create it, aborting\n"
+}
+
+// user is whose run it is, as the log has it: what the environment says goes first.
+func (s *Screens) user() string {
+	for _, name := range []string{"LOGNAME", "USER", "LNAME", "USERNAME"} {
+		if text, _ := s.Settings.Getenv(name); text != "" {
+			return text
+		}
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(os.Getuid())
 }

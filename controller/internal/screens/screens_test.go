@@ -10,6 +10,7 @@ import (
 	"hark/controller/config"
 	"hark/controller/internal/record"
 	"hark/controller/internal/terminal"
+	"hark/controller/internal/view"
 )
 
 // screens by an environment, without a terminal; out and err are what they print.
@@ -126,8 +127,49 @@ func TestWhatIsShownIsLoggedToo(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), " u=ann n=ansible | [WARNING]: mind this") {
 		t.Errorf("%v: %s", err, text)
 	}
-	s, _, _ = screens(t, map[string]string{"ANSIBLE_LOG_PATH": filepath.Join(path, "below")})
-	if _, err := s.Open(0); err == nil || !strings.Contains(err.Error(), "cannot write the log file") {
-		t.Errorf("a log that cannot be written: %v", err)
+}
+
+// What ansible-core 2.14.18 and 2.19.11 write.
+func TestALogThatCannotBeWrittenIsAWarning(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		path   string
+		tagged bool
+		want   string
+	}{
+		{dir + "/no/log", false, "[WARNING]: log file at " + dir + "/no/log is not writeable and we cannot create it, aborting\n\n"},
+		{dir + "/no/log", true, "[WARNING]: log file at '" + dir + "/no/log' is not writeable and we cannot create it, aborting\n\n"},
+		{dir, true, "[WARNING]: DEFAULT_LOG_PATH can not be a directory '" + dir + "', aborting\n"},
+	} {
+		s, _, stderr := screens(t, map[string]string{"ANSIBLE_LOG_PATH": c.path})
+		s.Tagged = c.tagged
+		for range 2 {
+			if _, err := s.Open(0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if stderr.String() != c.want {
+			t.Errorf("wrote %q", stderr)
+		}
+	}
+}
+
+// The form that ansible-core 2.19.11 gives its log.
+func TestALogOfLevel219NamesRanks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	s, _, _ := screens(t, map[string]string{"ANSIBLE_LOG_PATH": path, "LOGNAME": "ann", "USER": "bob"})
+	s.Tagged = true
+	d, err := s.Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Print(view.NoColor, "fine")
+	d.Warn("mind this")
+	d.Error("broken")
+	text, err := os.ReadFile(path)
+	for _, want := range []string{" u=ann n=ansible INFO| fine\n", " n=ansible WARNING| [WARNING]: mind this\n", " n=ansible ERROR| [ERROR]: broken\n"} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%v: %s", err, text)
+		}
 	}
 }

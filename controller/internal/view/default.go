@@ -181,10 +181,10 @@ func (v *defaultView) Done(r Result) {
 }
 
 func (v *defaultView) failed(s shown) {
-	s.cleanDebug()
+	s.cleanDebug(v.o.Origin != nil)
 	v.showBanner(s.Task)
 	_, looped := s.res.Get("results")
-	if !s.loop {
+	if !s.loop || len(s.events) > 0 { // a loop that failed by its items was told of with them
 		v.d.failure(s, v.o)
 	}
 	v.d.exception(s, ColorError, v.o.FailedToStderr)
@@ -236,7 +236,7 @@ func (v *defaultView) skipped(s shown) {
 	if v.o.HideSkipped || v.noSkips {
 		return
 	}
-	s.cleanDebug()
+	s.cleanDebug(v.o.Origin != nil)
 	v.showBanner(s.Task)
 	if s.loop {
 		drop(s.res, "results")
@@ -261,7 +261,7 @@ func (v *defaultView) ok(s shown) {
 	if _, ok := s.res.Get("results"); s.loop && (ok || v.tagged()) {
 		return
 	}
-	s.cleanDebug()
+	s.cleanDebug(v.o.Origin != nil)
 	v.printResult(s, state+": ["+s.host()+"]", color)
 }
 
@@ -295,7 +295,7 @@ func (v *defaultView) ItemDone(r Result) {
 
 func (v *defaultView) itemFailed(s shown) {
 	v.showBanner(s.Task)
-	s.cleanDebug()
+	s.cleanDebug(v.o.Origin != nil)
 	v.d.failure(s, v.o)
 	v.d.exception(s, ColorError, v.o.FailedToStderr)
 	v.warnings(s)
@@ -307,7 +307,7 @@ func (v *defaultView) itemSkipped(s shown) {
 		return
 	}
 	v.showBanner(s.Task)
-	s.cleanDebug()
+	s.cleanDebug(v.o.Origin != nil)
 	v.printResult(s, "skipping: ["+s.Host+"] => (item="+v.item(s)+") ", ColorSkip)
 }
 
@@ -324,7 +324,7 @@ func (v *defaultView) itemOK(s shown) {
 	}
 	v.showBanner(s.Task)
 	line := state + ": [" + s.host() + "] => (item=" + v.item(s) + ")"
-	s.cleanDebug()
+	s.cleanDebug(v.o.Origin != nil)
 	v.printResult(s, line, color)
 }
 

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"strings"
@@ -48,7 +49,7 @@ func (v *defaultView) notices(s shown) {
 			origin = v.o.Origin(placeOf(s.Task), n.Spot)
 		}
 		if n.deprecated {
-			v.d.Deprecate(deprecation.Notice{Text: n.msg, Version: "2.23", Collection: "ansible.builtin", Help: n.help, Origin: origin})
+			v.d.Deprecate(deprecation.Notice{Text: n.msg, Version: cmp.Or(n.until, "2.23"), Collection: "ansible.builtin", Help: n.help, Origin: origin})
 		} else {
 			v.d.Warn(strings.TrimSpace(strings.TrimSpace(n.msg+"\n"+origin) + "\n\n" + n.help))
 		}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"io"
 	"strings"
@@ -45,8 +46,8 @@ type DisplayOptions struct {
 	Tagged bool
 	// VerboseToStderr sends the lines of -v there.
 	VerboseToStderr bool
-	// Log, if set, gets every message without colours (log_path).
-	Log func(text string)
+	// Log, if set, gets every message without colours (log_path), with its rank in a log: INFO, WARNING or ERROR.
+	Log func(rank, text string)
 	// StatusLine allows a line on Err that is overwritten as the run goes on; only for terminals.
 	StatusLine bool
 }
@@ -120,6 +121,8 @@ type message struct {
 	text   string
 	color  Color
 	stderr bool
+	// rank is that of the message in a log, "" for INFO.
+	rank string
 	// screenOnly and logOnly leave the log or the screen out.
 	screenOnly, logOnly bool
 }
@@ -144,7 +147,7 @@ func (d *Display) showLocked(m message) {
 		d.drawStatus()
 	}
 	if d.o.Log != nil && !m.screenOnly {
-		d.o.Log(strings.TrimLeft(m.text, "\n"))
+		d.o.Log(cmp.Or(m.rank, "INFO"), strings.TrimLeft(m.text, "\n"))
 	}
 }
 

@@ -82,7 +82,7 @@ func TestVerboseLinesNeedTheirVerbosity(t *testing.T) {
 
 func TestLogHasNoColours(t *testing.T) {
 	var log []string
-	d, out, _ := newTestDisplay(t, DisplayOptions{Colored: true, Log: func(s string) { log = append(log, s) }})
+	d, out, _ := newTestDisplay(t, DisplayOptions{Colored: true, Log: func(_, s string) { log = append(log, s) }})
 	d.Print(ColorOK, "\nfine")
 	d.show(message{text: "screen", screenOnly: true})
 	d.show(message{text: "log", logOnly: true})

@@ -2,6 +2,8 @@ package view
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"hark/agent/wire"
@@ -15,8 +17,12 @@ type event struct {
 	nowhere bool // no place is told
 	unsaid  bool // it is not told, but what it is about is
 	apart   bool // it is no part of the line before it, though it is about the same
-	// deprecated: it is a deprecation, and no warning.
+	// deprecated: it is a deprecation, and no warning; until is the ansible-core that does not have it any more.
 	deprecated bool
+	until      string
+	// parts are failures that it sums up, each with the errors that led to it; before is what is said between it and the events that follow.
+	parts  [][]event
+	before string
 	// of is the value whose place the message names; nil for most.
 	of *Spot
 }
@@ -64,7 +70,23 @@ func eventsOf(l *value.List) []event {
 	for _, item := range l.Items {
 		if d, ok := item.(*value.Dict); ok {
 			at := Spot{Text: textOf(d, "text"), Key: textOf(d, "key"), File: textOf(d, "file"), Value: d.True("value")}
-			out = append(out, event{of: ofValue(d, at), msg: textOf(d, "msg"), help: textOf(d, "help"), Spot: at, nowhere: d.True("nowhere"), apart: d.True("apart"), unsaid: d.True("unsaid"), deprecated: d.True("deprecated")})
+			out = append(out, event{of: ofValue(d, at), msg: textOf(d, "msg"), help: textOf(d, "help"), Spot: at, nowhere: d.True("nowhere"), apart: d.True("apart"), unsaid: d.True("unsaid"), deprecated: d.True("deprecated"), until: textOf(d, "until"), parts: partsOf(d), before: textOf(d, "before")})
+		}
+	}
+	return out
+}
+
+// partsOf are the failures that an event sums up.
+func partsOf(d *value.Dict) [][]event {
+	v, _ := d.Get("parts")
+	list, _ := v.(*value.List)
+	if list == nil {
+		return nil
+	}
+	var out [][]event
+	for _, item := range list.Items {
+		if part, ok := item.(*value.List); ok {
+			out = append(out, eventsOf(part))
 		}
 	}
 	return out
@@ -86,8 +108,16 @@ func (d *Display) failure(s shown, o Options) {
 		events = []event{{msg: "Task failed."}, {msg: by + " failed."}}
 		if msg := textOf(s.res, "msg"); msg != "" {
 			events = append(events, event{msg: msg})
-		} else if _, told := s.res.Get("msg"); !told {
+		} else if v, told := s.res.Get("msg"); !told {
 			events = append(events, event{msg: "Unknown error."})
+		} else if value.IsNone(v) {
+			events = append(events, event{msg: "None"})
+		}
+	}
+	if unwritten(s.Task) {
+		events = slices.Clone(events)
+		for i := range events {
+			events[i].nowhere = events[i].nowhere || events[i].Spot == Spot{}
 		}
 	}
 	drop(s.res, "exception")
@@ -106,6 +136,11 @@ func (r Result) Origins(origin func(task string, s Spot) string) map[Spot]string
 	}
 	var out map[Spot]string
 	for _, e := range events {
+		for _, part := range e.parts {
+			events = append(events, part...)
+		}
+	}
+	for _, e := range events {
 		if e.nowhere {
 			continue
 		}
@@ -120,6 +155,9 @@ func (r Result) Origins(origin func(task string, s Spot) string) map[Spot]string
 	return out
 }
 
+// unwritten tells of tasks that stand nowhere: the gathering of facts before a play. Their place is the play's.
+func unwritten(t Task) bool { return t.Step != nil && t.Step.Implicit }
+
 // placeOf is where a task stands, file:line:column; "" if that is not known.
 func placeOf(t Task) string {
 	if t.Step == nil {
@@ -128,15 +166,47 @@ func placeOf(t Task) string {
 	return t.Step.Place
 }
 
-// told is the text of events; those that tell the same of where and what can be done are one.
+const causedBy = "\n\n<<< caused by >>>\n\n"
+
+// told is the text of events.
 func told(events []event, origin func(Spot) string) string {
+	if head := events[0]; head.parts != nil {
+		text := head.msg + "\n" + summed(head.parts, origin)
+		if rest := events[1:]; len(rest) > 0 {
+			text = chained(events) + "\n\n" + text + "\n\n" + head.before + "\n\n" + strings.Join(segments(rest, origin), causedBy)
+		}
+		return text
+	}
+	list := segments(events, origin)
+	text := strings.Join(list, causedBy)
+	if len(list) > 1 {
+		text = chained(events) + "\n\n" + text
+	}
+	return text
+}
+
+// summed is the text of failures that one sums up.
+func summed(parts [][]event, origin func(Spot) string) string {
+	var b strings.Builder
+	for i, part := range parts {
+		fmt.Fprintf(&b, "\n+--[ Sub-Event %d of %d ]---\n| \n", i+1, len(parts))
+		for line := range strings.SplitSeq(told(part, origin), "\n") {
+			b.WriteString("| " + line + "\n")
+		}
+		b.WriteString("| ")
+	}
+	return b.String() + "\n+--[ End Sub-Event ]---"
+}
+
+// segments are the texts of events; those that tell the same of where and what can be done are one.
+func segments(events []event, origin func(Spot) string) []string {
 	where := make([]string, len(events))
 	for i, e := range events {
 		if !e.nowhere {
 			where[i] = "\n" + origin(e.Spot)
 		}
 	}
-	var segments []string
+	var out []string
 	for i := 0; i < len(events); {
 		j := i + 1
 		for ; j < len(events) && !events[j].apart; j++ {
@@ -152,14 +222,10 @@ func told(events []event, origin func(Spot) string) string {
 		case help != "":
 			text += "\n\n" + help
 		}
-		segments = append(segments, text)
+		out = append(out, text)
 		i = j
 	}
-	text := strings.Join(segments, "\n\n<<< caused by >>>\n\n")
-	if len(segments) > 1 {
-		text = chained(events) + "\n\n" + text
-	}
-	return text
+	return out
 }
 
 // chained is the message of all events in one line.

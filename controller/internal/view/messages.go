@@ -79,7 +79,7 @@ func (d *Display) onceTagged(kind, text string, c Color, stderr bool) {
 	if strings.Contains(text, "\n") {
 		text += "\n\n"
 	}
-	d.once(text, message{text: text, color: c, stderr: stderr})
+	d.once(text, message{text: text, color: c, stderr: stderr, rank: map[Color]string{ColorWarn: "WARNING", ColorError: "ERROR"}[c]})
 }
 
 // Verbose prints text if the verbosity is at least level, with the host in front if there is one.

@@ -48,6 +48,7 @@ func (v *minimal) diff(s shown) {
 }
 
 func (v *minimal) failed(s shown) {
+	v.d.failure(s, v.o)
 	v.d.exception(s, ColorError, false)
 	v.warnings(s)
 	if _, broke := s.res.Get("module_stderr"); noJSON(s.Task.Action) && !broke {
@@ -65,7 +66,7 @@ func (v *minimal) warnings(s shown) {
 
 func (v *minimal) ok(s shown) {
 	v.diff(s)
-	s.cleanDebug()
+	s.cleanDebug(v.o.Origin != nil)
 	v.warnings(s)
 	state, color := successState(s)
 	if _, job := s.res.Get("ansible_job_id"); noJSON(s.Task.Action) && !job {

@@ -63,13 +63,16 @@ func (r Result) data() *value.Dict {
 	return r.bare(r.Visible().Shown())
 }
 
-// cleanDebug leaves of a debug task's result what it was meant to print.
-func (s shown) cleanDebug() {
+// cleanDebug leaves of a debug task's result what it was meant to print; at level 2.19 (tagged) that is less of a loop's items.
+func (s shown) cleanDebug(tagged bool) {
 	if !isDebug(s.Task.Action) {
 		return
 	}
 	if _, ok := s.res.Get("msg"); !ok {
 		drop(s.res, "changed", "failed", "skipped", "invocation", "skip_reason")
+		if tagged {
+			drop(s.res, "ansible_loop_var", "ansible_index_var", "ansible_loop")
+		}
 		return
 	}
 	for _, k := range s.res.Keys() {

@@ -110,7 +110,7 @@ func (v *Tally) text(s shown, in state) string {
 		_, text, _ := strings.Cut(commandOutput(s, caption), " | ")
 		return strings.TrimRight(text, "\n")
 	}
-	s.cleanDebug()
+	s.cleanDebug(false)
 	return caption + " => " + v.dump.dump(s, 4)
 }
 

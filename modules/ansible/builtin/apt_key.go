@@ -2,10 +2,12 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/httpx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/value"
@@ -123,6 +125,9 @@ func (k *aptKey) findID() (*string, error) {
 
 func (k *aptKey) download() error {
 	content, msg, err := httpx.Fetch(k.ctx, k.env, *k.args.URL, k.args.Validate)
+	if refused := (*fsx.Error)(nil); errors.As(err, &refused) {
+		return err
+	}
 	if err != nil {
 		return tool.Fail(nil, "error getting key id from url: %s", *k.args.URL)
 	}

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"slices"
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
@@ -29,6 +30,9 @@ func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Res
 	if err := action.ValidOptions(env, a.Extra); err != nil {
 		return modules.Result{}, err
 	}
+	if a.That == nil && env.Tagged {
+		return modules.Fail("missing required arguments: that")
+	}
 	if a.That == nil {
 		return modules.Result{}, modules.Raise(`conditional required in "that" string`)
 	}
@@ -36,11 +40,11 @@ func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Res
 	if failMsg == nil {
 		failMsg = a.Msg
 	}
-	failMsg, err := message(failMsg, "Assertion failed", "fail_msg or msg", "fail_msg or msg list")
+	failMsg, err := message(env, failMsg, "Assertion failed", "fail_msg", "fail_msg or msg")
 	if err != nil {
 		return modules.Result{}, err
 	}
-	success, err := message(a.Success, "All assertions passed", "success_msg", "success_msg list")
+	success, err := message(env, a.Success, "All assertions passed", "success_msg", "success_msg")
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -68,23 +72,26 @@ func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Res
 	return modules.Result{Data: data, Marks: marks}, nil
 }
 
-// message checks the type of a message: a text or a list of texts.
-func message(v value.Value, otherwise, name, listName string) (value.Value, error) {
+// message checks the type of a message, a text or a list of texts: that of the argument name, which errors of level 2.14 call names.
+func message(env *modules.Env, v value.Value, otherwise, name, names string) (value.Value, error) {
 	if v == nil {
 		return value.UnsafeStr(otherwise), nil
 	}
 	if value.IsText(v) {
 		return v, nil
 	}
-	if items, ok := value.Items(v); ok {
-		for _, x := range items {
-			if !value.IsText(x) {
-				return nil, modules.Raise("Type of one of the elements in %s is not string type", listName)
-			}
-		}
+	items, isList := value.Items(v)
+	texts := isList && !slices.ContainsFunc(items, func(x value.Value) bool { return !value.IsText(x) })
+	switch {
+	case texts:
 		return v, nil
+	case env.Tagged:
+		return nil, modules.ActionFail("", "argument '%s' is of type %s and we were unable to convert to str_or_list_of_str: a string or list of strings is required",
+			name, modules.PlainTypeName(v))
+	case isList:
+		return nil, modules.Raise("Type of one of the elements in %s list is not string type", names)
 	}
-	return nil, modules.Raise("Incorrect type for %s, expected a string or list and got %s", name, modules.TypeName(v))
+	return nil, modules.Raise("Incorrect type for %s, expected a string or list and got %s", names, modules.TypeName(v))
 }
 
 // conditionsOf are the conditions: a text may be a template that gives a list of them.

@@ -26,7 +26,7 @@ var Command = modules.Define("ansible.builtin.command", "Execute commands on tar
 - ansible.builtin.command: {argv: [/usr/bin/tool, "one argument with spaces"], chdir: /srv}
 `
 		m.Returns = commandReturns()
-	}), modules.RunsPrograms, modules.Is(modules.TakesCommand))
+	}), modules.RunsPrograms)
 
 func commandReturns() []modules.Return {
 	return []modules.Return{
@@ -69,6 +69,8 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 	}
 	line := modules.Text(a.RawParams)
 	switch {
+	case strings.TrimSpace(line) == "" && len(a.Argv) == 0 && env.Tagged:
+		return modules.Result{}, errors.New("one of the following is required: _raw_params, cmd, argv")
 	case strings.TrimSpace(line) == "" && len(a.Argv) == 0:
 		return refuse(r, "no command given"), nil
 	case line != "" && len(a.Argv) > 0:
@@ -78,7 +80,7 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 	if line != "" && !a.UsesShell {
 		var err error
 		if words, err = shlex.Split(line); err != nil {
-			return r, err
+			return r, &modules.Crash{Raised: err.Error(), Err: err}
 		}
 	}
 	r.Data.Put("cmd", modules.List(words))
@@ -87,7 +89,11 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 	}
 	if a.Chdir != nil && *a.Chdir != "" {
 		if err := enterable(*a.Chdir); err != nil {
-			r.Failed, r.Msg = true, "Unable to change directory before execution: "+oserr.Bytes(err, *a.Chdir)
+			const msg = "Unable to change directory before execution"
+			r.Failed, r.Msg = true, msg+": "+oserr.Bytes(err, *a.Chdir)
+			if env.Tagged {
+				r.Msg, r.Marks.Cause = msg+".", oserr.Bytes(err, *a.Chdir)
+			}
 			return r, nil
 		}
 	}
@@ -165,9 +171,12 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 		if c.Shell != "" {
 			shown = modules.QuoteWords([]string{c.Executable, "-c", c.Shell})
 		}
-		return modules.Result{Failed: true, Msg: start.Error(), Data: value.DictOf(
-			"stdout", "", "stderr", "", "rc", int64(start.Errno), "cmd", shown,
-		)}, nil
+		res := modules.Because(start.Error(), "Error executing command.",
+			value.DictOf("stdout", "", "stderr", "", "rc", int64(start.Errno), "cmd", shown))
+		if !env.Tagged {
+			res.Msg, res.Marks.Cause = start.Error(), ""
+		}
+		return res, nil
 	}
 	if err != nil {
 		return r, err

@@ -101,7 +101,7 @@ func resolveCopy(ctx context.Context, env *modules.Env, args *value.Dict) error 
 		text := contentText(content)
 		args.Delete(value.Str("content"))
 		args.Put("hark_source", value.DictOf("path", localTemp(env, ""), "text", text, "mode", 0o600, "size", len(text), "content", true))
-		return checkCopy(decodeCopy, args, fsx.SumText(text).SHA1)
+		return checkCopy(decodeCopy, env, args, fsx.SumText(text).SHA1)
 	}
 	if modules.LenientBool(modules.Argument(args, "remote_src"), false) {
 		return nil
@@ -111,14 +111,14 @@ func resolveCopy(ctx context.Context, env *modules.Env, args *value.Dict) error 
 		return notFound(err)
 	}
 	args.Put("hark_source", wireSource(found, strings.HasSuffix(src, "/")))
-	return checkCopy(decodeCopy, args, found.Sha1)
+	return checkCopy(decodeCopy, env, args, found.Sha1)
 }
 
 var decodeCopy = modules.Decoder[copyArgs](modules.Rules{})
 
 // checkCopy refuses wrong arguments. Ansible finds them only when it copies: the result tells what.
-func checkCopy[A any](decode func(string, *value.Dict) (A, error), args *value.Dict, sum string) error {
-	_, err := decode("ansible.legacy.copy", args)
+func checkCopy[A any](decode func(string, *value.Dict, modules.Reading) (A, error), env *modules.Env, args *value.Dict, sum string) error {
+	_, err := decode("ansible.legacy.copy", args, modules.Reading{Tagged: env.Tagged})
 	if err == nil || sum == "" {
 		return nil
 	}

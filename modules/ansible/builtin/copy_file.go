@@ -107,7 +107,11 @@ func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, foll
 	st, err := statDest(file, follow)
 	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 		if c.Source.Content {
-			return nil, fsx.Failed("can not use content with a dir as dest", "diff", []any{})
+			refused := modules.Result{Failed: true, Msg: "can not use content with a dir as dest", Data: value.DictOf("diff", []any{})}
+			if c.env.Tagged {
+				refused.Marks.FailedBy = "Action"
+			}
+			return nil, &modules.Ended{Result: refused}
 		}
 		file = fsx.JoinPath(dest, it.rel)
 		st, err = statDest(file, follow)

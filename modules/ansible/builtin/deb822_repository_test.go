@@ -15,7 +15,7 @@ import (
 // deb822Run brings a repository in directories of the test's own.
 func deb822Run(t *testing.T, dir string, env *modules.Env, args map[string]any) modules.Result {
 	t.Helper()
-	a, err := modules.Decoder[deb822Args](modules.Rules{})("deb822_repository", modtest.Args(args))
+	a, err := modules.Decoder[deb822Args](modules.Rules{})("deb822_repository", modtest.Args(args), modules.Reading{})
 	if err != nil {
 		return modules.Failure(err)
 	}

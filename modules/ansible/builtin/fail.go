@@ -16,16 +16,13 @@ var Fail = modules.Define("ansible.builtin.fail", "Fail with custom message.", r
 	}))
 
 type failArgs struct {
-	Msg   value.Value `arg:"msg" doc:"The message."`
+	Msg   value.Value `arg:"msg,default=Failed as requested from task" doc:"The message."`
 	Extra *value.Dict `arg:"*"`
 }
 
 func runFail(_ context.Context, env *modules.Env, a failArgs) (modules.Result, error) {
 	if err := action.ValidOptions(env, a.Extra); err != nil {
 		return modules.Result{}, err
-	}
-	if a.Msg == nil {
-		a.Msg = value.UnsafeStr("Failed as requested from task")
 	}
 	return modules.Result{Failed: true, Data: value.DictOf("failed", true, "msg", a.Msg)}, nil
 }

@@ -51,12 +51,13 @@ type fileArgs struct {
 type fileWork struct {
 	fileArgs
 	check        bool
+	tagged       bool
 	state        string
 	mtime, atime stamp
 }
 
 func runFile(_ context.Context, env *modules.Env, a fileArgs) (modules.Result, error) {
-	w := &fileWork{fileArgs: a, check: env.Check}
+	w := &fileWork{fileArgs: a, check: env.Check, tagged: env.Tagged}
 	if err := w.resolvePath(); err != nil {
 		return modules.Result{}, err
 	}
@@ -231,7 +232,11 @@ func (w *fileWork) touch() (modules.Result, error) {
 		}
 		f, err := os.OpenFile(w.Path, os.O_WRONLY|os.O_CREATE, 0o666) // what somebody else has just made stays as it is
 		if err != nil {
-			return modules.Result{}, fsx.Failed("Error, could not touch target: "+oserr.Bytes(err, w.Path), "path", w.Path)
+			why := oserr.Bytes(err, w.Path)
+			if w.tagged {
+				return modules.Because(why, "Error, could not touch target.", value.DictOf("path", w.Path)), nil
+			}
+			return modules.Result{}, fsx.Failed("Error, could not touch target: "+why, "path", w.Path)
 		}
 		f.Close()
 	}

@@ -65,7 +65,11 @@ func (w *fileWork) mayLink(before string, src *string) error {
 		}
 		target := fsx.JoinPath(dir, *src)
 		if !fsx.Exists(target) {
-			return fsx.Failed(`src file does not exist, use "force=yes" if you really want to create the link: `+target, "path", w.Path, "src", *src)
+			force := `"force=yes"`
+			if w.tagged {
+				force = "'force=yes'"
+			}
+			return fsx.Failed("src file does not exist, use "+force+" if you really want to create the link: "+target, "path", w.Path, "src", *src)
 		}
 	}
 	switch {

@@ -83,7 +83,9 @@ type finder struct {
 	names    []func(string) bool
 	not      []func(string) bool
 	contains *pyre.Regexp
-	unfit    error // of an expression for names; it ends the walk of each path that has something to compare
+	// uncontained is why contains is no expression: the first file that would be searched ends the walk of its path.
+	uncontained error
+	unfit       error // of an expression for names; it ends the walk of each path that has something to compare
 
 	files    []any
 	examined int
@@ -159,9 +161,9 @@ func (f *finder) prepare() error {
 		if f.Whole {
 			anchor = pyre.Anywhere
 		}
-		f.contains, err = editing.Expression(*f.Contains, pyre.Options{Anchor: anchor})
+		f.contains, f.uncontained = pyre.Compile(*f.Contains, pyre.Options{Anchor: anchor, Limit: editing.ExpressionLimit})
 	}
-	return err
+	return nil
 }
 
 var measurePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?\d+)([a-z])?$`) })

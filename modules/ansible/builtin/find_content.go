@@ -13,6 +13,8 @@ import (
 // hasContent searches the file. One that cannot be read has nothing; neither has one that is no text, if its encoding is not given.
 func (f *finder) hasContent(path string) (bool, error) {
 	switch {
+	case f.uncontained != nil:
+		return false, f.uncontained
 	case f.contains == nil:
 		return true, nil
 	case f.Encoding != nil:

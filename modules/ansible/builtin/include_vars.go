@@ -46,6 +46,8 @@ type included struct {
 	vars   *value.Dict // from the session
 	paths  []any
 	secret bool
+	// unread: the last file could not be read.
+	unread bool
 }
 
 func runIncludeVars(ctx context.Context, env *modules.Env, a includeVarsArgs) (modules.Result, error) {
@@ -143,6 +145,7 @@ func (w *included) readFile(ctx context.Context, name string) (string, error) {
 	}
 	read, err := w.env.Asks.VarsFile(ctx, modules.VarsQuery{Name: name, Into: w.vars, Merge: w.Hash != nil && *w.Hash == "merge"})
 	if err != nil {
+		w.unread = true
 		return err.Error(), nil
 	}
 	if read.Path == "" {
@@ -176,9 +179,12 @@ func (w *included) readDir(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", modules.Raise("%v", err)
 	}
-	for i, d := range byDirectory(src) {
+	for i, d := range byDirectory(src, w.env.Tagged) {
+		if w.env.Tagged {
+			i = d.depth()
+		}
 		if depth > 0 && i >= depth {
-			break
+			continue
 		}
 		before := w.vars
 		for _, file := range d.files {
@@ -213,7 +219,11 @@ func (w *included) maybeRead(ctx context.Context, file string, matcher *pyre.Reg
 		}
 		return fmt.Sprintf("%s does not have a valid extension: %s", file, strings.Join(w.exts, ", ")), nil
 	}
-	return w.readFile(ctx, file)
+	why, err := w.readFile(ctx, file)
+	if why != "" && w.unread && w.env.Tagged {
+		return "", modules.Raise("%s", why)
+	}
+	return why, err
 }
 
 // extension is Python's splitext: a leading dot starts no extension.
@@ -241,9 +251,17 @@ type varsDir struct {
 	files []string
 }
 
-// byDirectory lists a source directory by directory, each before those under it, in the order of their paths. Links to directories are not
-// entered.
-func byDirectory(src *modules.Source) []varsDir {
+// depth is how many directories it lies below the one that was named.
+func (d varsDir) depth() int {
+	if d.rel == "." {
+		return 0
+	}
+	return 1 + strings.Count(d.rel, "/")
+}
+
+// byDirectory lists a source directory by directory, each before those under it, in the order of their paths. Links to directories are
+// entered if they are followed.
+func byDirectory(src *modules.Source, follow bool) []varsDir {
 	files := map[string][]string{".": nil}
 	linked := map[string]bool{}
 	for _, e := range src.Entries {
@@ -252,7 +270,7 @@ func byDirectory(src *modules.Source) []varsDir {
 			continue
 		}
 		switch {
-		case e.Dir && e.Link != "":
+		case e.Dir && e.Link != "" && !follow:
 			linked[e.Rel] = true
 		case e.Dir:
 			if _, known := files[e.Rel]; !known {

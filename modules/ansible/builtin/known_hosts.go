@@ -159,6 +159,13 @@ func (k *knownHosts) search() error {
 		if !ok {
 			continue
 		}
+		if k.env.Tagged && theirs.special() { // another line of the host, which stays
+			if mine == theirs {
+				k.line, k.replace = at, false
+				return nil
+			}
+			continue
+		}
 		// Each hash of a name is another one.
 		if strings.HasPrefix(mine.host, "|1|") && strings.HasPrefix(theirs.host, "|1|") {
 			mine.host = theirs.host
@@ -173,6 +180,11 @@ func (k *knownHosts) search() error {
 
 // known is a line of the file without its comment.
 type known struct{ marker, host, kind, key string }
+
+// special tells that the line is of an authority, or of a key that nobody may use any more.
+func (k known) special() bool {
+	return strings.HasPrefix(k.marker, "@cert-authority") || strings.HasPrefix(k.marker, "@revoke")
+}
 
 func parseKnown(line string) (known, bool) {
 	f := strings.Fields(line)

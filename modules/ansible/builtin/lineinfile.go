@@ -207,7 +207,7 @@ func (f *lineFinder) replace() (string, error) {
 	if f.Backrefs && f.match != nil {
 		var err error
 		if line, err = f.match.Expand(line); err != nil {
-			return "", fsx.Failed(err.Error())
+			return "", &modules.Crash{Raised: err.Error(), Err: err}
 		}
 	}
 	if !strings.HasSuffix(line, "\n") {

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/host/tool"
 	"hark/modules/py/value"
 )
 
@@ -50,6 +52,8 @@ type inventory struct {
 	list       func(context.Context, *modules.Env) ([]*value.Dict, error)
 }
 
+const unusable = "Requested package manager %s was not usable by this module: %v"
+
 func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) (modules.Result, error) {
 	for i, name := range a.Manager {
 		a.Manager[i] = managerOf(strings.ToLower(name))
@@ -66,7 +70,13 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 	for _, inv := range wanted {
 		names = append(names, inv.name)
 		guest := inv.name == "rpm" && !slices.Contains(a.Manager, "rpm") && debianHost()
-		if inv.tool == "" || env.LookPath(inv.tool) == "" || guest || found && a.Strategy == "first" {
+		if found && a.Strategy == "first" {
+			continue
+		}
+		if _, err := tool.Find(env, cmp.Or(inv.tool, inv.name)); err != nil && env.Tagged && slices.Contains(a.Manager, inv.name) {
+			env.Warn(unusable, inv.name, err)
+		}
+		if inv.tool == "" || env.LookPath(inv.tool) == "" || guest {
 			continue
 		}
 		list, err := inv.list(ctx, env)
@@ -76,10 +86,17 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 		if err == nil && len(list) == 0 && slices.Contains(a.Manager, "auto") {
 			continue // the tool is there, but the host's packages are another's
 		}
+		if err != nil && env.Tagged {
+			env.Warn("Failed to retrieve packages with %s: %v", inv.name, err)
+		}
+		if env.Tagged && len(list) == 0 {
+			env.Warn("Found \"%s\" but no associated packages", inv.name)
+			continue
+		}
 		found = true
 		if err != nil {
 			if slices.Contains(a.Manager, inv.name) {
-				env.Warn("Requested package manager %s was not usable by this module: %v", inv.name, err)
+				env.Warn(unusable, inv.name, err)
 			}
 			continue
 		}

@@ -51,7 +51,7 @@ func (a pauseArgs) options(env *modules.Env) (pauseOptions, error) {
 			args.Put(k, v)
 		}
 	}
-	o, err := decodePause(env.Name, args)
+	o, err := decodePause(env.Name, args, modules.Reading{Tagged: env.Tagged})
 	if err != nil {
 		return o, modules.ActionFail("", "%v", err)
 	}
@@ -63,7 +63,7 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 	if err != nil {
 		return modules.Result{}, err
 	}
-	seconds, unit, err := o.span()
+	seconds, unit, err := o.span(env)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -87,7 +87,7 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 }
 
 // span is the time to wait in whole seconds, -1 for as long as the user takes.
-func (o *pauseOptions) span() (int, string, error) {
+func (o *pauseOptions) span(env *modules.Env) (int, string, error) {
 	for _, x := range []struct {
 		v      value.Value
 		name   string
@@ -98,7 +98,7 @@ func (o *pauseOptions) span() (int, string, error) {
 		}
 		n, err := action.Int(x.v)
 		if err != nil {
-			return 0, "", modules.ActionFail("", "argument '%s' is of type %s and we were unable to convert to int: %v", x.name, yamlType(x.v), err)
+			return 0, "", modules.ActionFail("", "argument '%s' is of type %s and we were unable to convert to int: %v", x.name, yamlType(env, x.v), err)
 		}
 		return max(n*x.factor, 1), x.name, nil
 	}
@@ -106,7 +106,10 @@ func (o *pauseOptions) span() (int, string, error) {
 }
 
 // yamlType is the class of a text that stands in a playbook.
-func yamlType(v value.Value) string {
+func yamlType(env *modules.Env, v value.Value) string {
+	if env.Tagged {
+		return modules.PlainTypeName(v)
+	}
 	if value.IsText(v) {
 		return "<class 'ansible.parsing.yaml.objects.AnsibleUnicode'>"
 	}

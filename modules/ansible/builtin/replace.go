@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"hark/modules"
@@ -50,6 +51,10 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 		return modules.Fail("%s", codecs.InFull(err))
 	}
 	after, count, miss, err := a.apply(before)
+	var bad *replacementError
+	if errors.As(err, &bad) && env.Tagged {
+		return modules.Fail("Unable to process replace due to error: %v", err)
+	}
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -82,6 +87,9 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 	_, err = e.Attributes(&res, false)
 	return res, err
 }
+
+// replacementError is of the text that stands for what was found.
+type replacementError struct{ error }
 
 // apply replaces within the section; miss is its pattern if there is none.
 func (a *replaceArgs) apply(content string) (after string, count int, miss string, err error) {
@@ -116,5 +124,8 @@ func (a *replaceArgs) apply(content string) (after string, count int, miss strin
 		return "", 0, "", err
 	}
 	out, count, err := re.Replace(section, a.Replace, pyre.Bounds{})
-	return head + out + tail, count, "", err
+	if err != nil {
+		return "", 0, "", &replacementError{err}
+	}
+	return head + out + tail, count, "", nil
 }

@@ -38,6 +38,9 @@ type scriptArgs struct {
 
 // resolveScript finds the script on the controller.
 func resolveScript(ctx context.Context, env *modules.Env, args *value.Dict) error {
+	if err := checkScript(env, args); err != nil {
+		return err
+	}
 	if cmd, ok := value.Text(modules.Argument(args, "cmd")); ok && !modules.IsGiven(args, "_raw_params") {
 		args.Put("_raw_params", cmd)
 	}
@@ -55,13 +58,36 @@ func resolveScript(ctx context.Context, env *modules.Env, args *value.Dict) erro
 	case err != nil && env.Background:
 		// In Ansible no script runs in the background. Where none would here either the task fails with its words.
 		env.Warn("%v", err)
-		return modules.ActionFail("", "async is not supported for this task.")
+		return modules.NoAsync(env.Name, env.Tagged)
 	case err != nil:
 		args.Put("hark_missing", err.Error())
 	case found.Dir:
 		args.Put("hark_missing", found.Path+" is a directory")
 	default:
 		args.Put("hark_digest", found.Digest)
+	}
+	return nil
+}
+
+// scriptOptions are what level 2.19 takes.
+type scriptOptions struct {
+	RawParams  *string `arg:"_raw_params"`
+	Cmd        *string `arg:"cmd"`
+	Creates    *string `arg:"creates"`
+	Removes    *string `arg:"removes"`
+	Chdir      *string `arg:"chdir"`
+	Executable *string `arg:"executable"`
+}
+
+var decodeScript = modules.Decoder[scriptOptions](modules.Rules{Exclusive: [][]string{{"_raw_params", "cmd"}}, OneOf: [][]string{{"_raw_params", "cmd"}}})
+
+// checkScript checks the arguments as level 2.19 does: 2.14 takes any.
+func checkScript(env *modules.Env, args *value.Dict) error {
+	if !env.Tagged {
+		return nil
+	}
+	if _, err := decodeScript(env.Name, args, modules.Reading{Tagged: true}); err != nil {
+		return modules.ActionFail("", "%v", err)
 	}
 	return nil
 }

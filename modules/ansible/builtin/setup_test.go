@@ -68,11 +68,12 @@ func TestLocalFacts(t *testing.T) {
 		text string
 		mode os.FileMode
 	}{
-		"json.fact":   {`{"z": 1, "a": [1, "two"]}`, 0o644},
-		"ini.fact":    {"[General]\nOne = 1\ntwo: x\n  more\n[other]\n", 0o644},
-		"script.fact": {"#!/bin/sh\necho '{\"from\": \"script\"}'\n", 0o755},
-		"fails.fact":  {"#!/bin/sh\necho no >&2\nexit 3\n", 0o755},
-		"broken.fact": {"neither\n", 0o644},
+		"json.fact":    {`{"z": 1, "a": [1, "two"]}`, 0o644},
+		"ini.fact":     {"[General]\nOne = 1\ntwo: x\n  more\n[other]\nshare = 50%%\npath = /srv/%(Share)s\n", 0o644},
+		"script.fact":  {"#!/bin/sh\necho '{\"from\": \"script\"}'\n", 0o755},
+		"fails.fact":   {"#!/bin/sh\necho no >&2\nexit 3\n", 0o755},
+		"broken.fact":  {"neither\n", 0o644},
+		"percent.fact": {"[a]\nb = 50% off\n", 0o644},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(f.text), f.mode); err != nil {
 			t.Fatal(err)
@@ -81,7 +82,7 @@ func TestLocalFacts(t *testing.T) {
 	r := runSetup(t, map[string]any{"gather_subset": "!all,!min,local", "fact_path": dir})
 	local, _ := r.Facts.Get("ansible_local")
 	found := modtest.Plain(local.(*value.Dict))
-	want := map[string]any{"General": map[string]any{"one": "1", "two": "x\nmore"}, "other": map[string]any{}}
+	want := map[string]any{"General": map[string]any{"one": "1", "two": "x\nmore"}, "other": map[string]any{"share": "50%", "path": "/srv/50%"}}
 	if !reflect.DeepEqual(found["ini"], want) {
 		t.Errorf("ini fact: %v", found["ini"])
 	}
@@ -94,6 +95,7 @@ func TestLocalFacts(t *testing.T) {
 	for _, w := range []string{
 		"Failure executing fact script (" + dir + "/fails.fact), rc: 3, err: no\n",
 		"error loading facts as JSON or ini - please check content: " + dir + "/broken.fact",
+		"error loading facts as ini - please check content: " + dir + "/percent.fact ('%' must be followed by '%' or '(', found: '% off')",
 	} {
 		if !slices.Contains(r.Warnings, w) {
 			t.Errorf("no warning %q in %q", w, r.Warnings)

@@ -41,11 +41,13 @@ func readUpTo(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
-func runSlurp(_ context.Context, _ *modules.Env, a slurpArgs) (modules.Result, error) {
+func runSlurp(_ context.Context, env *modules.Env, a slurpArgs) (modules.Result, error) {
 	raw, err := readUpTo(a.Src, maxSlurp)
 	switch {
 	case err == nil && len(raw) > maxSlurp:
 		return modules.Fail("cannot return %s: it has more than %d bytes; use fetch", a.Src, maxSlurp)
+	case err != nil && env.Tagged:
+		return unread(err, a.Src), nil
 	case err == nil:
 	case errors.Is(err, syscall.ENOENT):
 		return modules.Fail("file not found: %s", a.Src)
@@ -59,4 +61,18 @@ func runSlurp(_ context.Context, _ *modules.Env, a slurpArgs) (modules.Result, e
 	return modules.Result{Data: value.DictOf(
 		"content", base64.StdEncoding.EncodeToString(raw), "source", a.Src, "encoding", "base64", "changed", modules.AtEnd,
 	)}, nil
+}
+
+// unread is why a file could not be read, as level 2.19 tells it.
+func unread(err error, file string) modules.Result {
+	msg := "Unable to slurp file: {source}" // as Ansible writes it
+	switch {
+	case errors.Is(err, syscall.ENOENT):
+		msg = "File not found: " + file
+	case errors.Is(err, syscall.EACCES):
+		msg = "File is not readable: " + file
+	case errors.Is(err, syscall.EISDIR):
+		msg = "Source is a directory and must be a file: " + file
+	}
+	return modules.Because(oserr.Path(err, file), msg, nil)
 }

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -101,12 +100,16 @@ func newSystemctl(ctx context.Context, env *modules.Env, a systemdArgs) (*system
 }
 
 func (c *systemctl) run(args ...string) (rc int, stdout, stderr string, err error) {
+	out, err := tool.Run(c.ctx, c.env, c.command(args...))
+	return out.Rc, out.Stdout, out.Stderr, err
+}
+
+func (c *systemctl) command(args ...string) modules.Command {
 	cmd := modules.Command{Argv: append(slices.Clone(c.argv), args...)}
 	if c.env.Getenv("XDG_RUNTIME_DIR") == "" {
 		cmd.Env = []string{"XDG_RUNTIME_DIR=/run/user/" + strconv.Itoa(os.Geteuid())}
 	}
-	out, err := c.env.Exec(c.ctx, cmd)
-	return out.Rc, string(out.Stdout), string(out.Stderr), err
+	return cmd
 }
 
 // unit is one unit on its way to the state that was asked for.
@@ -150,6 +153,10 @@ func (u *unit) look() (modules.Result, error) {
 			return modules.Fail("Error loading unit file '%s': %s", u.name, problem)
 		}
 		u.data.Put("status", u.status)
+	} else if rc == 1 && strings.Contains(stderr, "Failed to parse bus message") {
+		if known, err = u.knownByParts(stdout); err != nil {
+			return modules.Result{}, err
+		}
 	} else if known, err = u.knownOffline(); err != nil {
 		return modules.Result{}, err
 	}
@@ -158,6 +165,24 @@ func (u *unit) look() (modules.Result, error) {
 		u.ctl.env.Warn("The service (%s) is actually an init script but the system is managed by systemd", u.name)
 	}
 	return modules.Result{}, nil
+}
+
+// knownByParts asks for what `systemctl show` had no end of: it gives up where a property of a unit is more than a bus message may hold
+// (https://github.com/ansible/ansible/issues/71528), having printed those before it.
+func (u *unit) knownByParts(shown string) (bool, error) {
+	base, at := u.name, ""
+	if i := strings.IndexByte(u.name, '@'); i >= 0 {
+		base, at = u.name[:i], "@"
+	}
+	_, files, _, err := u.ctl.run("list-unit-files", base+at+"*")
+	if err != nil {
+		return false, err
+	}
+	_, active, _, err := u.ctl.run("is-active", u.name)
+	u.status = showFields(shown)
+	u.status.Put("ActiveState", strings.TrimRight(active, "\n"))
+	u.data.Put("status", u.status)
+	return strings.Contains(files, base+at), err
 }
 
 // knownOffline asks in ways that work where no systemd runs.
@@ -170,10 +195,7 @@ func (u *unit) knownOffline() (bool, error) {
 	if err != nil || rc == 0 {
 		return true, err
 	}
-	rc, _, stderr, err := u.ctl.run()
-	if err == nil && rc != 0 {
-		err = fmt.Errorf("%s", strings.TrimRight(stderr, "\n"))
-	}
+	_, err = tool.Must(u.ctl.ctx, u.ctl.env, u.ctl.command())
 	return false, err
 }
 

@@ -127,6 +127,39 @@ func TestSystemdNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
+// printing is a systemctl that prints what it has for the words of its call, and fails on all other words as where no systemd runs.
+func printing(outputs map[string]modules.Output) func(context.Context, modules.Command) (modules.Output, error) {
+	return func(_ context.Context, c modules.Command) (modules.Output, error) {
+		if out, ok := outputs[strings.Join(c.Argv[1:], " ")]; ok {
+			return out, nil
+		}
+		return modules.Output{Rc: 1, Stderr: []byte("not booted with systemd\n")}, nil
+	}
+}
+
+func TestSystemdThatDoesNotRunIsAFailureWithItsOutput(t *testing.T) {
+	e := systemctlEnv(t, &fakeSystemd{})
+	e.Exec = printing(nil)
+	r := Systemd.Run(context.Background(), e, modtest.Args(map[string]any{"name": "x", "state": "started"}))
+	if !r.Failed || r.Msg != "not booted with systemd" || modtest.Entry(r, "rc") != int64(1) || modtest.Entry(r, "stderr") != "not booted with systemd\n" {
+		t.Errorf("result %+v", r)
+	}
+}
+
+func TestSystemdAsksByPartsWhereAMessageWasTooLong(t *testing.T) {
+	e := systemctlEnv(t, &fakeSystemd{})
+	e.Exec = printing(map[string]modules.Output{
+		"show x@1":            {Rc: 1, Stdout: []byte("Id=x@1.service\n"), Stderr: []byte("Failed to parse bus message: Invalid argument\n")},
+		"list-unit-files x@*": {Stdout: []byte("x@.service enabled\n")},
+		"is-active x@1":       {Stdout: []byte("active\n")},
+	})
+	r := Systemd.Run(context.Background(), e, modtest.Args(map[string]any{"name": "x@1", "state": "started"}))
+	status, _ := modtest.Entry(r, "status").(map[string]any)
+	if r.Failed || r.Changed || status["ActiveState"] != "active" || status["Id"] != "x@1.service" {
+		t.Errorf("status %v, result %+v", status, r)
+	}
+}
+
 func TestShowFieldsKeepsValuesThatSpanLines(t *testing.T) {
 	got := showFields("ExecStart={ a ;\n b }\nDescription={odd\nX=1=2\n")
 	want := map[string]any{"ExecStart": "{ a ;\n b }", "Description": "{odd", "X": "1=2"}

@@ -87,7 +87,7 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args *value.Dict) er
 		args.Delete(value.Str(key))
 	}
 	args.Put("hark_source", src)
-	return checkCopy(decodeTemplate, args, fsx.SumText(out).SHA1)
+	return checkCopy(decodeTemplate, env, args, fsx.SumText(out).SHA1)
 }
 
 var decodeTemplate = modules.Decoder[templateArgs](modules.Rules{})

@@ -253,7 +253,7 @@ func (z *zipArchive) wantedMode(e zipEntry, st *syscall.Stat_t) (uint32, error) 
 	if z.Mode == nil {
 		return permBits(e.perms) &^ e.umask, nil
 	}
-	mode, err := fsx.ParseMode(z.Mode, fsx.Current{Mode: uint32(st.Mode) & fsx.PermBits, Dir: e.kind == 'd', Umask: fsx.Umask()})
+	mode, err := fsx.ParseMode(z.Mode, fsx.Current{Mode: uint32(st.Mode) & fsx.PermBits, Dir: e.kind == 'd', Umask: fsx.Umask})
 	if err != nil {
 		return 0, fsx.Fail(e.path, "%s", err)
 	}

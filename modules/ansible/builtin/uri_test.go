@@ -84,6 +84,9 @@ func TestGetURLKeepsNothingThatIsWrong(t *testing.T) {
 		"Request failed":                                                    {"url": s.URL + "/none"},
 		"Unable to find a checksum for file 'echo' in":                      {"url": s.URL + "/echo", "checksum": "sha256:" + s.URL + "/sums"},
 		"Request failed: <urlopen error unknown url type: gopher>":          {"url": "gopher://x/y"},
+		"unknown url type: 'nourl'":                                         {"url": "nourl"},
+		"unknown url type: '/x:y'":                                          {"url": "/x:y"},
+		"Invalid IPv6 URL":                                                  {"url": "http://[bad/"},
 	} {
 		args["dest"] = dest
 		r := GetURL.Run(context.Background(), plainEnv(t), modtest.Args(args))

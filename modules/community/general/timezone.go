@@ -2,7 +2,6 @@ package general
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"regexp"
@@ -173,9 +172,6 @@ func first(re *regexp.Regexp, text, otherwise string) string {
 
 // must runs a tool that has to succeed.
 func must(ctx context.Context, env *modules.Env, program string, args ...string) (string, error) {
-	r, err := tool.Host{Ctx: ctx, Env: env}.Run(program, args...)
-	if err == nil && r.Rc != 0 {
-		err = fmt.Errorf("%s", strings.TrimRight(r.Stderr, "\r\n"))
-	}
+	r, err := tool.Host{Ctx: ctx, Env: env}.Must(program, args...)
 	return r.Stdout, err
 }

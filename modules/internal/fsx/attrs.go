@@ -151,7 +151,7 @@ func (w Attrs) applyMode(check bool, diff *Delta) (bool, error) {
 		return false, Fail(w.Path, "%s", oserr.Bytes(err, w.Path))
 	}
 	kind, before := uint32(st.Mode)&syscall.S_IFMT, uint32(st.Mode)&PermBits // uint16 on Darwin
-	mode, err := ParseMode(w.Mode, Current{Mode: before, Dir: kind == syscall.S_IFDIR, Umask: Umask()})
+	mode, err := ParseMode(w.Mode, Current{Mode: before, Dir: kind == syscall.S_IFDIR, Umask: Umask})
 	if err != nil {
 		fail := Fail(w.Path, "mode must be in octal or symbolic form")
 		fail.Data.Put("details", err.Error())

@@ -14,9 +14,10 @@ const PermBits = 0o7777
 
 // Current is what symbolic modes are relative to.
 type Current struct {
-	Mode  uint32 // permission bits
-	Dir   bool
-	Umask uint32
+	Mode uint32 // permission bits
+	Dir  bool
+	// Umask is asked where a clause names no users; nil takes nothing away.
+	Umask func() uint32
 }
 
 // ParseMode reads a mode argument: a number as it is, text as octal or symbolic. The error's text is the
@@ -56,8 +57,11 @@ func symbolic(text string, now Current) (uint32, error) {
 			continue // users without permissions: Ansible lets them pass
 		}
 		users, rest := clause[:at], clause[at:]
-		masked := users == ""
-		if masked || users == "a" {
+		umask := uint32(0)
+		if users == "" && now.Umask != nil {
+			umask = now.Umask()
+		}
+		if users == "" || users == "a" {
 			users = "ugo"
 		}
 		if strings.Trim(users, "ugo") != "" {
@@ -75,7 +79,7 @@ func symbolic(text string, now Current) (uint32, error) {
 				return 0, badClause(clause)
 			}
 			for _, user := range users {
-				mode = apply(mode, op, user, bits(user, perms, masked, now))
+				mode = apply(mode, op, user, bits(user, perms, umask, now))
 			}
 		}
 	}
@@ -97,18 +101,14 @@ func apply(mode uint32, op byte, user rune, set uint32) uint32 {
 	return mode&^mask | set
 }
 
-// bits are the mode bits that the letters mean for one of u, g and o. Without a user in the clause, the umask holds.
-func bits(user rune, perms string, masked bool, now Current) uint32 {
+// bits are the mode bits that the letters mean for one of u, g and o, without those of the umask.
+func bits(user rune, perms string, umask uint32, now Current) uint32 {
 	shift := map[rune]uint{'u': 6, 'g': 3, 'o': 0}[user]
 	var out uint32
 	for _, p := range perms {
 		switch p {
 		case 'r', 'w', 'x':
-			bit := map[rune]uint32{'r': 4, 'w': 2, 'x': 1}[p] << shift
-			if masked {
-				bit &^= now.Umask
-			}
-			out |= bit
+			out |= map[rune]uint32{'r': 4, 'w': 2, 'x': 1}[p] << shift &^ umask
 		case 'X':
 			if now.Dir || now.Mode&0o111 != 0 {
 				out |= 1 << shift

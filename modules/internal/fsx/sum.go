@@ -48,15 +48,21 @@ func Sum(path, algorithm string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// feed gives a file to a hash, with a buffer no larger than the file.
+// feed gives a file to a hash.
 func feed(h hash.Hash, f *os.File) error {
-	const most = 32 << 10
-	size := most
-	if st, err := f.Stat(); err == nil && st.Mode().IsRegular() && st.Size() < most {
-		size = int(st.Size()) + 1
-	}
-	_, err := io.CopyBuffer(h, struct{ io.Reader }{f}, make([]byte, size)) // a file by itself would not take the buffer
+	_, err := io.CopyBuffer(h, struct{ io.Reader }{f}, bufferFor(f)) // a file by itself would not take the buffer
 	return err
+}
+
+// bufferFor is a buffer for what is read, no larger than a file is.
+func bufferFor(r io.Reader) []byte {
+	const most = 32 << 10
+	if f, ok := r.(*os.File); ok {
+		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() && st.Size() < most {
+			return make([]byte, st.Size()+1)
+		}
+	}
+	return make([]byte, most)
 }
 
 // Sums are the checksums of what is copied through them.
@@ -75,6 +81,6 @@ func SumText(text string) Sums {
 // CopySums copies and sums at once.
 func CopySums(w io.Writer, r io.Reader) (Sums, error) {
 	a, b, c := sha1.New(), md5.New(), sha256.New()
-	n, err := io.Copy(io.MultiWriter(w, a, b, c), r)
+	n, err := io.CopyBuffer(io.MultiWriter(w, a, b, c), struct{ io.Reader }{r}, bufferFor(r))
 	return Sums{SHA1: hex.EncodeToString(a.Sum(nil)), MD5: hex.EncodeToString(b.Sum(nil)), SHA256: hex.EncodeToString(c.Sum(nil)), Size: n}, err
 }

@@ -159,7 +159,7 @@ func unchanged(after, before value.Value) bool {
 	switch before := before.(type) {
 	case value.Bytes: // cannot be compared, and is never changed
 		return true
-	case *value.List, *value.Tuple, *value.Dict, *value.View, *value.Later, *value.Lines:
+	case *value.List, *value.Tuple, *value.Dict, *value.View, *value.Later, *value.Lines, *value.Undefined:
 		return after == before
 	}
 	if value.IsText(before) {

@@ -2,6 +2,7 @@ package templar_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"hark/modules/py/value"
@@ -55,5 +56,19 @@ func TestPlugins(t *testing.T) {
 	plain := templar.New(nil, templar.Options{Engine: engine})
 	if got, err := plain.Template(context.Background(), value.YAMLStr("{{ 'a' | upper }}")); err != nil || got != value.Str("A") {
 		t.Errorf("without plug-ins: %v, %v", got, err)
+	}
+}
+
+// TestFailedPluginsHaveTheirFullNames: hark's own of a collection are of that collection, others of ansible.builtin.
+func TestFailedPluginsHaveTheirFullNames(t *testing.T) {
+	tpl := templar.New(nil, templar.Options{Engine: templar.NewEngine().Tagged()})
+	for src, want := range map[string]string{
+		"{{ '{' | from_json }}":                         "The filter plugin 'ansible.builtin.from_json' failed",
+		"{{ '{' | ansible.builtin.from_json }}":         "The filter plugin 'ansible.builtin.from_json' failed",
+		"{{ 'x' | community.general.to_milliseconds }}": "The filter plugin 'community.general.to_milliseconds' failed",
+	} {
+		if _, err := tpl.Template(context.Background(), value.YAMLStr(src)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", src, err, want)
+		}
 	}
 }

@@ -181,10 +181,15 @@ func (t *Templar) settled(v value.Value, depth int) bool {
 // broken is the value of what cannot be rendered.
 func broken(err error) *value.Undefined {
 	var used *value.UndefinedError
-	if errors.As(err, &used) && used.Undefined != nil && !used.Undefined.Lenient {
-		return used.Undefined
+	if !errors.As(err, &used) || used.Undefined == nil || used.Undefined.Lenient {
+		return &value.Undefined{Msg: err.Error(), Err: err, Broken: !IsUndefined(err)}
 	}
-	return &value.Undefined{Msg: err.Error(), Err: err, Broken: !IsUndefined(err)}
+	if worded, ok := err.(*Error); ok && worded.Src != "" && used.Undefined.Err == nil {
+		with := *used.Undefined
+		with.Err = worded
+		return &with
+	}
+	return used.Undefined
 }
 
 // Undefined is the value that stands for what cannot be rendered in the tagged language: who uses it fails with the error.
@@ -193,7 +198,12 @@ func Undefined(err error) value.Value { return broken(err) }
 // lazyVar is a variable as an expression sees it.
 func (s *scope) lazyVar(ctx context.Context, name string, raw value.Value) (value.Value, error) {
 	if name == "play_hosts" {
-		s.t.deprecated("The `play_hosts` magic variable is deprecated.", "Use `ansible_play_batch` instead.", s.src)
+		s.t.deprecated("The `play_hosts` magic variable is deprecated.", "Use `ansible_play_batch` instead.", s.src, next)
+	}
+	if o, ok := s.t.vars.(Outdated); ok && !s.t.local.Has(name) {
+		if why, instead, version := o.Outgoing(name); why != "" {
+			s.t.deprecated(why, instead, s.src, version)
+		}
 	}
 	text, isText := raw.(value.YAMLStr)
 	if !isText || !s.t.trusts(text) {
@@ -311,7 +321,7 @@ func (e *Engine) deferTagged(kind, name string, err error) error {
 	case kind == "":
 		return taggedError(err, false)
 	}
-	if e.env.Filters[name] != nil || e.env.Tests[name] != nil {
+	if !strings.Contains(name, ".") && (e.env.Filters[name] != nil || e.env.Tests[name] != nil) {
 		name = "ansible.builtin." + name
 	}
 	return pluginFailed(kind, name, err)
@@ -330,6 +340,9 @@ func taggedError(err error, expression bool) error {
 	what := "template"
 	if expression {
 		what = "expression"
+	}
+	if e, ok := err.(*Error); ok && e.Src != "" && e.Class != "AnsibleError" { // worded where it happened
+		return partly(e, what)
 	}
 	var used *value.UndefinedError
 	if errors.As(err, &used) {

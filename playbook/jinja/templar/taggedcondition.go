@@ -40,7 +40,7 @@ func (t *Templar) taggedCondition(ctx context.Context, c value.Value) (bool, err
 	msg := "Conditional result (" + is + ") was derived from value of type " + value.ReprText(value.PlainType(v)) + " at '<unknown>'. " +
 		"Conditionals must have a boolean result."
 	if t.o.BrokenConditions {
-		t.deprecated(msg, brokenAllowed, value.Printed(c))
+		t.deprecated(msg, brokenAllowed, value.Printed(c), next)
 		return ok, nil
 	}
 	return false, &Error{Class: "AnsibleBrokenConditionalError", Msg: msg, Of: !value.IsNone(v), Var: variablePath(value.Printed(c))}
@@ -89,14 +89,14 @@ func (t *Templar) conditionValue(ctx context.Context, c value.Value) (value.Valu
 			return nil, err
 		}
 		if !value.IsText(v) {
-			t.deprecated("Conditionals should not be surrounded by templating delimiters such as {{ }} or {% %}.", "", text)
+			t.deprecated("Conditionals should not be surrounded by templating delimiters such as {{ }} or {% %}.", "", text, next)
 			return v, nil
 		}
 		c = v
 		text, _ = value.Text(v)
 	}
 	if _, trusted := c.(value.YAMLStr); !trusted {
-		return nil, &Error{Class: "TemplateTrustCheckFailedError", Msg: "Encountered untrusted template or expression."}
+		return nil, Untrusted()
 	}
 	return t.taggedExpr(ctx, text, true, t.usual())
 }
@@ -114,7 +114,7 @@ func (t *Templar) strippedCondition(c value.Value) (value.Value, error) {
 		return c, nil
 	}
 	if t.o.BrokenConditions {
-		t.deprecated("Empty conditional expression was evaluated as True.", brokenAllowed, text)
+		t.deprecated("Empty conditional expression was evaluated as True.", brokenAllowed, text, next)
 		return value.Bool(true), nil
 	}
 	return nil, brokenCondition("Empty conditional expressions are not allowed.")
@@ -149,7 +149,11 @@ func (t *Templar) taggedExpr(ctx context.Context, src string, condition bool, r 
 	if err == nil {
 		v, err = (&finisher{t, r.mark}).finish(v, 0)
 	}
-	return v, about(taggedError(err, true), src)
+	err = about(taggedError(err, true), src)
+	if r.mark != nil && IsUndefined(err) { // of an operator, which does not give it on
+		return value.Str(r.mark(err)), nil
+	}
+	return v, err
 }
 
 // Marked is t.Expr in the tagged language where marks, which mark makes of errors, stand for what is undefined in the result.
@@ -187,9 +191,13 @@ func (t *Templar) taggedFile(ctx context.Context, text string, r rendering) (str
 	return value.ToStr(v)
 }
 
-func (t *Templar) deprecated(msg, help, src string) {
+// next is the ansible-core that will not have what the language of 2.19 has deprecated.
+const next = "2.23"
+
+// deprecated tells of something that a version of ansible-core will not have.
+func (t *Templar) deprecated(msg, help, src, version string) {
 	if t.o.Deprecated != nil {
-		t.o.Deprecated(msg, help, src)
+		t.o.Deprecated(msg, help, src, version)
 	}
 }
 
@@ -203,7 +211,7 @@ func (s *scope) noted(msg, help, src string) {
 }
 
 // Deprecate is for filters.
-func (s *scope) Deprecate(msg string) { s.t.deprecated(msg, "", "") }
+func (s *scope) Deprecate(msg string) { s.t.deprecated(msg, "", "", next) }
 
 // makeTagged makes the engine one of the tagged language.
 func (e *Engine) makeTagged() {
@@ -219,4 +227,9 @@ func (e *Engine) makeTagged() {
 		f.Direct = true
 		e.env.Globals[name] = &f
 	}
+}
+
+// Untrusted is the error of a text that would be evaluated and does not come from the playbook.
+func Untrusted() error {
+	return &Error{Class: "TemplateTrustCheckFailedError", Msg: "Encountered untrusted template or expression."}
 }

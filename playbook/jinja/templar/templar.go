@@ -20,6 +20,12 @@ type Vars interface {
 	Names(ctx context.Context) []string
 }
 
+// Outdated are Vars of which some should not be used any more.
+type Outdated interface {
+	// Outgoing tells why a variable should not be used, what to use instead and which ansible-core will not have it; "" of others.
+	Outgoing(name string) (why, instead, version string)
+}
+
 // LookupFunc runs a lookup that needs more than its arguments. It gives what the plug-in's run would: a
 // list, before it is joined or wrapped. Arguments are rendered; wantlist, errors and allow_unsafe are taken out of kw.
 // ErrUnknownLookup says that there is no such plug-in.
@@ -49,9 +55,9 @@ type Options struct {
 	// BrokenConditions is allow_broken_conditionals: the tagged language takes conditions that are no bools.
 	BrokenConditions bool
 	// Deprecated receives deprecations of the tagged language, with what else there is to say and the template that they are about, both ""
-	// if there is none; nil drops them.
-	Deprecated func(msg, help, src string)
-	// Noted receives warnings of the tagged language in the same way; nil takes what they say for a warning.
+	// if there is none, and the ansible-core that will not have it; nil drops them.
+	Deprecated func(msg, help, src, version string)
+	// Noted receives warnings of the tagged language in the same way, but for the version; nil takes what they say for a warning.
 	Noted func(msg, help, src string)
 	// Warn receives warnings for the user; nil drops them.
 	Warn func(msg string)

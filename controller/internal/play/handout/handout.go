@@ -85,7 +85,7 @@ func (h *Handouts) Of(host string) *Handout {
 // Make cuts the plan and the variables for a host.
 func (h *Handouts) Make(ctx context.Context, host string) (digest string, body []byte, vars wire.HostVars, err error) {
 	all := h.mirror.Start(host)
-	readable := h.unit.Readable(nil, valuesOf(all))
+	readable := h.unit.Readable(nil, valuesOf(all), steering(all)...)
 	cut, err := h.cut(readable)
 	if err != nil {
 		return "", nil, vars, err
@@ -155,6 +155,20 @@ func valuesOf(v wire.HostVars) func(name string) []value.Value {
 	}
 }
 
+// steering are the names among a host's own layers that say how its tasks are done: each task looks for them.
+func steering(v wire.HostVars) []string {
+	var names []string
+	for _, d := range []plan.Dict{v.Inventory, v.Include, v.Set} {
+		d.Each(func(k, _ value.Value) bool {
+			if name, ok := value.Text(k); ok && plan.Steers(name) {
+				names = append(names, name)
+			}
+			return true
+		})
+	}
+	return names
+}
+
 // vars are a host's own layers as it gets them.
 func (h *Handouts) vars(ctx context.Context, host string, all wire.HostVars, keep func(string) bool) wire.HostVars {
 	var out wire.HostVars
@@ -202,7 +216,7 @@ func (h *Handouts) steered(ctx context.Context, host string, all wire.HostVars, 
 // more is what a host can read since it was given more to do, or since its variables lead to others; nil is nothing. It assumes o.mu held.
 func (h *Handouts) more(ctx context.Context, o *Handout) *wire.More {
 	all := h.mirror.Start(o.host)
-	now := h.unit.Readable(o.fragments, valuesOf(all))
+	now := h.unit.Readable(o.fragments, valuesOf(all), steering(all)...)
 	fresh := map[string]bool{}
 	for name := range now {
 		if !o.readable[name] {

@@ -94,3 +94,19 @@ func TestSharedEffectsAreCutForAgents(t *testing.T) {
 		t.Errorf("%+v, asked by %v", shared, ask)
 	}
 }
+
+// What says how a host's tasks are done every task looks for: were it withheld, each would be handed over.
+func TestVariablesThatSteerAreHandedOut(t *testing.T) {
+	of := func(names ...string) plan.Dict {
+		d := value.NewDict()
+		for _, name := range names {
+			d.Set(name, value.YAMLStr("x"))
+		}
+		return plan.Dict{Dict: d}
+	}
+	got := steering(wire.HostVars{Inventory: of("ansible_user", "other"), Set: of("ansible_become_pass"), Include: of("ansible_host", "ansible_ssh_pass")})
+	slices.Sort(got)
+	if want := []string{"ansible_become_pass", "ansible_host", "ansible_user"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -73,7 +73,8 @@ func (w *world) block(steps *int, depth int) plan.Block {
 				continue
 			}
 			*steps++
-			list = append(list, plan.Node{Step: &plan.Step{ID: plan.ID(fmt.Sprint(*steps)), Kind: plan.Task, Gate: !w.one(4)}})
+			gate := !w.one(4)
+			list = append(list, plan.Node{Step: &plan.Step{ID: plan.ID(fmt.Sprint(*steps)), Kind: plan.Task, Gate: gate, Ahead: gate && w.one(3)}})
 		}
 		return list
 	}

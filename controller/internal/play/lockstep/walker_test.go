@@ -95,6 +95,12 @@ func (h *walker) nodes(list []plan.Node, yield func(plan.ID) bool) flow {
 
 func (h *walker) step(s *plan.Step, yield func(plan.ID) bool) flow {
 	o := doStep
+	d := Done{Host: h.name, Step: s.ID}
+	if _, ruled := h.w.rules[s.ID]; s.Ahead && !ruled && !h.w.c.Free && h.w.c.MaxFail == nil && s.ID != h.ahead && h.w.one(2) {
+		h.tell("") // it is skipped, which needs no turn
+		h.pending = &d
+		return onward
+	}
 	if s.Gate && s.ID != h.ahead {
 		h.tell(s.ID)
 		h.at = s.ID
@@ -103,7 +109,6 @@ func (h *walker) step(s *plan.Step, yield func(plan.ID) bool) flow {
 		}
 		o = h.order
 	}
-	d := Done{Host: h.name, Step: s.ID}
 	switch o {
 	case leaveNow:
 		return leaves

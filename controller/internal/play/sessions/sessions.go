@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// workers is how many sessions are opened at once.
-	workers = 64
+	// workers is how many sessions are opened at once. Each may wait for a moment for the host's first result, which brings the acknowledgement.
+	workers = 256
 	// ReturnLimit is how long an agent that was lost may take to come back, ReturnPause how long is waited before it is looked for again.
 	ReturnLimit = 15 * time.Second
 	ReturnPause = 300 * time.Millisecond

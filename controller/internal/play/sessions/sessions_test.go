@@ -119,7 +119,7 @@ func TestWhoWasLostMayNeedAWhile(t *testing.T) {
 
 func TestWhatHostsBeginWith(t *testing.T) {
 	s := &Starts{
-		Base: wire.Start{Run: "r", Resume: "2"}, ResumeAt: map[string]plan.ID{"back": "7"}, Digest: "d", Body: []byte(`{}`),
+		Base: wire.Start{Run: "r", Resume: "2"}, ResumeAt: map[string]plan.ID{"back": "7"}, Whole: func() (string, []byte, error) { return "d", []byte(`{}`), nil },
 		Vars: func(host string) wire.HostVars { return wire.HostVars{Withheld: []string{host}} }, Named: func(h string) bool { return h == "named" },
 		Reach: []string{"ansible_host"},
 	}
@@ -132,7 +132,7 @@ func TestWhatHostsBeginWith(t *testing.T) {
 			t.Errorf("%s: %+v, %v", host, got, err)
 		}
 	}
-	s.Body = make([]byte, inlinePlan+1)
+	s.Whole = func() (string, []byte, error) { return "d", make([]byte, inlinePlan+1), nil }
 	if got, _ := s.For(t.Context(), Want{Host: "plain"}); got.Plan != nil {
 		t.Error("a large plan travels with the start")
 	}
@@ -140,3 +140,40 @@ func TestWhatHostsBeginWith(t *testing.T) {
 		t.Errorf("the desk begins with %+v", desk)
 	}
 }
+
+// A host without an agent of its own has its session where it is, if there is one login for all of the play by which an agent can be brought in.
+func TestSessionsSettleWhereTheyCan(t *testing.T) {
+	login := &wire.Login{Way: map[string]string{"ansible_user": "joe"}}
+	for name, tc := range map[string]struct {
+		change func(*Starts)
+		want   bool
+	}{
+		"one login":       {func(*Starts) {}, true},
+		"several":         {func(s *Starts) { s.Login = func(string) *wire.Login { return nil } }, false},
+		"no way":          {func(s *Starts) { s.Settle = func(context.Context, string, *wire.Login) bool { return false } }, false},
+		"it may restart":  {func(s *Starts) { s.MayRestart = func() bool { return true } }, false},
+		"it has an agent": {func(s *Starts) { s.NoAgents = false }, false},
+	} {
+		cut := &cuts{}
+		s := &Starts{
+			Handouts: cut, Vars: func(string) wire.HostVars { return wire.HostVars{} }, Here: func(string) bool { return false }, Named: func(string) bool { return false },
+			Whole:    func() (string, []byte, error) { return "", nil, nil },
+			NoAgents: true, Reach: []string{"ansible_user"}, Login: func(string) *wire.Login { return login },
+			Settle: func(_ context.Context, host string, l *wire.Login) bool { return host == "h1" && l == login },
+		}
+		tc.change(s)
+		got, err := s.For(t.Context(), Want{Host: "h1"})
+		if err != nil || (got.Login == login) != tc.want || tc.want && (got.Remote || cut.made != 1 || got.Reach != nil) || !tc.want && s.NoAgents && !got.Remote {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// cuts counts what is handed out.
+type cuts struct{ made int }
+
+func (c *cuts) Make(context.Context, string) (string, []byte, wire.HostVars, error) {
+	c.made++
+	return "", nil, wire.HostVars{}, nil
+}
+func (*cuts) Forget(string) {}

@@ -14,9 +14,8 @@ type Starts struct {
 	// Base is what all sessions begin with. ResumeAt, if there is one, holds the step at which each host begins.
 	Base     wire.Start
 	ResumeAt map[string]plan.ID
-	// Body is the plan, Digest its name.
-	Digest string
-	Body   []byte
+	// Whole is the plan and its digest, for sessions that get all of it.
+	Whole func() (digest string, body []byte, err error)
 	// Handouts cut plan and variables for agents; nil hands all out.
 	Handouts Handouts
 	// Vars are a host's own variables.
@@ -28,6 +27,9 @@ type Starts struct {
 	// NoAgents, Reach and Ways are those of the run.
 	NoAgents    bool
 	Reach, Ways []string
+	// Login is the one way by which a host is reached in the whole play, nil if there may be others; Settle has a session be possible there (link.Link).
+	Login  func(host string) *wire.Login
+	Settle func(ctx context.Context, host string, login *wire.Login) bool
 }
 
 // Handouts are what agents are given of the plan: handout.Handouts.
@@ -37,8 +39,8 @@ type Handouts interface {
 	Forget(host string)
 }
 
-// inlinePlan is up to which size in bytes a plan travels in the message that starts it.
-const inlinePlan = 16 << 10
+// inlinePlan is up to which size in bytes a plan may travel in the message that starts it, which it does if it is small enough when packed (wire.SharedPlans).
+const inlinePlan = 256 << 10
 
 // At is the step at which a host begins, "" for the first.
 func (s *Starts) At(host string) plan.ID {
@@ -64,12 +66,15 @@ func (s *Starts) OfDesk(host string) wire.Start {
 
 // For is all that a host is told.
 func (s *Starts) For(ctx context.Context, w Want) (wire.Start, error) {
-	start, body := s.Of(w.Host), s.Body
-	start.Absent, start.Digest, start.Go = w.Absent, s.Digest, w.Go
+	start := s.Of(w.Host)
+	start.Absent, start.Go = w.Absent, w.Go
 	local := s.Handouts != nil && s.Here(w.Host)
 	start.Remote = s.MayRestart != nil && s.MayRestart() && !local
 	if s.NoAgents || len(s.Reach) > 0 && (w.Stranger || s.Named(w.Host)) {
-		start.Remote = true
+		if !start.Remote && !local && w.Absent == "" {
+			start.Login = s.settled(ctx, w.Host)
+		}
+		start.Remote = start.Login == nil
 	}
 	if start.Remote {
 		start.Reach, start.Ways, start.Resident = s.Reach, s.Ways, !s.NoAgents && !w.Stranger
@@ -77,19 +82,33 @@ func (s *Starts) For(ctx context.Context, w Want) (wire.Start, error) {
 	if s.Handouts != nil {
 		s.Handouts.Forget(w.Host)
 	}
+	var body []byte
+	var err error
 	if s.Handouts == nil || local || start.Remote || w.Absent != "" {
 		start.Vars = s.Vars(w.Host)
+		start.Digest, body, err = s.Whole()
 	} else {
-		digest, cut, vars, err := s.Handouts.Make(ctx, w.Host)
-		if err != nil {
-			return start, err
-		}
-		start.Vars, start.Digest, body = vars, digest, cut
+		start.Digest, body, start.Vars, err = s.Handouts.Make(ctx, w.Host)
+	}
+	if err != nil {
+		return start, err
 	}
 	if len(body) <= inlinePlan {
 		start.Plan = json.RawMessage(body)
 	}
 	return start, nil
+}
+
+// settled is the login by which an agent was brought in for a session on the host, nil if there is none.
+func (s *Starts) settled(ctx context.Context, host string) *wire.Login {
+	if s.Login == nil || s.Handouts == nil {
+		return nil
+	}
+	login := s.Login(host)
+	if login == nil || !s.Settle(ctx, host, login) {
+		return nil
+	}
+	return login
 }
 
 // mostFresh is the largest Fresh.

@@ -191,7 +191,7 @@ func Expression(pattern string, o pyre.Options) (*pyre.Regexp, error) {
 	o.Limit = ExpressionLimit
 	re, err := pyre.Compile(pattern, o)
 	if err != nil {
-		return nil, fmt.Errorf("invalid regular expression %q: %w", pattern, err)
+		return nil, &modules.Crash{Raised: err.Error(), Err: fmt.Errorf("invalid regular expression %q: %w", pattern, err)}
 	}
 	return re, nil
 }

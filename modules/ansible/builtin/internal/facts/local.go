@@ -2,9 +2,11 @@ package facts
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -57,20 +59,26 @@ func localFact(p *probe, file string) (v any, problem string) {
 	if v, err := value.ParseJSON(text, value.KindUnsafe); err == nil {
 		return v, ""
 	}
-	if v, ok := iniFact(text); ok {
-		return v, ""
+	v, ok, err := iniFact(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Sprintf("error loading facts as ini - please check content: %s (%v)", file, err)
+	case !ok:
+		return nil, "error loading facts as JSON or ini - please check content: " + file
 	}
-	return nil, "error loading facts as JSON or ini - please check content: " + file
+	return v, ""
 }
 
 var (
 	iniSection = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[([^\]]+)\]`) })
+	iniName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\(([^)]+)\)s`) })
 	iniOption  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^:=\s][^:=]*?)\s*[:=]\s*(.*)$`) })
 )
 
 // iniFact reads sections of options, as Python's configparser: names in lower case, the options of
-// DEFAULT in every section, lines that are indented belong to the value before.
-func iniFact(text string) (map[string]any, bool) {
+// DEFAULT in every section, lines that are indented belong to the value before, %(name)s is another option and %% a %. It is false for
+// what is no such text; the error is of a % that stands for nothing.
+func iniFact(text string) (map[string]any, bool, error) {
 	sections := map[string]map[string]any{}
 	var order []string
 	var section, option string
@@ -80,7 +88,7 @@ func iniFact(text string) (map[string]any, bool) {
 		case trimmed == "" || trimmed[0] == '#' || trimmed[0] == ';':
 		case line[0] == ' ' || line[0] == '\t':
 			if option == "" {
-				return nil, false
+				return nil, false, nil
 			}
 			sections[section][option] = sections[section][option].(string) + "\n" + trimmed
 		case iniSection().MatchString(trimmed):
@@ -92,7 +100,7 @@ func iniFact(text string) (map[string]any, bool) {
 		default:
 			m := iniOption().FindStringSubmatch(trimmed)
 			if m == nil || section == "" {
-				return nil, false
+				return nil, false, nil
 			}
 			option = strings.ToLower(m[1])
 			sections[section][option] = m[2]
@@ -108,9 +116,53 @@ func iniFact(text string) (map[string]any, bool) {
 				sections[name][key] = val
 			}
 		}
-		out[name] = sections[name]
+		full := make(map[string]any, len(sections[name]))
+		for _, key := range slices.Sorted(maps.Keys(sections[name])) {
+			text, err := iniValue(sections[name], key, 0)
+			if err != nil {
+				return nil, true, err
+			}
+			full[key] = text
+		}
+		out[name] = full
 	}
-	return out, true
+	return out, true, nil
+}
+
+// mostNested is how deep options may stand in each other, as in configparser.
+const mostNested = 10
+
+// iniValue is an option with those in it that it names.
+func iniValue(options map[string]any, key string, depth int) (string, error) {
+	rest := options[key].(string)
+	if depth > mostNested {
+		return "", fmt.Errorf("Recursion limit exceeded in value substitution: option '%s' contains an interpolation key which cannot be substituted in %d steps. Raw value: '%s'", //lint:ignore ST1005 the words that users see
+			key, mostNested, rest)
+	}
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(rest, "%")
+		out.WriteString(before)
+		switch name := iniName().FindStringSubmatch(after); {
+		case !found:
+			return out.String(), nil
+		case strings.HasPrefix(after, "%"):
+			out.WriteByte('%')
+			rest = after[1:]
+		case name == nil:
+			return "", fmt.Errorf("'%%' must be followed by '%%' or '(', found: '%%%s'", after)
+		case options[strings.ToLower(name[1])] == nil:
+			return "", fmt.Errorf("Bad value substitution: option '%s' contains an interpolation key '%s' which is not a valid option name. Raw value: '%s'", //lint:ignore ST1005 the words that users see
+				key, strings.ToLower(name[1]), options[key])
+		default:
+			text, err := iniValue(options, strings.ToLower(name[1]), depth+1)
+			if err != nil {
+				return "", err
+			}
+			out.WriteString(text)
+			rest = after[len(name[0]):]
+		}
+	}
 }
 
 // facter and ohai ask other tools for their facts, where they are installed.
