@@ -28,8 +28,8 @@ type Parsed struct {
 type Reading struct {
 	// Environ is the environment that paths are expanded with, as KEY=value; with none they stay as they are.
 	Environ []string
-	// Tagged reads them as Env.Tagged has it.
-	Tagged bool
+	// Release reads them as Env.Release has it.
+	Release Release
 }
 
 // Reading is how a call with this Env reads its arguments; of a nil Env the zero value.
@@ -37,15 +37,16 @@ func (env *Env) Reading() Reading {
 	if env == nil {
 		return Reading{}
 	}
-	return Reading{Environ: env.Environ, Tagged: env.Tagged}
+	return Reading{Environ: env.Environ, Release: env.Release}
 }
 
 // Parse checks call arguments and completes them with defaults; args stay as they are. name is the module as the
 // playbook writes it, for messages. An error has the text that Ansible shows; Parsed then holds what was understood.
 func (m *Module) Parse(name string, args *value.Dict, r Reading) (*Parsed, error) {
-	p := &Parsed{Params: args.CopyFor(len(m.Params()))}
+	spec := m.spec(r.Release)
+	p := &Parsed{Params: args.CopyFor(len(spec.Params))}
 	c := &checker{parsed: p, reading: r, anyArgs: m.AnyArgs}
-	c.check(m.Params(), m.Rules, p.Params, nil)
+	c.check(spec.Params, spec.Rules, p.Params, nil)
 	if len(c.unsupported) > 0 {
 		sort.Strings(c.unsupported)
 		c.fail("Unsupported parameters for (%s) module: %s", name, c.unsupportedText())

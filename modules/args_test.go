@@ -273,12 +273,12 @@ func TestArgumentsOfLevel219(t *testing.T) {
 		{args{"path": "x", "names": args{"a": 1}}, "argument 'names' is of type dict and we were unable to convert to list: <class 'dict'> cannot be converted to a list"},
 		{args{"path": "x", "follow": "maybe"}, "argument 'follow' is of type str and we were unable to convert to bool: The value 'maybe' is not a valid boolean. Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"},
 	} {
-		_, err := m.Parse("probe", dictOf(c.args), Reading{Tagged: true})
+		_, err := m.Parse("probe", dictOf(c.args), Reading{Release: Release219})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%v:\n got %v\nwant %s", c.args, err, c.want)
 		}
 	}
-	p, err := m.Parse("probe", dictOf(args{"path": "x", "depth": "2.0"}), Reading{Tagged: true})
+	p, err := m.Parse("probe", dictOf(args{"path": "x", "depth": "2.0"}), Reading{Release: Release219})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,6 +80,10 @@ func fieldParam(t reflect.Type, f reflect.StructField, tag string) Param {
 			p.Elements = val
 		case "removed":
 			p.Removed = val
+		case "since":
+			p.Since = Release(val)
+		case "until":
+			p.Until = Release(val)
 		default:
 			bad(fmt.Sprintf("has an unknown option %q", part))
 		}

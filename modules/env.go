@@ -17,8 +17,8 @@ type Env struct {
 	Verbosity   int
 	// Invocation wants the arguments as the module understood them in its result; from Verbosity 3 on they are there anyway.
 	Invocation bool
-	// Tagged tells that the call is of a play in the language of ansible-core 2.19 (plan.Level): modules do and say some things as they do there.
-	Tagged bool
+	// Release is the one of the language of the play that the call is of: modules do and say some things as they do there.
+	Release Release
 	// Native is jinja2_native: templates keep the types of Python.
 	Native bool
 	// NamesVariable tells whether a variable may have a name.

@@ -70,6 +70,7 @@ type Module struct {
 	resolve func(ctx context.Context, env *Env, args *value.Dict) error
 	run     func(ctx context.Context, env *Env, args *value.Dict) (Result, error) // args are Parsed.Params
 	params  func() []Param                                                        // see Params
+	changes []change                                                              // in the order of releases
 }
 
 // Return documents one key of a module's result.
@@ -200,7 +201,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 	if err != nil {
 		res = resultOf(err)
 	}
-	if crash := (*Crash)(nil); errors.As(err, &crash) && env.Tagged {
+	if crash := (*Crash)(nil); errors.As(err, &crash) && env.Tagged() {
 		res.Msg = Uncaught + crash.Raised
 	}
 	if !m.Session {
@@ -209,7 +210,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 	res.Warnings = append(parsed.Warnings, res.Warnings...)
 	res.Deprecations = append(parsed.Deprecations, res.Deprecations...)
 	if !m.Session && !m.Foreign && (env.Invocation || env.Verbosity >= 3) {
-		res.Invocation = parsed.invocation(m.Params(), args)
+		res.Invocation = parsed.invocation(m.spec(env.Release).Params, args)
 	}
 	return res
 }

@@ -15,7 +15,7 @@ import "hark/modules/py/value"
 //	Extra *value.Dict `arg:"*"`                    // of an AnyArgs module: all that has no field
 //
 // The tag is the name and then, parted by commas: required, nolog (or nolog=name of the argument that makes it so), hidden (legal, but not documented), extra (not among
-// the parameters in Ansible's messages: the Resolve stage reads it, or later releases have it), alias=a|b, choices=a|b,
+// the parameters in Ansible's messages: the Resolve stage reads it), since=release and until=release (that it came and went with), alias=a|b, choices=a|b,
 // default=text, type=t, elements=t, env=VARIABLE (that gives the value if the argument does not), removed=version. A
 // default is written as a user would write it and decoded like an argument (a list's elements are parted by commas: put
 // such a default, and any other that holds a comma, in a tag of its own, default:"a,b"; `default=` alone is "" or the
@@ -40,10 +40,12 @@ type Param struct {
 	NoLog    bool
 	NoLogIf  string // name of a bool that makes this one NoLog
 	Hidden   bool   // an argument that stages hand to each other
-	Extra    bool   // an argument of the Resolve stage, or of later releases
-	Doc      string
-	Options  []Param // of a dict or of a list's elements
-	Rules    Rules   // of Options
+	Extra    bool   // an argument of the Resolve stage
+	// Since and Until are the releases of ansible-core that it came and went with; "" is what 2.14 has, and that it is there yet.
+	Since, Until Release
+	Doc          string
+	Options      []Param // of a dict or of a list's elements
+	Rules        Rules   // of Options
 	// ApplyDefaults: an absent dict counts as an empty one, with the defaults of its Options.
 	ApplyDefaults bool
 	Env           string // variable that gives the value where the argument is not given

@@ -40,7 +40,7 @@ func (e *Env) PythonCommand() []string {
 
 // pythons are the names under which Ansible looks for a Python, in its order: the system's first, from 2.19 on the newest.
 func (e *Env) pythons() []string {
-	if e.Tagged {
+	if e.Tagged() {
 		return []string{"python3.13", "python3.12", "python3.11", "python3.10", "python3.9", "python3.8", "/usr/bin/python3", "python3"}
 	}
 	return []string{"/usr/bin/python3", "/usr/libexec/platform-python", "python3", "python"}

@@ -41,11 +41,11 @@ func TestPythonIsLookedForAsAnsibleDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e := &Env{Interpreter: "auto_silent", Environ: []string{"PATH=" + dir}, Tagged: true}
+	e := &Env{Interpreter: "auto_silent", Environ: []string{"PATH=" + dir}, Release: Release219}
 	if got, want := e.Python(), filepath.Join(dir, "python3.12"); got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
-	e.Tagged = false
+	e.Release = ""
 	if got := e.Python(); got != "/usr/bin/python3" && got != "/usr/libexec/platform-python" && got != filepath.Join(dir, "python3") {
 		t.Errorf("found %s", got)
 	}

@@ -52,7 +52,7 @@ func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 	sameAge(time.Now(), b.dir, b.src)
 	environ := append(os.Environ(), "HOME="+b.dir, "LC_ALL=C")
 	b.env = &modules.Env{
-		Name: name, Tagged: c.Tagged, Check: c.Check, Diff: c.Diff, Verbosity: c.Verbosity, Environ: environ, Host: "testhost",
+		Name: name, Release: c.Release, Check: c.Check, Diff: c.Diff, Verbosity: c.Verbosity, Environ: environ, Host: "testhost",
 		NamesVariable: ident.Python,
 		Exec:          modules.HostExec(environ, nil),
 		Warn:          func(f string, a ...any) { b.warnings = append(b.warnings, fmt.Sprintf(f, a...)) },

@@ -9,6 +9,7 @@
 //	source:  the same for the controller's side: files/x, templates/y
 //	vars:    variables that Render and Var know; answers: what Condition and Render give for a text
 //	check, diff: true sets the mode;  verbosity: N;  local: true is a local connection; delegate: a host
+//	release: that of the play's language, "2.19" or later
 //	want:    the whole result
 //	after:   what must be there then, as in files; null: nothing is
 //	twice:   true: a second run changes nothing and leaves the same files
@@ -61,21 +62,21 @@ type Options struct {
 }
 
 type testCase struct {
-	Name      string         `yaml:"name"`
-	Args      map[string]any `yaml:"args"`
-	Files     map[string]any `yaml:"files"`
-	Source    map[string]any `yaml:"source"`
-	Vars      map[string]any `yaml:"vars"`
-	Answers   map[string]any `yaml:"answers"`
-	Check     bool           `yaml:"check"`
-	Tagged    bool           `yaml:"tagged"`
-	Diff      bool           `yaml:"diff"`
-	Verbosity int            `yaml:"verbosity"`
-	Local     bool           `yaml:"local"`
-	Delegate  string         `yaml:"delegate"`
-	Want      map[string]any `yaml:"want"`
-	After     map[string]any `yaml:"after"`
-	Twice     bool           `yaml:"twice"`
+	Name      string          `yaml:"name"`
+	Args      map[string]any  `yaml:"args"`
+	Files     map[string]any  `yaml:"files"`
+	Source    map[string]any  `yaml:"source"`
+	Vars      map[string]any  `yaml:"vars"`
+	Answers   map[string]any  `yaml:"answers"`
+	Check     bool            `yaml:"check"`
+	Release   modules.Release `yaml:"release"`
+	Diff      bool            `yaml:"diff"`
+	Verbosity int             `yaml:"verbosity"`
+	Local     bool            `yaml:"local"`
+	Delegate  string          `yaml:"delegate"`
+	Want      map[string]any  `yaml:"want"`
+	After     map[string]any  `yaml:"after"`
+	Twice     bool            `yaml:"twice"`
 
 	node *yaml.Node
 }

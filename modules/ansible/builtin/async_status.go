@@ -14,7 +14,7 @@ var decodeAsyncStatus = modules.Decoder[asyncStatusArgs](modules.Rules{})
 // AsyncStatus tells how a background job stands.
 var AsyncStatus = modules.Define(modules.AsyncStatus, "Obtain status of asynchronous task.", runAsyncStatus, modules.Is(modules.AsksForJobs),
 	modules.WithResolve(func(ctx context.Context, env *modules.Env, args *value.Dict) error {
-		if _, err := decodeAsyncStatus(env.Name, args, modules.Reading{Tagged: env.Tagged}); err != nil {
+		if _, err := decodeAsyncStatus(env.Name, args, modules.Reading{Release: env.Release}); err != nil {
 			return modules.ActionFail("", "%v", err)
 		}
 		dir, ok, err := env.Var(ctx, "ansible_async_dir")

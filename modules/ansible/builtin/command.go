@@ -69,7 +69,7 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 	}
 	line := modules.Text(a.RawParams)
 	switch {
-	case strings.TrimSpace(line) == "" && len(a.Argv) == 0 && env.Tagged:
+	case strings.TrimSpace(line) == "" && len(a.Argv) == 0 && env.Tagged():
 		return modules.Result{}, errors.New("one of the following is required: _raw_params, cmd, argv")
 	case strings.TrimSpace(line) == "" && len(a.Argv) == 0:
 		return refuse(r, "no command given"), nil
@@ -91,7 +91,7 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 		if err := enterable(*a.Chdir); err != nil {
 			const msg = "Unable to change directory before execution"
 			r.Failed, r.Msg = true, msg+": "+oserr.Bytes(err, *a.Chdir)
-			if env.Tagged {
+			if env.Tagged() {
 				r.Msg, r.Marks.Cause = msg+".", oserr.Bytes(err, *a.Chdir)
 			}
 			return r, nil
@@ -173,7 +173,7 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 		}
 		res := modules.Because(start.Error(), "Error executing command.",
 			value.DictOf("stdout", "", "stderr", "", "rc", int64(start.Errno), "cmd", shown))
-		if !env.Tagged {
+		if !env.Tagged() {
 			res.Msg, res.Marks.Cause = start.Error(), ""
 		}
 		return res, nil

@@ -118,7 +118,7 @@ var decodeCopy = modules.Decoder[copyArgs](modules.Rules{})
 
 // checkCopy refuses wrong arguments. Ansible finds them only when it copies: the result tells what.
 func checkCopy[A any](decode func(string, *value.Dict, modules.Reading) (A, error), env *modules.Env, args *value.Dict, sum string) error {
-	_, err := decode("ansible.legacy.copy", args, modules.Reading{Tagged: env.Tagged})
+	_, err := decode("ansible.legacy.copy", args, modules.Reading{Release: env.Release})
 	if err == nil || sum == "" {
 		return nil
 	}

@@ -108,7 +108,7 @@ func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, foll
 	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 		if c.Source.Content {
 			refused := modules.Result{Failed: true, Msg: "can not use content with a dir as dest", Data: value.DictOf("diff", []any{})}
-			if c.env.Tagged {
+			if c.env.Tagged() {
 				refused.Marks.FailedBy = "Action"
 			}
 			return nil, &modules.Ended{Result: refused}

@@ -57,7 +57,7 @@ type fileWork struct {
 }
 
 func runFile(_ context.Context, env *modules.Env, a fileArgs) (modules.Result, error) {
-	w := &fileWork{fileArgs: a, check: env.Check, tagged: env.Tagged}
+	w := &fileWork{fileArgs: a, check: env.Check, tagged: env.Tagged()}
 	if err := w.resolvePath(); err != nil {
 		return modules.Result{}, err
 	}

@@ -179,8 +179,8 @@ func (w *included) readDir(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", modules.Raise("%v", err)
 	}
-	for i, d := range byDirectory(src, w.env.Tagged) {
-		if w.env.Tagged {
+	for i, d := range byDirectory(src, w.env.Tagged()) {
+		if w.env.Tagged() {
 			i = d.depth()
 		}
 		if depth > 0 && i >= depth {
@@ -220,7 +220,7 @@ func (w *included) maybeRead(ctx context.Context, file string, matcher *pyre.Reg
 		return fmt.Sprintf("%s does not have a valid extension: %s", file, strings.Join(w.exts, ", ")), nil
 	}
 	why, err := w.readFile(ctx, file)
-	if why != "" && w.unread && w.env.Tagged {
+	if why != "" && w.unread && w.env.Tagged() {
 		return "", modules.Raise("%s", why)
 	}
 	return why, err

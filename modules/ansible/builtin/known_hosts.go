@@ -159,7 +159,7 @@ func (k *knownHosts) search() error {
 		if !ok {
 			continue
 		}
-		if k.env.Tagged && theirs.special() { // another line of the host, which stays
+		if k.env.Tagged() && theirs.special() { // another line of the host, which stays
 			if mine == theirs {
 				k.line, k.replace = at, false
 				return nil

@@ -51,7 +51,7 @@ func (a pauseArgs) options(env *modules.Env) (pauseOptions, error) {
 			args.Put(k, v)
 		}
 	}
-	o, err := decodePause(env.Name, args, modules.Reading{Tagged: env.Tagged})
+	o, err := decodePause(env.Name, args, modules.Reading{Release: env.Release})
 	if err != nil {
 		return o, modules.ActionFail("", "%v", err)
 	}
@@ -107,7 +107,7 @@ func (o *pauseOptions) span(env *modules.Env) (int, string, error) {
 
 // yamlType is the class of a text that stands in a playbook.
 func yamlType(env *modules.Env, v value.Value) string {
-	if env.Tagged {
+	if env.Tagged() {
 		return modules.PlainTypeName(v)
 	}
 	if value.IsText(v) {

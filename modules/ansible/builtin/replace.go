@@ -52,7 +52,7 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 	}
 	after, count, miss, err := a.apply(before)
 	var bad *replacementError
-	if errors.As(err, &bad) && env.Tagged {
+	if errors.As(err, &bad) && env.Tagged() {
 		return modules.Fail("Unable to process replace due to error: %v", err)
 	}
 	if err != nil {

@@ -58,7 +58,7 @@ func resolveScript(ctx context.Context, env *modules.Env, args *value.Dict) erro
 	case err != nil && env.Background:
 		// In Ansible no script runs in the background. Where none would here either the task fails with its words.
 		env.Warn("%v", err)
-		return modules.NoAsync(env.Name, env.Tagged)
+		return modules.NoAsync(env.Name, env.Tagged())
 	case err != nil:
 		args.Put("hark_missing", err.Error())
 	case found.Dir:
@@ -83,10 +83,10 @@ var decodeScript = modules.Decoder[scriptOptions](modules.Rules{Exclusive: [][]s
 
 // checkScript checks the arguments as level 2.19 does: 2.14 takes any.
 func checkScript(env *modules.Env, args *value.Dict) error {
-	if !env.Tagged {
+	if !env.Tagged() {
 		return nil
 	}
-	if _, err := decodeScript(env.Name, args, modules.Reading{Tagged: true}); err != nil {
+	if _, err := decodeScript(env.Name, args, modules.Reading{Release: env.Release}); err != nil {
 		return modules.ActionFail("", "%v", err)
 	}
 	return nil

@@ -46,7 +46,7 @@ func runSlurp(_ context.Context, env *modules.Env, a slurpArgs) (modules.Result,
 	switch {
 	case err == nil && len(raw) > maxSlurp:
 		return modules.Fail("cannot return %s: it has more than %d bytes; use fetch", a.Src, maxSlurp)
-	case err != nil && env.Tagged:
+	case err != nil && env.Tagged():
 		return unread(err, a.Src), nil
 	case err == nil:
 	case errors.Is(err, syscall.ENOENT):

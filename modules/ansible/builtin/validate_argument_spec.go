@@ -53,7 +53,7 @@ func runValidateSpec(ctx context.Context, env *modules.Env, a validateSpecArgs) 
 		a.Context = value.NewDict()
 	}
 	data := value.DictOf("validate_args_context", a.Context, "changed", modules.Here)
-	wrong := modules.CheckSpec(spec, args, modules.Reading{Tagged: env.Tagged})
+	wrong := modules.CheckSpec(spec, args, modules.Reading{Release: env.Release})
 	if len(wrong) == 0 {
 		return modules.Result{Msg: "The arg spec validation passed", Data: data}, nil
 	}

@@ -173,7 +173,7 @@ var decodeSynchronize = modules.Decoder[synchronizeArgs](modules.Rules{})
 
 // withController lists the controller's side and gives it to the host. Of the side that is written only what src may become is listed.
 func withController(ctx context.Context, env *modules.Env, args *value.Dict, pull bool) error {
-	a, err := decodeSynchronize("ansible.posix.synchronize", args, modules.Reading{Tagged: env.Tagged})
+	a, err := decodeSynchronize("ansible.posix.synchronize", args, modules.Reading{Release: env.Release})
 	if err != nil {
 		return err
 	}
