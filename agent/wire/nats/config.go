@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"bytes"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -97,11 +98,11 @@ func (c Config) options(t *Transport) []nats.Option {
 	}
 	switch {
 	case c.Credentials != "":
-		o = append(o, nats.UserJWT(c.token, c.sign))
+		o = append(o, nats.UserJWT(c.token, challenged(c.sign)))
 	case c.Token != nil && c.Token() != "":
-		o = append(o, nats.UserJWT(func() (string, error) { return c.Token(), nil }, c.Identity.Sign))
+		o = append(o, nats.UserJWT(func() (string, error) { return c.Token(), nil }, challenged(c.Identity.Sign)))
 	case c.JWT != "":
-		o = append(o, nats.UserJWT(func() (string, error) { return c.JWT, nil }, c.Identity.Sign))
+		o = append(o, nats.UserJWT(func() (string, error) { return c.JWT, nil }, challenged(c.Identity.Sign)))
 	}
 	return o
 }
@@ -120,6 +121,23 @@ func ReadToken(path string) (string, error) {
 		return "", fmt.Errorf("cannot read the credentials: there is no token in %s", path)
 	}
 	return token, nil
+}
+
+// mostChallenge is the longest challenge that is signed: those of servers have 15 characters.
+const mostChallenge = 64
+
+// challenged signs a server's challenge and nothing else. The key is that with which messages are signed: a broker that shows the header of one as its challenge would get a message signed
+// that nobody has meant.
+func challenged(sign func([]byte) ([]byte, error)) func([]byte) ([]byte, error) {
+	return func(nonce []byte) ([]byte, error) {
+		foreign := func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+		}
+		if len(nonce) > mostChallenge || bytes.ContainsFunc(nonce, foreign) {
+			return nil, fmt.Errorf("the broker wants %.100q signed, which is no challenge", nonce)
+		}
+		return sign(nonce)
+	}
 }
 
 // sign signs the server's challenge with the key of the credentials file, or this side's own.
