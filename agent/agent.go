@@ -346,7 +346,7 @@ func (a *Agent) cleanUp() {
 func (a *Agent) hello() wire.Hello {
 	h := wire.Hello{
 		ID: a.id, Name: a.cfg.Name, Version: a.cfg.Version, Proto: wire.Version, OS: runtime.GOOS, Arch: runtime.GOARCH,
-		Boot: a.boot, Started: a.started, XKey: a.cfg.Identity.XKey,
+		Boot: a.boot, Started: a.started, XKey: a.cfg.Identity.XKey, Joint: true,
 	}
 	if err := a.trouble(); err != nil {
 		h.Trouble = err.Error()

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -328,4 +330,85 @@ func stealRun(t *testing.T, each bool) {
 	if n := g.runs(); n != 1 {
 		t.Errorf("the step ran %d times", n)
 	}
+}
+
+// One signature may be for openings of several agents. Who has one, or the broker who has all, makes no other of them.
+func TestJointSignaturesRunWhatWasMeantOnce(t *testing.T) {
+	g := newTarget(t)
+	other := newIdentity(t)
+	joint := wire.Joint{By: g.operator}
+	packing := func(to *wire.Identity) wire.Packing {
+		return wire.Packing{Sign: g.operator, To: to.XKey, Box: g.operator, Jointly: func(head []byte) ([]byte, error) { return joint.Sign(head, 20*time.Second) }}
+	}
+	frames := make([][]byte, 32)
+	var packed sync.WaitGroup
+	for i := range frames { // as many as one signature is for: nobody waits
+		h, to := g.header(wire.KindPlan, "r"), g.identity
+		if i > 0 {
+			h.Targets, to = []string{other.ID()}, other
+		}
+		in := g.opening("r")
+		packed.Go(func() { frames[i] = g.pack(h, in, packing(to)) })
+	}
+	packed.Wait()
+	own, theirs := taken(t, frames[0]), taken(t, frames[1])
+	stolen := bytes.Replace(theirs.head, []byte(other.ID()), []byte(g.identity.ID()), 1)
+	for name, c := range map[string]struct {
+		frame []byte
+		want  wire.Reason
+	}{
+		"another agent's":                   {frames[1], wire.Audience},
+		"another agent's with one's own id": {made(stolen, theirs.sig, theirs.body), wire.Forged},
+		"with the way of one's own":         {made(stolen, own.sig, theirs.body), wire.Forged},
+		"one's own with the body of others": {made(own.head, own.sig, theirs.body), wire.Altered},
+		"one's own without a way":           {made(own.head, own.sig[:64], own.body), wire.Forged},
+	} {
+		count := g.agent.Refused()[c.want]
+		g.send(wire.KindPlan, c.frame)
+		g.agent.work.Wait()
+		if c.want == wire.Audience {
+			count++ // the fence
+		}
+		if g.agent.Refused()[c.want] <= count {
+			t.Errorf("%s: not refused as %q: %v", name, c.want, g.agent.Refused())
+		}
+	}
+	if n := g.runs(); n != 0 {
+		t.Fatalf("the module ran %d times", n)
+	}
+	for range 2 {
+		if ack := g.request(wire.KindPlan, frames[0]); ack.Err != "" {
+			t.Fatal(ack.Err)
+		}
+	}
+	s := g.agent.sessions()[0]
+	s.mu.Lock()
+	playing := s.playing
+	s.mu.Unlock()
+	<-playing
+	if n := g.runs(); n != 1 {
+		t.Errorf("the module ran %d times", n)
+	}
+}
+
+// parts are those of a frame.
+type parts struct{ head, sig, body []byte }
+
+const frameMagic = "hk1\n"
+
+func taken(t *testing.T, frame []byte) parts {
+	t.Helper()
+	field := func(b []byte) (field, rest []byte) {
+		n, size := binary.Uvarint(b)
+		return b[size : size+int(n)], b[size+int(n):]
+	}
+	var p parts
+	p.head, p.body = field(frame[len(frameMagic):])
+	p.sig, p.body = field(p.body)
+	return p
+}
+
+func made(head, sig, body []byte) []byte {
+	b := append(binary.AppendUvarint([]byte(frameMagic), uint64(len(head))), head...)
+	return append(append(binary.AppendUvarint(b, uint64(len(sig))), sig...), body...)
 }

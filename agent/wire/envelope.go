@@ -58,8 +58,9 @@ const magic = "hk1\n"
 
 // Packing says how Pack protects a message. One of Sign and Key must be given.
 type Packing struct {
-	// Sign signs the header.
-	Sign *Identity
+	// Sign signs the header, by Jointly if that is set, which makes one signature of Sign's owner for many (Joint): for receivers that know it.
+	Sign    *Identity
+	Jointly func(head []byte) ([]byte, error)
 	// Key closes the body with a key that both sides have from the Opening; Seal names which.
 	Key  *Key
 	Seal Seal
@@ -112,7 +113,11 @@ func (p Packing) close(h Header, raw []byte) ([]byte, error) {
 	}
 	var sig []byte
 	if p.Sign != nil {
-		if sig, err = p.Sign.Sign(head); err != nil {
+		sign := p.Sign.Sign
+		if p.Jointly != nil {
+			sign = p.Jointly
+		}
+		if sig, err = sign(head); err != nil {
 			return nil, fmt.Errorf("cannot sign a message of kind %q: %w", h.Kind, err)
 		}
 	}
@@ -148,7 +153,7 @@ type Frame struct {
 // Parse takes a frame apart and checks what needs no knowledge: its form, the digest of the body and the signature if
 // there is one. It never panics, whatever the bytes are. With a message of a newer version the frame comes beside the
 // error, unchecked, so that its sender can be told.
-func Parse(data []byte) (*Frame, error) { return parse(data, verify) }
+func Parse(data []byte) (*Frame, error) { return parse(data, verifyHeader) }
 
 // parse is Parse with who verifies a signature by the owner of a key.
 func parse(data []byte, verified func(key string, head, sig []byte) bool) (*Frame, error) {

@@ -245,6 +245,8 @@ type Hello struct {
 	// Trouble is what keeps it from beginning anything, such as a full disk; "" is nothing.
 	Trouble string `json:"trouble,omitempty"`
 	XKey    string `json:"xkey,omitempty"` // public curve key, for sealing
+	// Joint: the agent knows signatures that are for many messages, see Joint.
+	Joint bool `json:"joint,omitempty"`
 	// Hold is what keeps keepers from this host.
 	Hold *Hold `json:"hold,omitempty"`
 }

@@ -16,6 +16,7 @@ import (
 type bus struct {
 	transport wire.Transport
 	operator  *wire.Identity
+	joint     wire.Joint // of the operator
 	subs      []wire.Subscription
 	first     time.Time // since when there was a connection when it was first used
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hark/agent/wire"
@@ -33,6 +34,7 @@ type Hub struct {
 	shelves   shelves
 	elsewhere elsewhere
 	dialling  sync.Once
+	openings  atomic.Int32 // how many sessions are being opened
 
 	mu       sync.Mutex
 	broker   *bus                    // nil until it is used; guarded by mu
@@ -219,6 +221,11 @@ func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest, nonce s
 	packing := wire.Packing{Sign: p.bus.operator, To: p.xkey, Box: p.bus.operator}
 	var frame []byte
 	if in, ok := body.(wire.Opening); ok {
+		h.openings.Add(1)
+		defer h.openings.Add(-1)
+		if p.knowsJoint() {
+			packing.Jointly = func(head []byte) ([]byte, error) { return p.bus.joint.Sign(head, gathers(h.openings.Load())) }
+		}
 		frame, err = h.plans.Pack(&h.codec, head, in, packing)
 	} else {
 		frame, err = h.codec.Pack(head, body, packing)
@@ -237,6 +244,15 @@ func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest, nonce s
 		}
 	}
 	return ack, err
+}
+
+// gathers is how long an opening waits for others that are signed with it, where so many are under way.
+func gathers(openings int32) time.Duration {
+	const crowd, moment = 32, 5 * time.Millisecond
+	if openings < crowd {
+		return 0
+	}
+	return moment
 }
 
 // request sends a frame to an agent and reads the answer, which the agent must have signed. An agent whose clock is off is told the time.

@@ -31,6 +31,7 @@ type peer struct {
 	ping     *ping     // guarded by mu
 	// patience is how long it may take to connect if it is not connected, by the roster; guarded by mu
 	patience time.Duration
+	joint    bool   // it knows signatures that are for many messages; guarded by mu
 	away     bool   // the broker lost its connection; guarded by mu
 	ending   ending // guarded by mu
 }
@@ -76,6 +77,12 @@ func (p *peer) is(e ending) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ending == e
+}
+
+func (p *peer) knowsJoint() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.joint
 }
 
 // lastSeen is the end of a sentence about an agent that is not there.
@@ -157,6 +164,7 @@ func (h *Hub) peer(a roster.Agent, b *bus) *peer {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.joint = a.Joint
 	p.patience = min(h.cfg.Roster.Patience(a), h.times.Return)
 	return p
 }
@@ -200,7 +208,7 @@ func (h *Hub) brokerBus(ctx context.Context) (*bus, error) {
 	case h.cfg.Broker == nil:
 		return nil, errNoBroker
 	}
-	b := &bus{transport: h.cfg.Broker, operator: h.cfg.Operator, first: h.cfg.Broker.Since()}
+	b := &bus{transport: h.cfg.Broker, operator: h.cfg.Operator, joint: wire.Joint{By: h.cfg.Operator}, first: h.cfg.Broker.Since()}
 	err := h.listen(b)
 	if err == nil {
 		err = h.listenForLosses(b)

@@ -2,14 +2,19 @@ package link
 
 import (
 	"context"
+	"crypto/ed25519"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"hark/agent/wire"
+	"hark/controller/internal/roster"
 )
 
 // counting counts what an agent answers and asks, and what it is sent. The first lost of its requests do not arrive.
@@ -126,4 +131,69 @@ func TestWhoIsBeingOpenedIsNotAsked(t *testing.T) {
 	if asked := silent(allAwaited(h), h.times.Silence, time.Now().Add(waitsLonger*h.times.Silence+time.Second)); len(asked) != 1 {
 		t.Error("it is never asked whether it is there")
 	}
+}
+
+// Openings that are under way together have one signature where their agents know that, and one each where they do not. All are obeyed.
+func TestOpeningsAreSignedTogether(t *testing.T) {
+	for knows, want := range map[bool]int{true: 2, false: 40} {
+		synctest.Test(t, func(t *testing.T) {
+			line := &signatures{seen: map[string]bool{}}
+			hub, end := pair(t, newWorld(), func(t wire.Transport) wire.Transport { line.Transport = t; return line })
+			hub.cfg.Roster = knowing{hub.cfg.Roster, knows}
+			hub.openings.Store(32) // so that the first waits for others
+			var all sync.WaitGroup
+			for i := range 40 {
+				all.Go(func() {
+					if err := hub.Start(t.Context(), start(t, "r1", fmt.Sprint("h", i), steps("0.0", false, "test.t.echo", "a"))); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			for ended := 0; ended < 40; {
+				if e := <-hub.Events(); e.Kind == wire.Ended {
+					ended++
+				}
+			}
+			end()
+			if len(line.seen) != want {
+				t.Errorf("known: %t, %d signatures, want %d", knows, len(line.seen), want)
+			}
+		})
+	}
+}
+
+// knowing are agents that know signatures for many messages, or do not.
+type knowing struct {
+	Roster
+	joint bool
+}
+
+func (k knowing) Find(ctx context.Context, name string) (roster.Agent, error) {
+	a, err := k.Roster.Find(ctx, name)
+	a.Joint = k.joint
+	return a, err
+}
+
+// signatures are those of the openings that come to an agent.
+type signatures struct {
+	wire.Transport
+
+	mu   sync.Mutex
+	seen map[string]bool // guarded by mu
+}
+
+func (s *signatures) Subscribe(subject string, take func(wire.Msg)) (wire.Subscription, error) {
+	return s.Transport.Subscribe(subject, func(m wire.Msg) {
+		if strings.HasSuffix(m.Subject, "."+string(wire.KindPlan)) {
+			frame := m.Data[len("hk1\n"):]
+			n, size := binary.Uvarint(frame)
+			_, more := binary.Uvarint(frame[size+int(n):])
+			sig := frame[size+int(n)+more:][:ed25519.SignatureSize]
+			s.mu.Lock()
+			s.seen[string(sig)] = true
+			s.mu.Unlock()
+		}
+		take(m)
+	})
 }
