@@ -274,13 +274,18 @@ func Raise(format string, a ...any) error {
 	return &Ended{Result{Failed: true, Raised: true, Msg: fmt.Sprintf(format, a...)}}
 }
 
+// ByTask is by whom a result has failed that ActionFail made: neither by a module nor by an action, but by the task itself.
+const ByTask = "Task"
+
 // ActionFail is the error of a stage that in Ansible is an action's: the result says that an exception occurred, and
 // cause is its last line, "" if there was none but the message itself.
 func ActionFail(cause, format string, a ...any) error {
 	if cause == "" {
 		cause = "NoneType: None"
 	}
-	return &Ended{Result{Failed: true, Msg: fmt.Sprintf(format, a...), Data: value.DictOf("exception", cause+"\n")}}
+	return &Ended{Result{
+		Failed: true, Msg: fmt.Sprintf(format, a...), Data: value.DictOf("exception", cause+"\n"), Marks: result.Marks{FailedBy: ByTask},
+	}}
 }
 
 // NoAsync is the error for an action, as it is written, that cannot be run in the background.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hark/playbook/plan/keywordtest"
+	"hark/playbook/vars"
 )
 
 // elsewhere are the keywords that a step has in another form, or not at all.
@@ -57,7 +58,7 @@ func TestKeywordsDecideWhoEvaluates(t *testing.T) {
 // Variables should not be called as keywords are.
 func TestKeywordsAreReservedNames(t *testing.T) {
 	for _, w := range keywordtest.Words(t) {
-		if want := w.Stands("reserved") && w.Name != "vars"; reserved(w.Name) != want {
+		if want := w.Stands("reserved") && w.Name != "vars"; vars.IsReserved(w.Name) != want {
 			t.Errorf("%s is reserved: %v", w.Name, !want)
 		}
 	}

@@ -37,7 +37,6 @@ func newerMissing() []Row {
 		{"module-options-2.20", "2.20", "`encoding` of `lineinfile` and `blockinfile`, `get_selinux_context` of `stat` with what it returns, `install_python_debian` of `deb822_repository`", "", "are there", "", ""},
 		{"module-options-2.21", "2.21", "`armor` of `slurp`, `include` and `exclude` of `deb822_repository`, `rescuable` of `include_role`, `disk_usage_bytes` of `stat` and `find`", "", "are there", "", ""},
 		{"module-options-gone", "2.21", "`install_repoquery` of `dnf` and `dnf5`, `gpg_whitelist` of `git`, eleven options of `yum_repository` such as `keepcache`", "are taken", "are refused; hark takes them", "", ""},
-		{"reserved-set", "2.19", "names that Ansible reserves, as variables of `register`, `set_fact` and `include_vars`", "nothing is said", "a warning with the place; hark warns of the play's variables alone", "", "other names"},
 		{"no-log-loops", "2.21", "failed loops with `no_log`", "a last line `fatal`", "the lines of the items alone; hark prints it", "", ""},
 		{"secret-filters", "2.22", "the filters `mask_secrets` and `register_secret`", "", "are there", "", ""},
 		{"view-options", "2.20", "`result_indentation`, `display_included_hosts`, `result_yaml_line_width` of the callback `default`", "", "are there", "", ""},

@@ -123,6 +123,7 @@ func errorRows() []Row {
 		{"origin", "2.19", "a failed task on the screen", "`fatal:` alone", "`[ERROR]:` with each error that led to it, its place and a caret, then `fatal:`", view, ""},
 		{"value-place", "2.19", "conditions that are no bools, values that cannot be stored, vault strings that cannot be opened", "nothing is said of the value", "its place is told: of a condition in the message, else as a cause of its own", "playbook/syntax", ""},
 		{"warning-place", "2.19", "warnings of reserved names of variables and of templates within constants", "name nothing", "name the place, and what to write", view, ""},
+		{"reserved-set", "2.19", "names that Ansible reserves, as variables of inventories, roles and tasks, of `register`, `set_fact` and `include_vars`", "nothing is said", "a warning with the place; of an inventory in INI hark does not know it", runner, "other names"},
 		{"diff-header", "2.19", "`--diff` of `copy` with `content`", "names a temporary file", "names the destination", runner, ""},
 		{"args", "2.19", "`args` that is no mapping, `args` beside `key=value`, `action` as a mapping", "empty text is taken; nothing is said", "an error; deprecation warnings with the place", "playbook/syntax", "a mapping of all arguments; the action by its name"},
 		{"environment", "2.19", "`omit` in `environment`", "is a text of its own", "the variable is left out", runner, ""},

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -41,11 +42,14 @@ func (l *Loader) FindVar(path []string, item int, near Place) (Place, bool) {
 	return Place{}, false
 }
 
-// FindName is where the name of a variable stands in a file that was read before, as FindVar finds values: in vars of near's file, or in a file
-// of variables.
+// FindName is where the name of a variable stands in a file that was read before, as FindVar finds values: in vars of near's file, in a file
+// of variables, or in vars anywhere.
 func (l *Loader) FindName(name string, near Place) (Place, bool) {
 	if n, err := l.Once(near.File); err == nil {
 		if at := keyNode(keyOf(mappingAt(n, near), "vars"), name); at != nil {
+			return placeOf(near.File, at), true
+		}
+		if at := lastName(n, name, near.Line); at != nil {
 			return placeOf(near.File, at), true
 		}
 	}
@@ -58,7 +62,25 @@ func (l *Loader) FindName(name string, near Place) (Place, bool) {
 			}
 		}
 	}
+	for _, file := range append([]string{near.File}, files...) {
+		if top, err := l.Once(file); err == nil {
+			if at := lastName(top, name, math.MaxInt); at != nil {
+				return placeOf(file, at), true
+			}
+		}
+	}
 	return Place{}, false
+}
+
+// NameOrigin is the place that FindName finds, with what stands there; extra are the variables of -e.
+func (l *Loader) NameOrigin(name string, near Place, extra *value.Dict) string {
+	if extra.Has(name) {
+		return "Origin: <CLI option '-e'>\n\n" + name
+	}
+	if at, found := l.FindName(name, near); found {
+		return Origin(at, l.text(at.File, false))
+	}
+	return "Origin: <unknown>\n\n" + name
 }
 
 // keyNode is a key of a mapping, nil if it is not there.
@@ -96,13 +118,22 @@ func rank(file string) int {
 
 // lastVar is the last value of a variable before a line, in vars of plays, blocks and tasks.
 func lastVar(n *Node, path []string, line int) *Node {
+	return lastIn(n, line, func(vars *Node) *Node { return valueIn(vars, path) })
+}
+
+// lastName is the same of the name itself.
+func lastName(n *Node, name string, line int) *Node {
+	return lastIn(n, line, func(vars *Node) *Node { return keyNode(vars, name) })
+}
+
+func lastIn(n *Node, line int, find func(vars *Node) *Node) *Node {
 	var last *Node
 	var walk func(n *Node)
 	walk = func(n *Node) {
 		if n == nil || n.Mark.Line > line {
 			return
 		}
-		if at := valueIn(keyOf(n, "vars"), path); at != nil && at.Mark.Line <= line {
+		if at := find(keyOf(n, "vars")); at != nil && at.Mark.Line <= line {
 			last = at
 		}
 		for _, list := range [][]*Node{n.Items, n.Vals} {

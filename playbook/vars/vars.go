@@ -76,7 +76,7 @@ type Step struct {
 	Role        *plan.Role
 	Vars        *value.Dict
 	IncludeVars *value.Dict
-	// Environment is the raw environment keyword, which Ansible shows as the variable of that name.
+	// Environment is the raw environment keyword, which Ansible shows as the variable of that name; nil where there is no task.
 	Environment []plan.Expr
 	// Search becomes ansible_search_path, with the directory of the playbook added.
 	Search []string
@@ -85,10 +85,14 @@ type Step struct {
 
 // StepOf are the layers of a step of a plan; roles are the plan's with those of its fragments.
 func StepOf(roles map[string]*plan.Role, s *plan.Step) Step {
-	return Step{
+	st := Step{
 		Role: roles[s.Role], Vars: s.Vars.Dict, IncludeVars: s.IncludeVars.Dict,
 		Environment: s.Environment, Search: s.Search,
 	}
+	if st.Environment == nil {
+		st.Environment = []plan.Expr{}
+	}
+	return st
 }
 
 // Layer names a layer of a Host that results change.

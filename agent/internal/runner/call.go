@@ -115,7 +115,9 @@ func (c *caller) dispatch(ctx context.Context) (*result.Result, error) {
 		return nil, c.e.check(ctx, err)
 	}
 	if c.f.async > 0 && c.mod.Session {
-		return final(resultOf(nil, modules.Failure(modules.NoAsync(c.e.s.Written, c.e.tagged())))), nil
+		r := modules.Failure(modules.NoAsync(c.e.s.Written, c.e.tagged()))
+		r.Marks.FailedBy = ""
+		return final(resultOf(nil, r)), nil
 	}
 	if c.f.check && c.mod.NoCheck {
 		return c.unchecked(), nil

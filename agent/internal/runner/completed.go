@@ -33,7 +33,8 @@ func (c *caller) completed(ctx context.Context, res *result.Result) *result.Resu
 	if c.e.tagged() {
 		textWarnings(res)
 	}
-	res.Parsed = c.e.since(plan.Level221) && !c.blame.staged
+	byAction := c.blame.staged || c.mod.Has(modules.IsAction) && res.FailedBy != "Module"
+	res.Parsed = c.e.since(plan.Level221) && !byAction
 	c.onTerminal(ctx, res)
 	toEnd(res.Dict, last)
 	return res

@@ -102,6 +102,7 @@ func (t *task) concluded(ctx context.Context, res *result.Result) *conclusion {
 	if !t.loop {
 		t.traced(res)
 	}
+	t.warnOfSet(res)
 	t.base.notices.put(res)
 	res = t.report(t.f).Fit(res, true)
 	c := &conclusion{t, res, t.report(t.f).Brief(res)}

@@ -174,7 +174,10 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	if t.repeats() {
 		res.Set("attempts", value.Int(n))
 	}
-	if x.e.tagged() && res.Failed() {
+	switch {
+	case !x.e.tagged():
+		res.FailedBy = ""
+	case res.Failed():
 		t.blame.tell(res, x.f.args)
 	}
 	if !res.Has("changed") {

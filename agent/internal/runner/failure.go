@@ -3,10 +3,8 @@ package runner
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"hark/modules"
 	"hark/modules/foreign"
@@ -120,22 +118,13 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 	msg := res.Text("msg")
 	mod := b.e.g.cfg.Modules.Declared(b.e.s.Action)
 	does := func(traits modules.Trait) bool { return mod != nil && mod.Has(traits) }
-	task, copying := link{msg: "Task failed."}, b.staged && b.e.s.Action == modules.Copy
+	task := link{msg: "Task failed."}
 	switch {
 	case b.cause != nil && strings.Contains(msg, b.cause.text):
 		res.Delete(value.Str("exception"))
 		b.cause.tell(res)
-	case needle().MatchString(msg) && b.e.since(plan.Level221):
-		unfoundFile(res, msg, copying)
-	case needle().MatchString(msg) && copying:
-		msg = "Unexpected AnsibleActionFail error: " + msg
-		res.Set("msg", value.UnsafeStr(msg))
-		say(res, task, link{msg: msg})
-	case needle().MatchString(msg) && (b.staged || does(modules.IsAction)):
-		say(res, task, link{msg: msg, apart: true, spot: spot{nowhere: true}})
-	case needle().MatchString(msg) || b.staged && strings.HasPrefix(msg, "A vault password or secret must be specified to decrypt "):
-		say(res, task, link{msg: msg})
-		res.Set("msg", value.UnsafeStr("Task failed: "+msg))
+	case unread().MatchString(msg):
+		b.unread(res, msg, does)
 	case does(modules.LoadsVariables) && !res.Has("msg"):
 		say(res, task, link{msg: "Action failed."}, link{msg: "Unknown error."})
 		res.Set("msg", value.UnsafeStr("Task failed: Action failed: Unknown error."))
@@ -162,13 +151,19 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 		say(res, task, link{msg: "Module failed."}, link{msg: strings.TrimPrefix(msg, foreign.Raised)})
 	case foreign.Broken(msg) != "":
 		say(res, task, link{msg: "Action failed."}, link{msg: msg, help: foreign.Broken(msg)})
-	case (b.staged || does(modules.IsAction) || mod != nil && mod.Session) && res.Has("exception"): // modules.ActionFail
+	case res.FailedBy == modules.ByTask:
 		res.Delete(value.Str("exception"))
+		res.FailedBy, res.Parsed = "", false
 		say(res, task, link{msg: msg})
 	default:
+		own := res.FailedBy != ""
 		res.FailedBy = cmp.Or(res.FailedBy, "Module")
-		if b.staged || does(modules.IsAction) || res.Has("async_result") {
+		if !own && (b.staged || does(modules.IsAction)) || res.Has("async_result") {
 			res.FailedBy = "Action"
+		}
+		if res.Cause != "" && own { // the module that the action ran has said more
+			say(res, task, link{msg: res.FailedBy + " failed."}, link{msg: res.Cause})
+			res.Cause = ""
 		}
 		if res.Cause != "" {
 			say(res, task, link{msg: res.FailedBy + " failed."}, link{msg: msg}, link{msg: res.Cause})
@@ -214,25 +209,6 @@ func reword(res *result.Result, msg string) {
 	case !value.IsTrue(said):
 		say(res, link{msg: "Task failed."}, link{msg: res.FailedBy + " failed."}, link{msg: "Unknown error."})
 	}
-}
-
-// needle is what is said of a file that the controller does not have.
-var needle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Could not find or access '.*'\nSearched in:`) })
-
-// remoteSrc is what can be done about such a file.
-const remoteSrc = "If you are using a module and expect the file to exist on the remote, see the remote_src option"
-
-// unfoundFile tells of such a file as ansible-core 2.21 does: what can be done is no part of the message. copying says that copy wanted it.
-func unfoundFile(res *result.Result, msg string, copying bool) {
-	msg = strings.TrimSuffix(msg, "\n"+remoteSrc)
-	task, why := link{msg: "Task failed."}, link{msg: msg, help: remoteSrc + ".", apart: true, spot: spot{nowhere: true}}
-	if copying {
-		res.Set("msg", value.UnsafeStr("Unexpected AnsibleActionFail error: "+msg))
-		say(res, task, link{msg: "Unexpected AnsibleActionFail error."}, why)
-		return
-	}
-	res.Set("msg", value.UnsafeStr(msg))
-	say(res, task, link{msg: "Action failed."}, link{msg: msg})
 }
 
 // say puts the errors that led to a failure into its result.

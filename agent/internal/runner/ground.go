@@ -35,13 +35,15 @@ type ground struct {
 	held held
 	// templates are the options of everything that is rendered in the session.
 	templates templar.Options
+	// looked are the layers of variables that were looked at for reserved names.
+	looked map[*value.Dict]bool
 	// job is the job that the step in hand has started already, "" for none; see plan.Stand.
 	job string
 }
 
 func newGround(cfg Config, p *plan.Plan, start wire.Start) *ground {
 	g := &ground{
-		cfg: cfg, play: &p.Play, start: start, shared: vars.SharedOf(&p.Play), roles: map[string]*plan.Role{},
+		looked: map[*value.Dict]bool{}, cfg: cfg, play: &p.Play, start: start, shared: vars.SharedOf(&p.Play), roles: map[string]*plan.Role{},
 		held: held{own: cfg.Own, withheld: map[string]bool{}},
 		vars: &vars.Host{
 			Name: start.Host, Inventory: start.Vars.Inventory.Dict, Magic: start.Vars.Magic.Dict,

@@ -29,6 +29,7 @@ type link struct {
 type spot struct {
 	text    string // of a template
 	key     string // of the task or its arguments
+	name    string // of a variable, where it is given a value
 	value   bool   // what stands at the key
 	file    string // of the controller
 	nowhere bool   // nothing is said of it
@@ -104,7 +105,7 @@ func (f *fault) tell(res *result.Result) {
 func (l link) event() *value.Dict {
 	d := value.NewDict()
 	d.Set("msg", value.UnsafeStr(l.msg))
-	for _, part := range []struct{ name, text string }{{"help", l.help}, {"var", l.variable}, {"text", l.text}, {"key", l.key}, {"file", l.file}} {
+	for _, part := range []struct{ name, text string }{{"help", l.help}, {"var", l.variable}, {"text", l.text}, {"key", l.key}, {"name", l.name}, {"file", l.file}} {
 		if part.text != "" {
 			d.Set(part.name, value.UnsafeStr(part.text))
 		}

@@ -47,6 +47,7 @@ func newTask(ctx context.Context, g *ground, s *plan.Step, id plan.ID, rescued b
 	if t.base.since(plan.Level221) {
 		t.base.current = &current{}
 	}
+	t.warnOfGiven()
 	t.resolve(ctx)
 	t.f = t.base.rawFields()
 	t.name = s.Name

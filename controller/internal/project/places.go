@@ -33,6 +33,9 @@ func Origin(l *syntax.Loader, extra *value.Dict, task string, s view.Spot) strin
 	if !ok {
 		return "Origin: <unknown>"
 	}
+	if s.Name != "" {
+		return l.NameOrigin(s.Name, at, extra)
+	}
 	if s.Var != "" {
 		path := strings.Split(s.Var, ".")
 		if of, found := l.FindVar(path, s.Item, at); found {

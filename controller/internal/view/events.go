@@ -69,7 +69,7 @@ func eventsOf(l *value.List) []event {
 	out := []event{}
 	for _, item := range l.Items {
 		if d, ok := item.(*value.Dict); ok {
-			at := Spot{Text: textOf(d, "text"), Key: textOf(d, "key"), File: textOf(d, "file"), Value: d.True("value")}
+			at := Spot{Text: textOf(d, "text"), Key: textOf(d, "key"), Name: textOf(d, "name"), File: textOf(d, "file"), Value: d.True("value")}
 			out = append(out, event{of: ofValue(d, at), msg: textOf(d, "msg"), help: textOf(d, "help"), Spot: at, nowhere: d.True("nowhere"), apart: d.True("apart"), unsaid: d.True("unsaid"), deprecated: d.True("deprecated"), until: textOf(d, "until"), parts: partsOf(d), before: textOf(d, "before")})
 		}
 	}

@@ -57,6 +57,7 @@ type Options struct {
 type Spot struct {
 	Text string `json:"text,omitempty"` // of a template that the task uses
 	Key  string `json:"key,omitempty"`  // of the task or its arguments
+	Name string `json:"name,omitempty"` // of a variable, where it is given a value
 	File string `json:"file,omitempty"` // of the controller
 	// Value: it is about what stands at Key. Var is the variable that Text is, with the keys to its value, and it is about that value; of a
 	// loop's variable Item is which of the items it is, from 1.

@@ -87,7 +87,7 @@ func resolveFetch(ctx context.Context, env *modules.Env, args *value.Dict) error
 func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Result, error) {
 	src := modules.ExpandWords([]string{modules.Str(a.Src)}, env)[0]
 	must := modules.LenientBool(a.Must, true)
-	if res, missing := fetchable(src, must); missing {
+	if res, missing := fetchable(env, src, must); missing {
 		return res, nil
 	}
 	sums, err := fileSums(src)
@@ -121,7 +121,7 @@ func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Resul
 }
 
 // fetchable tells why there is nothing to fetch.
-func fetchable(src string, must bool) (modules.Result, bool) {
+func fetchable(env *modules.Env, src string, must bool) (modules.Result, bool) {
 	res := modules.Result{Failed: must, Plain: true, Data: value.NewDict()}
 	f, err := os.Open(src)
 	switch {
@@ -136,6 +136,9 @@ func fetchable(src string, must bool) (modules.Result, bool) {
 		}
 		return res, true
 	case errors.Is(err, syscall.ENOENT):
+		if must && env.Tagged() {
+			res.Marks.FailedBy, res.Marks.Cause = "Module", "File not found: "+src+": "+oserr.Path(err, src)
+		}
 		res.Msg = "the remote file does not exist, not transferring, ignored"
 	case errors.Is(err, syscall.EACCES):
 		res.Msg = "file is not readable: " + src

@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"hark/modules"
+	"hark/modules/py/value"
+	"hark/modules/result"
+	"hark/playbook/plan"
+)
+
+// unread is what is said of a file that the controller does not have or cannot read.
+var unread = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^Could not find or access '.*'(\nSearched in:| on the Ansible Controller)|^A vault password or secret must be specified to decrypt `)
+})
+
+// remoteSrc is what can be done about a file that is not there.
+const remoteSrc = "If you are using a module and expect the file to exist on the remote, see the remote_src option"
+
+// unread tells of such a file. Some actions of Ansible raise an error of their own then, copy in its own way, and others know nothing of it. Since
+// ansible-core 2.21 what can be done is no part of the message.
+func (b *blame) unread(res *result.Result, msg string, does func(modules.Trait) bool) {
+	res.Delete(value.Str("exception"))
+	res.Parsed = false
+	newer := b.e.since(plan.Level221)
+	help := ""
+	if told, unfound := strings.CutSuffix(msg, "\n"+remoteSrc); unfound && newer {
+		msg, help = told, remoteSrc+"."
+	}
+	said, links := msg, []link{{msg: "Task failed."}}
+	why := link{msg: msg, apart: true, spot: spot{nowhere: true}}
+	switch {
+	case b.e.s.Action == modules.Copy && strings.HasPrefix(msg, "Could not"):
+		said = "Unexpected AnsibleActionFail error: " + msg
+		if !newer {
+			links = append(links, link{msg: said})
+			break
+		}
+		why.help = help
+		links = append(links, link{msg: "Unexpected AnsibleActionFail error."}, why)
+	case does(modules.ReadsTemplates) && newer:
+		links = append(links, link{msg: "Action failed."}, link{msg: msg})
+	case does(modules.ReadsTemplates | modules.IsAction):
+		links = append(links, why)
+	default:
+		said = "Task failed: " + msg
+		if help == "" {
+			why = link{msg: msg}
+		}
+		why.help = help
+		links = append(links, why)
+	}
+	res.Set("msg", value.UnsafeStr(said))
+	say(res, links...)
+}
