@@ -24,11 +24,17 @@ func (c *checker) aliases(params []Param, args *value.Dict, context []string) {
 					fmt.Sprintf("Both option %s%s and its alias %s%s are set.", prefix, p.Name, prefix, alias))
 			}
 			args.Put(p.Name, v)
+			if alias == p.OldAlias {
+				c.parsed.Deprecations = append(c.parsed.Deprecations, map[string]any{
+					"msg":     fmt.Sprintf("Alias '%s' is deprecated. See the module docs for more information", alias),
+					"version": p.OldRemoved, "collection_name": core,
+				})
+			}
 		}
 		if args.Has(p.Name) && p.Removed != "" {
 			c.parsed.Deprecations = append(c.parsed.Deprecations, map[string]any{
 				"msg":     fmt.Sprintf("Param '%s%s' is deprecated. See the module docs for more information", prefix, p.Name),
-				"version": p.Removed,
+				"version": p.Removed, "collection_name": core,
 			})
 		}
 	}
@@ -81,3 +87,6 @@ func supportedText(params []Param) string {
 	}
 	return text
 }
+
+// core is what names the release in which a parameter goes away.
+const core = "ansible.builtin"

@@ -1,6 +1,10 @@
 package modules
 
-import "hark/modules/py/value"
+import (
+	"slices"
+
+	"hark/modules/py/value"
+)
 
 // Param is one parameter of a module, read from a field of its argument struct:
 //
@@ -50,8 +54,15 @@ type Param struct {
 	ApplyDefaults bool
 	Env           string // variable that gives the value where the argument is not given
 	Removed       string // version in which it goes away, "" if none
+	OldAlias      string // one of Aliases that goes away, with OldRemoved
+	OldRemoved    string
 
 	index []int // of the field
+}
+
+// Renamed gives the parameter a name of before that goes away in a release.
+func (p *Param) Renamed(old, removed string) {
+	p.Aliases, p.OldAlias, p.OldRemoved = append(slices.Clone(p.Aliases), old), old, removed
 }
 
 // Rules are what parameters demand of each other, as in Ansible's argument specs.

@@ -22,8 +22,9 @@ func (env *Env) Tagged() bool { return env.Release.Since(Release219) }
 
 // Spec is what a module takes at one release.
 type Spec struct {
-	Params []Param
-	Rules  Rules
+	Release Release
+	Params  []Param
+	Rules   Rules
 }
 
 // Param is the parameter of a name, to be changed; there must be one.
@@ -50,7 +51,7 @@ func From(since Release, do func(*Spec)) Option {
 
 // spec is what the module takes at a release.
 func (m *Module) spec(r Release) Spec {
-	s := Spec{m.Params(), m.Rules}
+	s := Spec{r, m.Params(), m.Rules}
 	dated := func(p Param) bool { return p.Since != "" || p.Until != "" }
 	if len(m.changes) == 0 && !slices.ContainsFunc(s.Params, dated) {
 		return s

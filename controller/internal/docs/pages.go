@@ -82,6 +82,12 @@ func meaning(p modules.Param) string {
 	if len(p.Aliases) > 0 {
 		parts = append(parts, "Also "+strings.Join(p.Aliases, ", ")+".")
 	}
+	if p.Since != "" {
+		parts = append(parts, "Since ansible-core "+string(p.Since)+".")
+	}
+	if p.Until != "" {
+		parts = append(parts, "Gone in ansible-core "+string(p.Until)+".")
+	}
 	return strings.Join(parts, " ")
 }
 

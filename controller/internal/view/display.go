@@ -135,6 +135,9 @@ func (d *Display) show(m message) {
 
 // showLocked needs mu.
 func (d *Display) showLocked(m message) {
+	if d.o.Tagged {
+		m.text = strings.ReplaceAll(m.text, "\r\n", "\n")
+	}
 	if !m.logOnly {
 		out := d.o.Out
 		if m.stderr {

@@ -80,6 +80,17 @@ func TestVerboseLinesNeedTheirVerbosity(t *testing.T) {
 	}
 }
 
+// TestLinesOfWindowsEndAsOthers: ansible-core 2.19.11 prints no return before a line end, 2.14.18 does.
+func TestLinesOfWindowsEndAsOthers(t *testing.T) {
+	for tagged, want := range map[bool]string{false: "a\r\nb\rc\n", true: "a\nb\rc\n"} {
+		d, out, _ := newTestDisplay(t, DisplayOptions{Tagged: tagged})
+		d.Print("", "a\r\nb\rc")
+		if out.String() != want {
+			t.Errorf("%q", out.String())
+		}
+	}
+}
+
 func TestLogHasNoColours(t *testing.T) {
 	var log []string
 	d, out, _ := newTestDisplay(t, DisplayOptions{Colored: true, Log: func(_, s string) { log = append(log, s) }})

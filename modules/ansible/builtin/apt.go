@@ -33,7 +33,7 @@ type aptArgs struct {
 	Unverified   bool     `arg:"allow_unauthenticated,alias=allow-unauthenticated,default=no" doc:"Install what is not signed."`
 	Downgrade    bool     `arg:"allow_downgrade,alias=allow-downgrade|allow_downgrades|allow-downgrades,default=no" doc:"Allow an older version."`
 	ChangeHeld   bool     `arg:"allow_change_held_packages,default=no" doc:"Change packages that are held."`
-	AutoInstall  bool     `arg:"auto_install_module_deps,extra,default=yes" doc:"Of no meaning here: no Python is needed."`
+	AutoInstall  bool     `arg:"auto_install_module_deps,since=2.19,default=yes" doc:"Of no meaning here: no Python is needed."`
 	LockTimeout  int      `arg:"lock_timeout,default=60" doc:"Seconds to wait for another apt."`
 }
 

@@ -20,6 +20,7 @@ import (
 
 // Assemble makes one file of the fragments in a directory.
 var Assemble = modules.Define("ansible.builtin.assemble", "Assemble configuration files from fragments.", runAssemble, modules.Is(modules.ReadsFragments),
+	modules.From(modules.Release219, func(s *modules.Spec) { s.Param("decrypt").Type, s.Param("decrypt").Default = "bool", value.Bool(true) }),
 	modules.Edits("dest"),
 	modules.WithResolve(resolveAssemble),
 	modules.With(func(m *modules.Module) {
@@ -38,7 +39,7 @@ type assembleArgs struct {
 	IgnoreHidden bool    `arg:"ignore_hidden,default=no" doc:"Leave out names that begin with a dot."`
 	Validate     *string `arg:"validate" doc:"Command that must succeed before the file takes its place; %s is the new file."`
 	fsx.FileArgs
-	Decrypt value.Value `arg:"decrypt,extra" doc:"Decrypt vault files of the controller; default yes."`
+	Decrypt value.Value `arg:"decrypt,since=2.15" doc:"Decrypt vault files of the controller; default yes."`
 	Follow  value.Value `arg:"follow,hidden"`
 	Source  *sourceArgs `arg:"hark_source,hidden"`
 }

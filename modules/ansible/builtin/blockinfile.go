@@ -42,8 +42,9 @@ type blockInFileArgs struct {
 	Validate       *string `arg:"validate" doc:"Command that must succeed before the file takes its place; %s is the new file."`
 	MarkerBegin    string  `arg:"marker_begin,default=BEGIN" doc:"Text of {mark} in the first marker."`
 	MarkerEnd      string  `arg:"marker_end,default=END" doc:"Text of {mark} in the last marker."`
-	AppendNewline  bool    `arg:"append_newline,extra,default=no" doc:"An empty line after the block."`
-	PrependNewline bool    `arg:"prepend_newline,extra,default=no" doc:"An empty line before the block."`
+	AppendNewline  bool    `arg:"append_newline,since=2.16,default=no" doc:"An empty line after the block."`
+	PrependNewline bool    `arg:"prepend_newline,since=2.16,default=no" doc:"An empty line before the block."`
+	Encoding       string  `arg:"encoding,since=2.20,default=utf-8" doc:"Encoding of the file."`
 	fsx.FileArgs
 }
 
@@ -51,8 +52,8 @@ func runBlockInFile(ctx context.Context, env *modules.Env, a blockInFileArgs) (m
 	if fsx.IsDir(a.Path) {
 		return modules.Result{}, fsx.Failed(fmt.Sprintf("Path %s is a directory !", a.Path), "rc", int64(256))
 	}
-	e := &editing.Edit{Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate}
-	before, exists, err := editing.ReadText(a.Path)
+	e := &editing.Edit{Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate, Encoding: a.Encoding, Strict: true}
+	before, exists, err := e.Read()
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -67,7 +68,7 @@ func runBlockInFile(ctx context.Context, env *modules.Env, a blockInFileArgs) (m
 			return modules.Result{Msg: fmt.Sprintf("File %s not present", a.Path)}, nil
 		}
 	}
-	after, block, err := a.apply(before)
+	after, block, err := a.apply(e, before)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -88,8 +89,8 @@ func runBlockInFile(ctx context.Context, env *modules.Env, a blockInFileArgs) (m
 }
 
 // apply gives the new content, and whether it has a block.
-func (a *blockInFileArgs) apply(before string) (string, bool, error) {
-	lines := byteLines(before)
+func (a *blockInFileArgs) apply(e *editing.Edit, before string) (string, bool, error) {
+	lines := a.split(before)
 	first := strings.ReplaceAll(a.Marker, "{mark}", a.MarkerBegin) + "\n"
 	last := strings.ReplaceAll(a.Marker, "{mark}", a.MarkerEnd) + "\n"
 	var block []string
@@ -98,14 +99,14 @@ func (a *blockInFileArgs) apply(before string) (string, bool, error) {
 		if !strings.HasSuffix(body, "\n") {
 			body += "\n"
 		}
-		block = append(append([]string{first}, byteLines(body)...), last)
+		block = append(append([]string{first}, a.split(body)...), last)
 	}
 	begin, end := lastIndex(lines, first), lastIndex(lines, last)
 	at := 0
 	switch {
 	case begin < 0 || end < 0:
 		var err error
-		if at, err = a.newPlace(before, lines); err != nil {
+		if at, err = a.newPlace(e, before, lines); err != nil {
 			return "", false, err
 		}
 	case begin < end:
@@ -128,7 +129,7 @@ func (a *blockInFileArgs) apply(before string) (string, bool, error) {
 }
 
 // newPlace is where a block goes that is not there yet.
-func (a *blockInFileArgs) newPlace(before string, lines []string) (int, error) {
+func (a *blockInFileArgs) newPlace(e *editing.Edit, before string, lines []string) (int, error) {
 	pattern := a.InsertAfter
 	if a.InsertBefore != nil {
 		pattern = a.InsertBefore
@@ -139,7 +140,7 @@ func (a *blockInFileArgs) newPlace(before string, lines []string) (int, error) {
 	case a.InsertBefore != nil && *pattern == "BOF":
 		return 0, nil
 	}
-	re, err := editing.BytesRegexp(pattern)
+	re, err := e.Expression(pattern)
 	if err != nil {
 		return 0, err
 	}
@@ -186,18 +187,26 @@ func lastIndex(lines []string, line string) int {
 	return -1
 }
 
-// byteLines parts as Python's bytes.splitlines(True): after \n, \r\n and \r.
-func byteLines(s string) []string {
+// split parts as Python's splitlines(True) does: bytes after \n, \r\n and \r, text after every character that ends a line.
+func (a *blockInFileArgs) split(s string) []string {
 	var lines []string
 	for s != "" {
-		at := strings.IndexAny(s, "\r\n")
-		if at < 0 {
-			return append(lines, s)
+		line, end, rest := value.CutLine(s)
+		if a.Encoding == "" {
+			line, end, rest = cutBytes(s)
 		}
-		if strings.HasPrefix(s[at:], "\r\n") {
-			at++
-		}
-		lines, s = append(lines, s[:at+1]), s[at+1:]
+		lines, s = append(lines, line+end), rest
 	}
 	return lines
+}
+
+func cutBytes(s string) (line, end, rest string) {
+	at := strings.IndexAny(s, "\r\n")
+	switch {
+	case at < 0:
+		return s, "", ""
+	case strings.HasPrefix(s[at:], "\r\n"):
+		return s[:at], s[at : at+2], s[at+2:]
+	}
+	return s[:at], s[at : at+1], s[at+1:]
 }

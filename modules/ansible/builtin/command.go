@@ -26,7 +26,13 @@ var Command = modules.Define("ansible.builtin.command", "Execute commands on tar
 - ansible.builtin.command: {argv: [/usr/bin/tool, "one argument with spaces"], chdir: /srv}
 `
 		m.Returns = commandReturns()
-	}), modules.RunsPrograms)
+	}), modules.From(modules.Release219, oneCommand), modules.RunsPrograms)
+
+// oneCommand demands one of the ways to say what to run.
+func oneCommand(s *modules.Spec) {
+	one := [][]string{{"_raw_params", "cmd", "argv"}}
+	s.Rules.Exclusive, s.Rules.OneOf = one, one
+}
 
 func commandReturns() []modules.Return {
 	return []modules.Return{
@@ -51,10 +57,10 @@ type commandArgs struct {
 	Stdin           *string     `arg:"stdin" doc:"Input of the command."`
 	StdinAddNewline bool        `arg:"stdin_add_newline,default=yes" doc:"End the input with a newline."`
 	StripEmptyEnds  bool        `arg:"strip_empty_ends,default=yes" doc:"Drop line ends from the end of the output."`
-	ExpandVars      bool        `arg:"expand_argument_vars,extra,default=yes" doc:"Expand $VAR in the words of a command without shell."`
+	ExpandVars      bool        `arg:"expand_argument_vars,since=2.16,default=yes" doc:"Expand $VAR in the words of a command without shell."`
 	Warn            value.Value `arg:"warn,extra" doc:"Without effect."`
 	// Line is cmd, as in newer playbooks.
-	Line *string `arg:"cmd,extra" doc:"The command line, if it is not given as free text."`
+	Line *string `arg:"cmd,since=2.16" doc:"The command line, if it is not given as free text."`
 }
 
 func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.Result, error) {

@@ -28,8 +28,8 @@ type deb822Args struct {
 	Components      []string    `arg:"components" doc:"Components of the suites."`
 	DateMaxFuture   *int        `arg:"date_max_future" doc:"Seconds that lists may be from the future."`
 	Enabled         *bool       `arg:"enabled" doc:"Whether the repository is used."`
-	Exclude         []string    `arg:"exclude,extra" doc:"Packages not to take from it."`
-	Include         []string    `arg:"include,extra" doc:"The only packages to take from it."`
+	Exclude         []string    `arg:"exclude,since=2.21" doc:"Packages not to take from it."`
+	Include         []string    `arg:"include,since=2.21" doc:"The only packages to take from it."`
 	InreleasePath   *string     `arg:"inrelease_path" doc:"Where its InRelease file lies."`
 	Languages       []string    `arg:"languages" doc:"Languages of descriptions to fetch."`
 	Name            string      `arg:"name,required" doc:"Name of the repository, from which those of the files are made."`
@@ -42,11 +42,12 @@ type deb822Args struct {
 	URIs            []string    `arg:"uris" doc:"Addresses of the repository."`
 	Mode            value.Value `arg:"mode,default=0644" doc:"Permissions of the file."`
 	State           string      `arg:"state,default=present,choices=absent|present" doc:"Whether it shall be there."`
-	InstallDebian   bool        `arg:"install_python_debian,extra,default=no" doc:"Of no meaning here: no Python is needed."`
+	InstallDebian   bool        `arg:"install_python_debian,since=2.20,default=no" doc:"Of no meaning here: no Python is needed."`
 }
 
 // Deb822Repository is ansible.builtin.deb822_repository.
 var Deb822Repository = modules.Define("ansible.builtin.deb822_repository", "Add and remove deb822 formatted repositories", runDeb822,
+	modules.From(modules.Release221, func(s *modules.Spec) { s.Rules.Exclusive = [][]string{{"exclude", "include"}} }),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.deb822_repository:
     name: example
@@ -75,11 +76,15 @@ type deb822 struct {
 }
 
 func runDeb822(ctx context.Context, env *modules.Env, a deb822Args) (modules.Result, error) {
-	d := &deb822{ctx: ctx, env: env, args: a, slug: slugOf(a.Name), sources: "/etc/apt/sources.list.d", keys: "/etc/apt/keyrings"}
+	d := &deb822{ctx: ctx, env: env, args: a, sources: "/etc/apt/sources.list.d", keys: "/etc/apt/keyrings"}
 	return d.bring()
 }
 
 func (d *deb822) bring() (modules.Result, error) {
+	d.slug = slugOf(d.args.Name)
+	if d.env.Release.Since(modules.Release221) && !fsx.Exists(filepath.Join(d.sources, d.slug+".sources")) {
+		d.slug = strings.ReplaceAll(d.args.Name, " ", "-") // files that are there keep the names of before
+	}
 	dest := filepath.Join(d.sources, d.slug+".sources")
 	if d.args.State == "absent" {
 		return d.remove(dest)

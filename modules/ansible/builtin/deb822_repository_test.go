@@ -19,7 +19,7 @@ func deb822Run(t *testing.T, dir string, env *modules.Env, args map[string]any) 
 	if err != nil {
 		return modules.Failure(err)
 	}
-	d := &deb822{ctx: t.Context(), env: env, args: a, slug: slugOf(a.Name), sources: dir, keys: filepath.Join(dir, "keys")}
+	d := &deb822{ctx: t.Context(), env: env, args: a, sources: dir, keys: filepath.Join(dir, "keys")}
 	res, err := d.bring()
 	if err != nil {
 		return modules.Failure(err)
@@ -93,6 +93,21 @@ func TestDeb822RepositoryFetchesItsKey(t *testing.T) {
 	for _, want := range []bool{true, false} {
 		if r := deb822Run(t, dir, env, map[string]any{"name": "x", "state": "absent"}); r.Failed || r.Changed != want || fsx.Exists(file) {
 			t.Errorf("absent: %+v", r)
+		}
+	}
+}
+
+// TestDeb822RepositoryKeepsTheNameOfAFile: since ansible-core 2.21 the name of a repository is that of its file, unless one of the older name is there.
+func TestDeb822RepositoryKeepsTheNameOfAFile(t *testing.T) {
+	dir := t.TempDir()
+	args := map[string]any{"name": "My_Repo 1.2", "uris": "http://a", "suites": "./"}
+	for _, c := range []struct {
+		release modules.Release
+		file    string
+	}{{modules.Release221, "My_Repo-1.2.sources"}, {modules.Release220, "my-repo-12.sources"}, {modules.Release221, "my-repo-12.sources"}} {
+		r := deb822Run(t, dir, &modules.Env{Release: c.release}, args)
+		if modtest.Entry(r, "dest") != filepath.Join(dir, c.file) {
+			t.Errorf("%s: %+v", c.release, r)
 		}
 	}
 }

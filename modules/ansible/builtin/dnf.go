@@ -19,7 +19,7 @@ type dnfArgs struct {
 	AllowDowngrade  bool     `arg:"allow_downgrade,default=no" doc:"Allow an older version."`
 	AllowErasing    bool     `arg:"allowerasing,default=no" doc:"Allow to remove what stands in the way."`
 	Autoremove      bool     `arg:"autoremove,default=no" doc:"Remove what nothing needs any more."`
-	Best            *bool    `arg:"best,extra" doc:"Whether only the newest version will do."`
+	Best            *bool    `arg:"best,since=2.17" doc:"Whether only the newest version will do."`
 	Bugfix          bool     `arg:"bugfix,default=no" doc:"With latest: what fixes bugs alone."`
 	CacheOnly       bool     `arg:"cacheonly,default=no" doc:"Use what was fetched before alone."`
 	ConfFile        *string  `arg:"conf_file" doc:"Another configuration of dnf."`
@@ -33,7 +33,7 @@ type dnfArgs struct {
 	EnableRepo      []string `arg:"enablerepo,default=" doc:"Repositories to use."`
 	Exclude         []string `arg:"exclude,default=" doc:"Packages to leave as they are."`
 	InstallRoot     string   `arg:"installroot,default=/" doc:"The root of the system to change."`
-	Repoquery       bool     `arg:"install_repoquery,default=yes" doc:"Of no meaning any more."`
+	Repoquery       bool     `arg:"install_repoquery,until=2.20,default=yes" doc:"Of no meaning any more."`
 	WeakDeps        bool     `arg:"install_weak_deps,default=yes" doc:"Whether to install what packages recommend."`
 	List            *string  `arg:"list" doc:"Tell packages instead: installed, updates, available, repos, or a spec."`
 	LockTimeout     int      `arg:"lock_timeout,default=30" doc:"Seconds to wait for another dnf."`
@@ -47,8 +47,8 @@ type dnfArgs struct {
 	UpdateCache     bool     `arg:"update_cache,alias=expire-cache,default=no" doc:"Fetch the lists anew first."`
 	UpdateOnly      bool     `arg:"update_only,default=no" doc:"With latest: install nothing that is not installed."`
 	Validate        bool     `arg:"validate_certs,default=yes" doc:"Check TLS certificates of packages that have an address."`
-	UseBackend      string   `arg:"use_backend,extra,default=auto" doc:"dnf4, dnf5 or yum; found out by itself."`
-	AutoInstall     bool     `arg:"auto_install_module_deps,extra,default=yes" doc:"Of no meaning here: no Python is needed."`
+	UseBackend      string   `arg:"use_backend,default=auto,choices=auto|dnf|yum|yum4|dnf4|dnf5" doc:"dnf4, dnf5 or yum; found out by itself."`
+	AutoInstall     bool     `arg:"auto_install_module_deps,since=2.19,default=yes" doc:"Of no meaning here: no Python is needed."`
 }
 
 // Dnf is ansible.builtin.dnf.
@@ -64,6 +64,21 @@ func dnfModule(name, doc string, programs ...string) *modules.Module {
 		},
 		modules.WithRules(modules.Rules{
 			OneOf: [][]string{{"name", "list", "update_cache"}}, Exclusive: [][]string{{"name", "list"}},
+		}),
+		modules.WithParam("use_backend", func(p *modules.Param) {
+			switch short {
+			case "dnf":
+				p.Since = "2.15"
+			case "dnf5":
+				p.Extra = true
+			}
+		}),
+		modules.From(modules.Release219, func(s *modules.Spec) {
+			s.Rules.Exclusive = [][]string{{"name", "list"}, {"best", "nobest"}}
+			s.Param("nobest").Default = nil
+			if !s.Release.Since(modules.Release220) {
+				s.Param("install_repoquery").Removed = "2.20"
+			}
 		}),
 		modules.With(func(m *modules.Module) {
 			m.Examples = fmt.Sprintf("- ansible.builtin.%s: {name: [httpd, mod_ssl], state: present}\n- ansible.builtin.%s: {name: \"*\", state: latest}\n", short, short)

@@ -57,6 +57,15 @@ type fileWork struct {
 }
 
 func runFile(_ context.Context, env *modules.Env, a fileArgs) (modules.Result, error) {
+	res, err := makeFile(env, a)
+	if env.Tagged() && !env.Diff && err == nil && !res.Failed {
+		res.Diff = nil
+		res.Data.Delete(value.Str("diff"))
+	}
+	return res, err
+}
+
+func makeFile(env *modules.Env, a fileArgs) (modules.Result, error) {
 	w := &fileWork{fileArgs: a, check: env.Check, tagged: env.Tagged()}
 	if err := w.resolvePath(); err != nil {
 		return modules.Result{}, err

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -36,7 +37,7 @@ var Find = modules.Define("ansible.builtin.find", "Return a list of files based 
 			{Name: "examined", Type: "int", When: "success", Doc: "How many were looked at."},
 			{Name: "skipped_paths", Type: "dict", When: "success", Doc: "Why a path could not be looked at."},
 		}
-	}), modules.Is(modules.OnlyLooks))
+	}), modules.From(modules.Release219, func(s *modules.Spec) { s.Param("paths").Elements = "path" }), modules.Is(modules.OnlyLooks))
 
 type findArgs struct {
 	Paths     []string    `arg:"paths,required,alias=name|path" doc:"The directories."`
@@ -52,13 +53,13 @@ type findArgs struct {
 	Hidden    bool        `arg:"hidden,default=no" doc:"List names that begin with a dot too."`
 	Follow    bool        `arg:"follow,default=no" doc:"Follow links to directories."`
 	Checksum  bool        `arg:"get_checksum,default=no" doc:"Return the checksum of files."`
-	Algorithm string      `arg:"checksum_algorithm,extra,default=sha1,alias=checksum|checksum_algo,choices=md5|sha1|sha224|sha256|sha384|sha512" doc:"How to compute it."`
+	Algorithm string      `arg:"checksum_algorithm,since=2.19,default=sha1,alias=checksum|checksum_algo,choices=md5|sha1|sha224|sha256|sha384|sha512" doc:"How to compute it."`
 	UseRegex  bool        `arg:"use_regex,default=no" doc:"patterns and excludes are expressions."`
 	Depth     *int        `arg:"depth" doc:"How many levels to enter."`
-	Mode      value.Value `arg:"mode,extra" doc:"The mode must be this."`
-	ExactMode bool        `arg:"exact_mode,extra,default=yes" doc:"With no, one of these bits is enough."`
-	Limit     *int        `arg:"limit,extra" doc:"Stop after so many."`
-	Encoding  *string     `arg:"encoding,extra" doc:"Encoding of the files that contains is searched in. Without it, files that are not UTF-8 contain nothing."`
+	Mode      value.Value `arg:"mode,since=2.16" doc:"The mode must be this."`
+	ExactMode bool        `arg:"exact_mode,since=2.16,default=yes" doc:"With no, one of these bits is enough."`
+	Limit     *int        `arg:"limit,since=2.18" doc:"Stop after so many."`
+	Encoding  *string     `arg:"encoding,since=2.17" doc:"Encoding of the files that contains is searched in. Without it, files that are not UTF-8 contain nothing."`
 }
 
 // allNames is what no pattern means, in Ansible's words.
@@ -309,9 +310,9 @@ func (f *finder) look(path, name string) error {
 			return err
 		}
 	}
-	entry := findFields(path, st)
+	entry := fields(path, st, f.env.Release.Since(modules.Release221))
 	if regular && f.Checksum {
-		if sum, err := fsx.Sum(path, f.Algorithm); err == nil {
+		if sum, err := fsx.Sum(path, cmp.Or(f.Algorithm, "sha1")); err == nil {
 			entry.Put("checksum", sum)
 		}
 	}
@@ -319,11 +320,17 @@ func (f *finder) look(path, name string) error {
 	return nil
 }
 
-func findFields(path string, st *syscall.Stat_t) *value.Dict {
+// fields are what is told of a path; usage tells what it takes of the disk.
+func fields(path string, st *syscall.Stat_t, usage bool) *value.Dict {
 	m := value.NewDict()
 	statFields(path, st).Each(func(k, v value.Value) bool {
 		switch name, _ := value.Text(k); name {
-		case "exists", "blocks", "block_size", "device_type":
+		case "blocks":
+			if !usage {
+				return true
+			}
+			m.Put("disk_usage_bytes", st.Blocks*512)
+		case "exists", "block_size", "device_type":
 			return true
 		case "wusr":
 			m.Put("gr_name", fsx.GroupName(st.Gid))

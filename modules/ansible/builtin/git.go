@@ -26,8 +26,8 @@ type gitArgs struct {
 	Clone            bool        `arg:"clone,default=yes" doc:"Whether to clone if there is nothing at dest."`
 	Update           bool        `arg:"update,default=yes" doc:"Whether to fetch new commits."`
 	VerifyCommit     bool        `arg:"verify_commit,default=no" doc:"Demand a good GPG signature of the version."`
-	Fingerprints     []string    `arg:"gpg_whitelist,default=" doc:"Fingerprints that may have signed it."`
-	Allowed          []string    `arg:"gpg_allowlist,extra" doc:"The same, by the name of newer releases."`
+	Fingerprints     []string    `arg:"gpg_whitelist,until=2.17,default=" doc:"Fingerprints that may have signed it."`
+	Allowed          []string    `arg:"gpg_allowlist,since=2.17,default=" doc:"The same, by the name of newer releases."`
 	AcceptHostkey    bool        `arg:"accept_hostkey,default=no" doc:"Accept any host key of the server."`
 	AcceptNewHostkey bool        `arg:"accept_newhostkey,default=no" doc:"Accept the host key of a server that is not known."`
 	KeyFile          *string     `arg:"key_file,type=path" doc:"Private key on the host to use with ssh."`
@@ -48,6 +48,11 @@ var Git = modules.Define("ansible.builtin.git", "Deploy software (or files) from
 	modules.WithRules(modules.Rules{
 		Exclusive: [][]string{{"separate_git_dir", "bare"}, {"accept_hostkey", "accept_newhostkey"}},
 		By:        map[string][]string{"archive_prefix": {"archive"}},
+	}),
+	modules.From(modules.Release219, func(s *modules.Spec) {
+		if !s.Release.Since(modules.Release221) {
+			s.Param("gpg_allowlist").Renamed("gpg_whitelist", "2.21")
+		}
 	}),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.git:

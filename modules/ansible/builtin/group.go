@@ -15,9 +15,9 @@ type groupArgs struct {
 	System    bool   `arg:"system,default=no" doc:"Make it a system group."`
 	Local     bool   `arg:"local,default=no" doc:"Use the tools of libuser, which leave directories alone."`
 	NonUnique bool   `arg:"non_unique,default=no" doc:"Allow a gid that another group has."`
-	Force     bool   `arg:"force,extra,default=no" doc:"Remove it although it is the primary group of a user."`
-	GIDMin    *int   `arg:"gid_min,extra" doc:"The least number that a new group gets, instead of that in login.defs."`
-	GIDMax    *int   `arg:"gid_max,extra" doc:"The greatest number that a new group gets, instead of that in login.defs."`
+	Force     bool   `arg:"force,since=2.15,default=no" doc:"Remove it although it is the primary group of a user."`
+	GIDMin    *int   `arg:"gid_min,since=2.18" doc:"The least number that a new group gets, instead of that in login.defs."`
+	GIDMax    *int   `arg:"gid_max,since=2.18" doc:"The greatest number that a new group gets, instead of that in login.defs."`
 }
 
 // Group is ansible.builtin.group.

@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,7 +59,7 @@ type iptablesArgs struct {
 	Flush           bool          `arg:"flush,default=no" doc:"Remove all rules of the chain, or of the table."`
 	Policy          *string       `arg:"policy,choices=ACCEPT|DROP|QUEUE|RETURN" doc:"Policy of the chain."`
 	ChainManagement bool          `arg:"chain_management,default=no" doc:"Make the chain, or remove it where no rule is named."`
-	Numeric         bool          `arg:"numeric,extra,default=no" doc:"List addresses as numbers, without asking the name service."`
+	Numeric         bool          `arg:"numeric,since=2.15,default=no" doc:"List addresses as numbers, without asking the name service."`
 }
 
 type tcpFlagsArgs struct {
@@ -74,6 +75,10 @@ var Iptables = modules.Define("ansible.builtin.iptables", "Modify iptables rules
 			{Param: "jump", Value: "TEE", Names: []string{"gateway"}},
 			{Param: "jump", Value: "tee", Names: []string{"gateway"}},
 		},
+	}),
+	modules.From(modules.Release219, func(s *modules.Spec) {
+		s.Rules.If = append(slices.Clone(s.Rules.If), modules.RequiredIf{Param: "flush", Value: false, Names: []string{"chain"}})
+		s.Rules.By = map[string][]string{"set_dscp_mark": {"jump"}, "set_dscp_mark_class": {"jump"}}
 	}),
 	modules.WithParam("match_set_flags", func(p *modules.Param) {
 		p.Choices = []string{"src", "dst", "src,dst", "dst,src", "src,src", "dst,dst"} // commas part the words of a tag

@@ -42,6 +42,7 @@ type lineInFileArgs struct {
 	Backup       bool    `arg:"backup,default=no" doc:"Keep what was there under another name."`
 	FirstMatch   bool    `arg:"firstmatch,default=no" doc:"Use the first line that matches, not the last."`
 	Validate     *string `arg:"validate" doc:"Command that must succeed before the file takes its place; %s is the new file."`
+	Encoding     string  `arg:"encoding,since=2.20,default=utf-8" doc:"Encoding of the file."`
 	fsx.FileArgs
 }
 
@@ -50,7 +51,10 @@ func runLineInFile(ctx context.Context, env *modules.Env, a lineInFileArgs) (mod
 	if fsx.IsDir(a.Path) {
 		return modules.Result{}, fsx.Failed(fmt.Sprintf("Path %s is a directory !", a.Path), "rc", int64(256))
 	}
-	e := &editing.Edit{Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate}
+	e := &editing.Edit{
+		Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate, Encoding: a.Encoding,
+		Strict: true, Newlines: true, ByLine: true,
+	}
 	if a.State == "absent" {
 		if a.Regexp == nil && a.SearchString == nil && a.Line == nil {
 			return modules.Fail("one of line, search_string, or regexp is required with state=absent")
@@ -82,7 +86,7 @@ func (a *lineInFileArgs) warnEmpty(env *modules.Env) {
 }
 
 func (a *lineInFileArgs) present(ctx context.Context, e *editing.Edit) (modules.Result, error) {
-	before, exists, err := editing.ReadText(a.Path)
+	before, exists, err := e.Read()
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -94,7 +98,7 @@ func (a *lineInFileArgs) present(ctx context.Context, e *editing.Edit) (modules.
 			return modules.Result{}, err
 		}
 	}
-	f := &lineFinder{lineInFileArgs: a, lines: editing.SplitLines(before)}
+	f := &lineFinder{lineInFileArgs: a, edit: e, lines: editing.SplitLines(before)}
 	msg, err := f.place()
 	if err != nil {
 		return modules.Result{}, err
@@ -106,14 +110,14 @@ func (a *lineInFileArgs) present(ctx context.Context, e *editing.Edit) (modules.
 }
 
 func (a *lineInFileArgs) absent(ctx context.Context, e *editing.Edit) (modules.Result, error) {
-	before, exists, err := editing.ReadText(a.Path)
+	before, exists, err := e.Read()
 	if err != nil {
 		return modules.Result{}, err
 	}
 	if !exists {
 		return modules.Result{Msg: "file not present"}, nil
 	}
-	re, err := editing.BytesRegexp(a.Regexp)
+	re, err := e.Expression(a.Regexp)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -155,6 +159,7 @@ func bare(line string) string { return strings.TrimRight(line, "\r\n") }
 // lineFinder puts the line into the lines of a file.
 type lineFinder struct {
 	*lineInFileArgs
+	edit  *editing.Edit
 	lines []string
 
 	at     int // the line to replace, -1
@@ -223,7 +228,7 @@ func (f *lineFinder) replace() (string, error) {
 // look finds the lines that count: of several the last, unless firstmatch.
 func (f *lineFinder) look() error {
 	f.at, f.insert = -1, -1
-	re, err := editing.BytesRegexp(f.Regexp)
+	re, err := f.edit.Expression(f.Regexp)
 	if err != nil {
 		return err
 	}
@@ -259,7 +264,7 @@ func (f *lineFinder) lookForPlace() error {
 	case f.InsertBefore != nil && *f.InsertBefore != "BOF":
 		pattern = f.InsertBefore
 	}
-	re, err := editing.BytesRegexp(pattern)
+	re, err := f.edit.Expression(pattern)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type pipArgs struct {
 	Chdir        *string  `arg:"chdir,type=path" doc:"Directory to run pip in."`
 	Executable   *string  `arg:"executable,type=path" doc:"The pip to run: a path, or a name like pip3.11."`
 	Umask        *string  `arg:"umask" doc:"Umask of what pip writes, as octal text."`
-	BreakSystem  bool     `arg:"break_system_packages,extra,default=no" doc:"Install although the host's own packages are managed otherwise (PEP 668)."`
+	BreakSystem  bool     `arg:"break_system_packages,since=2.17,default=no" doc:"Install although the host's own packages are managed otherwise (PEP 668)."`
 }
 
 // Pip is ansible.builtin.pip.
@@ -36,6 +36,9 @@ var Pip = modules.Define("ansible.builtin.pip", "Manages Python library dependen
 	modules.WithRules(modules.Rules{
 		OneOf:     [][]string{{"name", "requirements"}},
 		Exclusive: [][]string{{"name", "requirements"}, {"executable", "virtualenv"}},
+	}),
+	modules.From(modules.Release221, func(s *modules.Spec) {
+		s.Rules.Exclusive = append(slices.Clone(s.Rules.Exclusive), []string{"editable", "requirements"})
 	}),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.pip: {name: ["flask>=2,<3", requests]}

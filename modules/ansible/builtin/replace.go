@@ -8,7 +8,6 @@ import (
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/editing"
 	"hark/modules/internal/fsx"
-	"hark/modules/py/codecs"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
 )
@@ -39,16 +38,16 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 	if fsx.IsDir(a.Path) {
 		return modules.Result{}, fsx.Failed(fmt.Sprintf("Path %s is a directory !", a.Path), "rc", int64(256))
 	}
-	raw, exists, err := editing.ReadText(a.Path)
+	text := env.Release.Since(modules.Release220)
+	e := &editing.Edit{
+		Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate, Encoding: a.Encoding, Strict: text, Newlines: text,
+	}
+	before, exists, err := e.Read()
 	if err != nil {
 		return modules.Result{}, err
 	}
 	if !exists {
 		return modules.Result{}, fsx.Failed(fmt.Sprintf("Path %s does not exist !", a.Path), "rc", int64(257))
-	}
-	before, err := codecs.Decode([]byte(raw), a.Encoding)
-	if err != nil {
-		return modules.Fail("%s", codecs.InFull(err))
 	}
 	after, count, miss, err := a.apply(before)
 	var bad *replacementError
@@ -63,7 +62,6 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 		res.Data.Put("msg", "Pattern for before/after params did not match the given file: "+miss)
 		return res, nil
 	}
-	e := &editing.Edit{Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate}
 	if count > 0 && before != after {
 		res.Changed = true
 		res.Data.Put("msg", fmt.Sprintf("%d replacements made", count))
@@ -71,11 +69,7 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 			res.Diff = []modules.Diff{{BeforeHeader: a.Path, Before: before, AfterHeader: a.Path, After: after}}
 		}
 		if !env.Check {
-			out, err := codecs.Encode(after, a.Encoding)
-			if err != nil {
-				return modules.Fail("%s", codecs.InFull(err))
-			}
-			backup, err := e.Write(ctx, string(out))
+			backup, err := e.Write(ctx, after)
 			if err != nil {
 				return modules.Result{}, err
 			}

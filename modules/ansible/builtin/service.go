@@ -22,7 +22,7 @@ type serviceArgs struct {
 	Enabled   *bool   `arg:"enabled" doc:"Whether it starts at boot."`
 	Runlevel  string  `arg:"runlevel,default=default" doc:"For OpenRC: the runlevel of enabled."`
 	Arguments string  `arg:"arguments,alias=args,default=" doc:"More arguments for the script."`
-	Use       string  `arg:"use,default=auto" doc:"The service manager to use; found out by itself."`
+	Use       string  `arg:"use,extra,default=auto" doc:"The service manager to use; found out by itself."`
 }
 
 // Service is ansible.builtin.service: the module of whatever service manager the host has.

@@ -20,4 +20,5 @@ var Shell = modules.Define("ansible.builtin.shell", "Execute shell commands on t
 		m.Returns = commandReturns()
 	}),
 	// It is command with this argument, and its results say so.
-	modules.WithParam("_uses_shell", func(p *modules.Param) { p.Default = value.Bool(true) }), modules.RunsPrograms)
+	modules.WithParam("_uses_shell", func(p *modules.Param) { p.Default = value.Bool(true) }),
+	modules.From(modules.Release219, oneCommand), modules.RunsPrograms)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"unicode/utf8"
 
 	"hark/modules"
 	"hark/modules/internal/oserr"
@@ -25,7 +26,8 @@ var Slurp = modules.Define("ansible.builtin.slurp", "Slurps a file from remote n
 	}), modules.Is(modules.OnlyLooks))
 
 type slurpArgs struct {
-	Src string `arg:"src,required,type=path,alias=path" doc:"The file."`
+	Src   string `arg:"src,required,type=path,alias=path" doc:"The file."`
+	Armor bool   `arg:"armor,since=2.21,default=yes" doc:"Return the content in base64, and not as it is."`
 }
 
 // maxSlurp bounds what is held in memory and sent as one result: without it /dev/zero would end the agent.
@@ -58,9 +60,25 @@ func runSlurp(_ context.Context, env *modules.Env, a slurpArgs) (modules.Result,
 	default:
 		return modules.Fail("unable to slurp file: %s", oserr.Path(err, a.Src))
 	}
+	if !a.Armor && env.Release.Since(modules.Release221) {
+		return plainContent(raw, a.Src)
+	}
 	return modules.Result{Data: value.DictOf(
 		"content", base64.StdEncoding.EncodeToString(raw), "source", a.Src, "encoding", "base64", "changed", modules.AtEnd,
 	)}, nil
+}
+
+// plainContent is a file as it is. A result cannot hold what is no UTF-8.
+func plainContent(raw []byte, file string) (modules.Result, error) {
+	for at, rest := 0, raw; len(rest) > 0; at++ {
+		r, size := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && size == 1 {
+			return modules.Result{}, modules.Raise(
+				"Refusing to deserialize an invalid UTF8 string value: 'utf-8' codec can't encode character '\\udc%02x' in position %d: surrogates not allowed", rest[0], at)
+		}
+		rest = rest[size:]
+	}
+	return modules.Result{Data: value.DictOf("content", string(raw), "source", file, "encoding", "utf-8", "changed", modules.AtEnd)}, nil
 }
 
 // unread is why a file could not be read, as level 2.19 tells it.

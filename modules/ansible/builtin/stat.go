@@ -29,10 +29,11 @@ var Stat = modules.Define("ansible.builtin.stat", "Retrieve file or file system 
 type statArgs struct {
 	Path          string `arg:"path,required,type=path,alias=dest|name" doc:"The path to look at."`
 	Follow        bool   `arg:"follow,default=no" doc:"Follow a link at the path."`
-	GetMD5        bool   `arg:"get_md5,default=no" doc:"Return the md5 too."`
+	GetMD5        bool   `arg:"get_md5,until=2.16,default=no" doc:"Return the md5 too."`
 	GetChecksum   bool   `arg:"get_checksum,default=yes" doc:"Return a checksum of a regular file."`
 	GetMime       bool   `arg:"get_mime,default=yes,alias=mime|mime_type|mime-type" doc:"Ask file(1) for the type."`
 	GetAttributes bool   `arg:"get_attributes,default=yes,alias=attr|attributes" doc:"Return the flags that lsattr shows."`
+	GetContext    bool   `arg:"get_selinux_context,since=2.20,default=no" doc:"Return the SELinux context."`
 	Algorithm     string `arg:"checksum_algorithm,default=sha1,choices=md5|sha1|sha224|sha256|sha384|sha512,alias=checksum|checksum_algo" doc:"Of the checksum."`
 }
 
@@ -78,7 +79,25 @@ func runStat(ctx context.Context, env *modules.Env, a statArgs) (modules.Result,
 			out.Put("attr_flags", f.Letters)
 		}
 	}
+	if a.GetContext {
+		out.Put("selinux_context", contextOf(a.Path))
+	}
+	if env.Release.Since(modules.Release221) {
+		out.Put("disk_usage_bytes", st.Blocks*512)
+	}
 	return modules.Result{Data: value.DictOf("stat", out)}, nil
+}
+
+// contextOf is the SELinux context of a path, its parts None where the host has none: three of them, four where its policy has levels.
+func contextOf(path string) []any {
+	parts := make([]any, 3, 4)
+	if fsx.SELinux() {
+		parts = make([]any, 4)
+		for i, part := range fsx.ContextOf(path) {
+			parts[i] = part
+		}
+	}
+	return parts
 }
 
 func statFields(path string, st *syscall.Stat_t) *value.Dict {

@@ -45,6 +45,9 @@ type uriArgs struct {
 
 // URI is ansible.builtin.uri.
 var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI, modules.WithResolve(resolveURI), modules.Is(modules.ReadsBodies),
+	modules.From(modules.Release222, func(s *modules.Spec) {
+		s.Param("follow_redirects").Choices = []string{"all", "none", "safe", "urllib2"}
+	}),
 	modules.With(func(m *modules.Module) {
 		m.NoCheck, m.ReportsAs = true, "ansible.legacy.uri"
 	}),

@@ -30,8 +30,8 @@ type userArgs struct {
 	Lock        *bool     `arg:"password_lock" doc:"Whether the password is locked."`
 	ExpireMax   *int      `arg:"password_expire_max" doc:"Days after which the password must be changed."`
 	ExpireMin   *int      `arg:"password_expire_min" doc:"Days before which it cannot be changed."`
-	ExpireWarn  *int      `arg:"password_expire_warn,extra" doc:"Days before that in which the user is warned."`
-	Inactive    *int      `arg:"password_expire_account_disable,extra" doc:"Days after which an account with such a password is closed; -1 is never."`
+	ExpireWarn  *int      `arg:"password_expire_warn,since=2.16" doc:"Days before that in which the user is warned."`
+	Inactive    *int      `arg:"password_expire_account_disable,since=2.18" doc:"Days after which an account with such a password is closed; -1 is never."`
 	Expires     *float64  `arg:"expires" doc:"When the account ends, in seconds of the epoch; negative is never."`
 	LoginClass  *string   `arg:"login_class" doc:"For BSD; nothing here."`
 	Hidden      *bool     `arg:"hidden" doc:"For macOS; nothing here."`
@@ -43,8 +43,8 @@ type userArgs struct {
 	Skeleton    *string   `arg:"skeleton" doc:"Directory to fill a new home from."`
 	Umask       *string   `arg:"umask" doc:"Umask for a new home."`
 	System      bool      `arg:"system,default=no" doc:"Make it a system account."`
-	UIDMin      *int      `arg:"uid_min,extra" doc:"The least number that a new user gets, instead of that in login.defs."`
-	UIDMax      *int      `arg:"uid_max,extra" doc:"The greatest number that a new user gets, instead of that in login.defs."`
+	UIDMin      *int      `arg:"uid_min,since=2.18" doc:"The least number that a new user gets, instead of that in login.defs."`
+	UIDMax      *int      `arg:"uid_max,since=2.18" doc:"The greatest number that a new user gets, instead of that in login.defs."`
 	Local       *bool     `arg:"local" doc:"Use the tools of libuser, which leave directories alone."`
 	GenerateKey *bool     `arg:"generate_ssh_key" doc:"Make an SSH key."`
 	KeyBits     int       `arg:"ssh_key_bits,default=0" doc:"Its size; 0 leaves it to ssh-keygen."`
@@ -59,6 +59,10 @@ type userArgs struct {
 
 // User is ansible.builtin.user.
 var User = modules.Define("ansible.builtin.user", "Manages user accounts", runUser, modules.Is(modules.ChangesUsers),
+	modules.From(modules.Release219, func(s *modules.Spec) { s.Param("shell").Type = "path" }),
+	modules.From(modules.Release221, func(s *modules.Spec) {
+		s.Rules.If = []modules.RequiredIf{{Param: "append", Value: true, Names: []string{"groups"}}}
+	}),
 	modules.Documented(`- ansible.builtin.user: {name: deploy, uid: 1040, groups: [adm, docker], append: true, shell: /bin/bash}
 - ansible.builtin.user: {name: gone, state: absent, remove: true}
 `,
@@ -82,7 +86,7 @@ func runUser(ctx context.Context, env *modules.Env, a userArgs) (modules.Result,
 	if name := u.notForLocal(); name != "" {
 		return modules.Fail("'%s' can not be used with 'local'", name)
 	}
-	if a.Groups == nil && a.Append {
+	if a.Groups == nil && a.Append && !env.Release.Since(modules.Release221) {
 		env.Warn("'append' is set, but no 'groups' are specified. Use 'groups' for appending new groups.This will change to an error in Ansible 2.14.")
 	}
 	if a.Password != nil && !looksHashed(*a.Password) {

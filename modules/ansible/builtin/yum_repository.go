@@ -16,40 +16,40 @@ import (
 )
 
 type yumRepositoryArgs struct {
-	Async           *bool       `arg:"async" doc:"Whether packages of it may be fetched at the same time as others."`
+	Async           *bool       `arg:"async,until=2.22" doc:"Whether packages of it may be fetched at the same time as others."`
 	Bandwidth       *string     `arg:"bandwidth" doc:"Most bytes a second."`
 	BaseURL         []string    `arg:"baseurl" doc:"Addresses of the repository."`
 	Cost            *string     `arg:"cost" doc:"Cost, by which repositories with the same package are weighed."`
-	Countme         *bool       `arg:"countme,extra" doc:"Whether the host is counted."`
-	DeltaMetadata   *string     `arg:"deltarpm_metadata_percentage" doc:"Most percent of their size that lists of deltas may have."`
+	Countme         *bool       `arg:"countme,since=2.18" doc:"Whether the host is counted."`
+	DeltaMetadata   *string     `arg:"deltarpm_metadata_percentage,until=2.22" doc:"Most percent of their size that lists of deltas may have."`
 	DeltaPercent    *string     `arg:"deltarpm_percentage" doc:"Most percent of its size that a package's delta may have."`
 	Description     *string     `arg:"description" doc:"Name of the repository for people; needed unless it is removed."`
 	Enabled         *bool       `arg:"enabled" doc:"Whether it is used."`
 	EnableGroups    *bool       `arg:"enablegroups" doc:"Whether its groups are used."`
 	Exclude         []string    `arg:"exclude" doc:"Packages not to take from it."`
-	ExcludePkgs     []string    `arg:"excludepkgs,extra" doc:"The same, by the name that dnf has for it."`
+	ExcludePkgs     []string    `arg:"excludepkgs,extra,until=2.19" doc:"The same, by the name that dnf has for it."`
 	FailoverMethod  *string     `arg:"failovermethod,choices=roundrobin|priority" doc:"In which order addresses are tried."`
 	File            *string     `arg:"file" doc:"File, without .repo; that of the id by itself."`
-	GPGCAKey        *string     `arg:"gpgcakey" doc:"Address of the key that signs keys."`
+	GPGCAKey        *string     `arg:"gpgcakey,until=2.22" doc:"Address of the key that signs keys."`
 	GPGCheck        *bool       `arg:"gpgcheck" doc:"Whether packages must be signed."`
 	GPGKey          []string    `arg:"gpgkey" doc:"Addresses of keys."`
 	ModuleHotfixes  *bool       `arg:"module_hotfixes" doc:"Whether module filtering is off."`
-	HTTPCaching     *string     `arg:"http_caching,choices=all|packages|none" doc:"What caches may keep."`
+	HTTPCaching     *string     `arg:"http_caching,until=2.22,choices=all|packages|none" doc:"What caches may keep."`
 	Include         *string     `arg:"include" doc:"Another file to read."`
 	IncludePkgs     []string    `arg:"includepkgs" doc:"The only packages to take from it."`
 	IPResolve       *string     `arg:"ip_resolve,choices=4|6|IPv4|IPv6|whatever" doc:"Which internet protocol."`
-	KeepAlive       *bool       `arg:"keepalive" doc:"Whether connections are kept."`
-	KeepCache       *string     `arg:"keepcache,choices=0|1" doc:"Whether packages are kept."`
+	KeepAlive       *bool       `arg:"keepalive,until=2.22" doc:"Whether connections are kept."`
+	KeepCache       *string     `arg:"keepcache,until=2.20,choices=0|1" doc:"Whether packages are kept."`
 	MetadataExpire  *string     `arg:"metadata_expire" doc:"How long lists count as fresh."`
-	ExpireFilter    *string     `arg:"metadata_expire_filter,choices=never|read-only:past|read-only:present|read-only:future" doc:"For which commands old lists do."`
+	ExpireFilter    *string     `arg:"metadata_expire_filter,until=2.22,choices=never|read-only:past|read-only:present|read-only:future" doc:"For which commands old lists do."`
 	MetaLink        *string     `arg:"metalink" doc:"Address of a metalink file."`
 	MirrorList      *string     `arg:"mirrorlist" doc:"Address of a list of mirrors."`
-	MirrorExpire    *string     `arg:"mirrorlist_expire" doc:"Seconds for which it counts as fresh."`
+	MirrorExpire    *string     `arg:"mirrorlist_expire,until=2.22" doc:"Seconds for which it counts as fresh."`
 	Name            string      `arg:"name,required" doc:"Id of the repository."`
-	Params          *value.Dict `arg:"params" doc:"Not supported any more."`
+	Params          *value.Dict `arg:"params,until=2.16" doc:"Not supported any more."`
 	Password        *string     `arg:"password,nolog" doc:"Password."`
 	Priority        *string     `arg:"priority" doc:"Priority, 1 to 99."`
-	Protect         *bool       `arg:"protect" doc:"Whether its packages are protected."`
+	Protect         *bool       `arg:"protect,until=2.22" doc:"Whether its packages are protected."`
 	Proxy           *string     `arg:"proxy" doc:"Address of a proxy."`
 	ProxyPassword   *string     `arg:"proxy_password,nolog" doc:"Password of the proxy."`
 	ProxyUsername   *string     `arg:"proxy_username" doc:"Whom to log in as at the proxy."`
@@ -59,20 +59,27 @@ type yumRepositoryArgs struct {
 	S3Enabled       *bool       `arg:"s3_enabled" doc:"Whether it lies in Amazon's S3."`
 	SkipUnavailable *bool       `arg:"skip_if_unavailable" doc:"Whether the host goes on without it."`
 	SSLCACert       *string     `arg:"sslcacert,alias=ca_cert" doc:"Authorities to trust."`
-	SSLCheckPerms   *bool       `arg:"ssl_check_cert_permissions" doc:"Whether permissions of certificates are looked at."`
+	SSLCheckPerms   *bool       `arg:"ssl_check_cert_permissions,until=2.22" doc:"Whether permissions of certificates are looked at."`
 	SSLClientCert   *string     `arg:"sslclientcert,alias=client_cert" doc:"The client's certificate."`
 	SSLClientKey    *string     `arg:"sslclientkey,alias=client_key" doc:"The client's key."`
 	SSLVerify       *bool       `arg:"sslverify,alias=validate_certs" doc:"Whether certificates must be good."`
 	State           string      `arg:"state,choices=present|absent,default=present" doc:"Whether it shall be there."`
 	Throttle        *string     `arg:"throttle" doc:"Most bytes a second, or part of the bandwidth."`
 	Timeout         *string     `arg:"timeout" doc:"Seconds to wait for a connection."`
-	RepoIDVars      *string     `arg:"ui_repoid_vars" doc:"Variables to show with the id."`
+	RepoIDVars      *string     `arg:"ui_repoid_vars,until=2.22" doc:"Variables to show with the id."`
 	Username        *string     `arg:"username" doc:"Whom to log in as."`
 	fsx.FileArgs
 }
 
 // YumRepository is ansible.builtin.yum_repository.
 var YumRepository = modules.Define("ansible.builtin.yum_repository", "Add or remove YUM repositories", runYumRepository,
+	modules.From(modules.Release219, func(s *modules.Spec) {
+		s.Param("exclude").Aliases = []string{"excludepkgs"}
+		s.Rules.If = []modules.RequiredIf{
+			{Param: "state", Value: "present", Names: []string{"baseurl", "mirrorlist", "metalink"}, Any: true},
+			{Param: "state", Value: "present", Names: []string{"description"}},
+		}
+	}),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.yum_repository:
     name: epel

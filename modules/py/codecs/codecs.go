@@ -3,6 +3,7 @@ package codecs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -74,12 +75,76 @@ func DecodeStrict(data []byte, name string) (string, error) {
 		return "", err
 	}
 	canonical, _, _ := find(name)
-	for i, r := range text {
-		if r == utf8.RuneError || canonical == "ascii" && r >= utf8.RuneSelf {
-			return "", failf("UnicodeDecodeError", "'%s' codec can't decode what stands at %d", canonical, i)
-		}
+	at, end, why := -1, 0, ""
+	switch canonical {
+	case "utf-8":
+		at, end, why = invalidUTF8(data)
+	case "ascii":
+		at = slices.IndexFunc(data, func(b byte) bool { return b >= utf8.RuneSelf })
+		end, why = at+1, "ordinal not in range(128)"
+	case "charmap":
+		at = slices.Index([]rune(text), utf8.RuneError)
+		end, why = at+1, "character maps to <undefined>"
+	}
+	switch {
+	case at >= len(data): // several bytes are one character
+		return "", failf("UnicodeDecodeError", "'%s' codec can't decode the text", canonical)
+	case at >= 0 && end == at+1:
+		return "", failf("UnicodeDecodeError", "'%s' codec can't decode byte 0x%02x in position %d: %s", canonical, data[at], at, why)
+	case at >= 0:
+		return "", failf("UnicodeDecodeError", "'%s' codec can't decode bytes in position %d-%d: %s", canonical, at, end-1, why)
 	}
 	return text, nil
+}
+
+// invalidUTF8 is where the first bytes lie that are no UTF-8, -1 if all are, and why they are none, in Python's words.
+func invalidUTF8(data []byte) (at, end int, why string) {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r != utf8.RuneError || size > 1 {
+			i += size
+			continue
+		}
+		need := 0
+		switch b := data[i]; {
+		case b >= 0xc2 && b < 0xe0:
+			need = 2
+		case b >= 0xe0 && b < 0xf0:
+			need = 3
+		case b >= 0xf0 && b <= 0xf4:
+			need = 4
+		default:
+			return i, i + 1, "invalid start byte"
+		}
+		for n := 1; n < need; n++ {
+			if i+n == len(data) {
+				return i, len(data), "unexpected end of data"
+			}
+			if !continues(data[i], data[i+n], n) {
+				return i, i + n, "invalid continuation byte"
+			}
+		}
+		i += size
+	}
+	return -1, 0, ""
+}
+
+// continues tells that a byte may be the nth of a character after its first.
+func continues(first, b byte, n int) bool {
+	low, high := byte(0x80), byte(0xbf)
+	if n == 1 {
+		switch first {
+		case 0xe0:
+			low = 0xa0
+		case 0xed:
+			high = 0x9f
+		case 0xf0:
+			low = 0x90
+		case 0xf4:
+			high = 0x8f
+		}
+	}
+	return b >= low && b <= high
 }
 
 // find gives the encoding with its name in Python's errors; a nil encoding is UTF-8.

@@ -61,3 +61,23 @@ func TestErrorsArePythons(t *testing.T) {
 		}
 	}
 }
+
+// TestReadingTellsWherePythonDoes: the messages are those of Python 3.13.
+func TestReadingTellsWherePythonDoes(t *testing.T) {
+	for _, c := range []struct{ bytes, name, err string }{
+		{"x\xe9y", "utf-8", "'utf-8' codec can't decode byte 0xe9 in position 1: invalid continuation byte"},
+		{"x\x80y", "utf-8", "'utf-8' codec can't decode byte 0x80 in position 1: invalid start byte"},
+		{"é\xc0\xafy", "utf-8", "'utf-8' codec can't decode byte 0xc0 in position 2: invalid start byte"},
+		{"x\xc3", "utf-8", "'utf-8' codec can't decode byte 0xc3 in position 1: unexpected end of data"},
+		{"x\xe2\x82", "utf-8", "'utf-8' codec can't decode bytes in position 1-2: unexpected end of data"},
+		{"x\xe2\x82y", "utf-8", "'utf-8' codec can't decode bytes in position 1-2: invalid continuation byte"},
+		{"x\xed\xa0\x80", "utf-8", "'utf-8' codec can't decode byte 0xed in position 1: invalid continuation byte"},
+		{"x\xf0\x9f\x98y", "utf-8", "'utf-8' codec can't decode bytes in position 1-3: invalid continuation byte"},
+		{"é", "ascii", "'ascii' codec can't decode byte 0xc3 in position 0: ordinal not in range(128)"},
+		{"a\x81", "cp1252", "'charmap' codec can't decode byte 0x81 in position 1: character maps to <undefined>"},
+	} {
+		if _, err := DecodeStrict([]byte(c.bytes), c.name); err == nil || err.Error() != c.err {
+			t.Errorf("%q in %s: %v", c.bytes, c.name, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package editing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/codecs"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
 )
@@ -24,18 +26,42 @@ type Edit struct {
 	Args     *fsx.FileArgs
 	Backup   bool
 	Validate *string
+	// Encoding is that of the file; with "" it is edited as bytes.
+	Encoding string
+	// Strict refuses what the encoding does not have; Newlines reads every end of a line as a newline, as Python does with text.
+	Strict, Newlines bool
+	// ByLine tells that it is written line by line, which errors show.
+	ByLine bool
 }
 
-// ReadText reads a file that is to be edited; exists is false if there is none.
-func ReadText(path string) (content string, exists bool, err error) {
-	raw, err := os.ReadFile(path)
-	if err != nil && !fsx.Exists(path) { // nor is one that nobody may look at, as Python sees it
+// Read reads the file; exists is false if there is none.
+func (e *Edit) Read() (content string, exists bool, err error) {
+	raw, err := os.ReadFile(e.Path)
+	if err != nil && !fsx.Exists(e.Path) { // nor is one that nobody may look at, as Python sees it
 		return "", false, nil
 	}
 	if err != nil {
-		return "", false, fsx.Failed(oserr.Bytes(err, path))
+		return "", false, fsx.Failed(oserr.Bytes(err, e.Path))
 	}
-	return string(raw), true, nil
+	if e.Encoding == "" {
+		return string(raw), true, nil
+	}
+	decode := codecs.Decode
+	if e.Strict {
+		decode = codecs.DecodeStrict
+	}
+	if content, err = decode(raw, e.Encoding); err != nil {
+		return "", true, miscoded(err)
+	}
+	if e.Newlines {
+		content = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(content)
+	}
+	return content, true, nil
+}
+
+// miscoded is the error of an encoding, which Ansible's modules do not catch.
+func miscoded(err error) error {
+	return &modules.Crash{Raised: err.Error(), Err: errors.New(codecs.InFull(err))}
 }
 
 // Write puts the content in the place of the file, following links, after a backup whose name it gives.
@@ -53,13 +79,32 @@ func (e *Edit) Write(ctx context.Context, content string) (string, error) {
 		return "", err
 	}
 	defer staged.Discard()
-	if _, err := staged.Write([]byte(content)); err != nil {
+	raw := []byte(content)
+	if e.Encoding != "" {
+		if raw, err = codecs.Encode(content, e.Encoding); err != nil {
+			return "", miscoded(e.inLine(content, err))
+		}
+	}
+	if _, err := staged.Write(raw); err != nil {
 		return "", err
 	}
 	if _, err := e.Check(ctx, staged); err != nil {
 		return "", err
 	}
 	return backup, staged.Commit(e.Args.UnsafeWrites)
+}
+
+// inLine is the error of a text that is not in the encoding, as it is where the text is written line by line.
+func (e *Edit) inLine(content string, err error) error {
+	if !e.ByLine {
+		return err
+	}
+	for _, line := range SplitLines(content) {
+		if _, own := codecs.Encode(line, e.Encoding); own != nil {
+			return own
+		}
+	}
+	return err
 }
 
 // Check runs the user's validation over the new file.
@@ -175,12 +220,12 @@ func SplitLines(s string) []string {
 	return lines
 }
 
-// BytesRegexp compiles an expression for bytes; nil for nil.
-func BytesRegexp(pattern *string) (*pyre.Regexp, error) {
+// Expression compiles an expression for what Read gives; nil for nil.
+func (e *Edit) Expression(pattern *string) (*pyre.Regexp, error) {
 	if pattern == nil {
 		return nil, nil
 	}
-	return Expression(*pattern, pyre.Options{Bytes: true})
+	return Expression(*pattern, pyre.Options{Bytes: e.Encoding == ""})
 }
 
 // ExpressionLimit bounds one match in a file, which may be large.

@@ -32,16 +32,33 @@ func content(t *testing.T, path string) string {
 	return string(raw)
 }
 
+// TestTextIsReadAsPythonReadsIt: messages of Python 3.13.
+func TestTextIsReadAsPythonReadsIt(t *testing.T) {
+	for _, c := range []struct{ bytes, encoding, text, err string }{
+		{"caf\xe9\r\nb\rc", "latin-1", "café\nb\nc", ""},
+		{"a\r\n", "utf-8", "a\n", ""},
+		{"a\xe9b", "utf-8", "", "'utf-8' codec can't decode byte 0xe9 in position 1: invalid continuation byte"},
+		{"a", "nonesuch", "", "unknown encoding: nonesuch"},
+	} {
+		e := &Edit{Path: fileOf(t, c.bytes), Encoding: c.encoding, Strict: true, Newlines: true}
+		text, _, err := e.Read()
+		var crash *modules.Crash
+		if errors.As(err, &crash) != (c.err != "") || crash != nil && crash.Raised != c.err || text != c.text {
+			t.Errorf("%q: %q, %v", c.bytes, text, err)
+		}
+	}
+}
+
 func TestFilesAreReadOrMissing(t *testing.T) {
 	path := fileOf(t, "old\n")
-	if text, exists, err := ReadText(path); text != "old\n" || !exists || err != nil {
+	if text, exists, err := (&Edit{Path: path}).Read(); text != "old\n" || !exists || err != nil {
 		t.Errorf("%q, %t, %v", text, exists, err)
 	}
-	if text, exists, err := ReadText(path + ".none"); text != "" || exists || err != nil {
+	if text, exists, err := (&Edit{Path: path + ".none"}).Read(); text != "" || exists || err != nil {
 		t.Errorf("%q, %t, %v", text, exists, err)
 	}
 	dir := filepath.Dir(path)
-	if _, _, err := ReadText(dir); err == nil || err.Error() != "[Errno 21] Is a directory: b'"+dir+"'" {
+	if _, _, err := (&Edit{Path: dir}).Read(); err == nil || err.Error() != "[Errno 21] Is a directory: b'"+dir+"'" {
 		t.Errorf("%v", err)
 	}
 }
@@ -149,11 +166,11 @@ func TestLinesAreSplit(t *testing.T) {
 }
 
 func TestExpressionsAreOfBytesAndNamedWhenWrong(t *testing.T) {
-	if re, err := BytesRegexp(nil); re != nil || err != nil {
+	if re, err := (&Edit{}).Expression(nil); re != nil || err != nil {
 		t.Errorf("%v, %v", re, err)
 	}
 	pattern := `^a.$`
-	re, err := BytesRegexp(&pattern)
+	re, err := (&Edit{}).Expression(&pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +179,7 @@ func TestExpressionsAreOfBytesAndNamedWhenWrong(t *testing.T) {
 	}
 	pattern = "("
 	var ended *modules.Ended
-	if _, err := BytesRegexp(&pattern); err == nil || errors.As(err, &ended) || !strings.HasPrefix(err.Error(), `invalid regular expression "(": `) {
+	if _, err := (&Edit{}).Expression(&pattern); err == nil || errors.As(err, &ended) || !strings.HasPrefix(err.Error(), `invalid regular expression "(": `) {
 		t.Errorf("%v", err)
 	}
 }
