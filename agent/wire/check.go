@@ -17,8 +17,10 @@ type checked interface{ check() error }
 
 // Decode reads a body and looks at what it says of its sender.
 func Decode(raw []byte, into any) error {
-	if err := json.Unmarshal(raw, into); err != nil {
-		return err
+	if s, ok := into.(scanned); !ok || !s.scan(raw) {
+		if err := json.Unmarshal(raw, into); err != nil {
+			return err
+		}
 	}
 	if b, ok := into.(checked); ok {
 		return b.check()

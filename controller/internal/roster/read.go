@@ -53,6 +53,7 @@ func (r *record) take(id string, k wire.Kind, data []byte, at time.Time) {
 		if f.Body(&c, "", wire.Keys{}, &body) != nil || body.Name == "" {
 			return
 		}
+		body.ID = id // of the key, whatever it says
 		r.key, r.body, r.since = f.Header.Issuer, body, at
 	case wire.KindBeat:
 		var c wire.Codec
@@ -81,7 +82,6 @@ func (r *record) agent(now time.Time) (Agent, bool) {
 	if !r.beatAt.Before(r.since) { // else it may be that of an earlier process
 		a.Beat = r.beat
 	}
-	a.ID = wire.IDOf(a.Key)
 	a.Left = !r.by.Before(r.seen)
 	a.Present = now.Sub(r.seen) < Absent && !a.Left
 	return a, true
