@@ -1,0 +1,187 @@
+// Package mask hides secrets in what is shown, wherever they stand in it, as ansible-core 2.22 does: vaults, passwords and the values
+// of no_log arguments. What tasks read keeps them.
+package mask
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+
+	"hark/modules/py/value"
+)
+
+// Placeholder stands where secrets stood. Neighbours and those that overlap share one.
+const Placeholder = "$REDACTED$"
+
+// Lengths in characters, of ansible-core 2.22.0b2 (module_utils/_internal/_secrets.py): what is shorter than MinLength is no secret, what is not longer than maxShort is hidden as a word
+// of its own only, and of what is longer than maxLength the beginning is one.
+const (
+	MinLength = 4
+	maxShort  = 6
+	maxLength = 65536
+)
+
+// Trim are the characters that do not belong to a secret at its ends.
+const Trim = " \t\r\n"
+
+// anchor is how many bytes of a secret it is looked for by.
+const anchor = 4
+
+// Masker knows secrets. The zero value and nil know none. It is safe for concurrent use.
+type Masker struct {
+	known atomic.Bool // there is any secret
+
+	mu      sync.RWMutex
+	secrets map[string]bool
+	// forms are the secrets as they are and as they stand in JSON, by their first bytes; longest first.
+	forms map[uint32][]string
+}
+
+// Add makes texts secrets, and gives those that were none before. Those that are too short are left out.
+func (m *Masker) Add(texts ...string) (fresh []string) {
+	if m == nil {
+		return nil
+	}
+	for _, text := range texts {
+		if text = trimmed(text); text != "" && m.add(text) {
+			fresh = append(fresh, text)
+		}
+	}
+	return fresh
+}
+
+// trimmed is what is secret of a text, "" if that is too short.
+func trimmed(text string) string {
+	text = strings.Trim(text, Trim)
+	n := 0
+	for i := range text {
+		if n++; n > maxLength {
+			return text[:i]
+		}
+	}
+	if n < MinLength {
+		return ""
+	}
+	return text
+}
+
+func (m *Masker) add(text string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.secrets[text] {
+		return false
+	}
+	if m.secrets == nil {
+		m.secrets, m.forms = map[string]bool{}, map[uint32][]string{}
+	}
+	m.secrets[text] = true
+	for _, form := range []string{text, inJSON(text, true), inJSON(text, false)} {
+		key := binary.LittleEndian.Uint32([]byte(form[:anchor]))
+		if bucket := m.forms[key]; !slices.Contains(bucket, form) {
+			at, _ := slices.BinarySearchFunc(bucket, form, func(x, y string) int { return len(y) - len(x) })
+			m.forms[key] = slices.Insert(bucket, at, form)
+		}
+	}
+	m.known.Store(true)
+	return true
+}
+
+// inJSON is a text as it stands between the quotes of JSON.
+func inJSON(text string, ascii bool) string {
+	quoted := value.JSONText(value.Str(text), value.JSONOptions{ASCII: ascii})
+	return quoted[1 : len(quoted)-1]
+}
+
+// Text is s with Placeholder where secrets are.
+func (m *Masker) Text(s string) string { return m.TextAs(s, Placeholder) }
+
+// TextAs is Text with another placeholder.
+func (m *Masker) TextAs(s, placeholder string) string {
+	runs := m.find(s)
+	if len(runs) == 0 {
+		return s
+	}
+	var b strings.Builder
+	at := 0
+	for _, r := range runs {
+		b.WriteString(s[at:r.start])
+		b.WriteString(placeholder)
+		at = r.end
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
+// Holds tells whether a secret may be hidden in what s, a text or JSON, says.
+func (m *Masker) Holds(s []byte) bool {
+	if m == nil || !m.known.Load() {
+		return false
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	found := false
+	m.each(string(s), func(run) bool { found = true; return false })
+	return found
+}
+
+// run is a stretch of text, in bytes.
+type run struct{ start, end int }
+
+// each gives the places of forms in s by their beginning, the longest first, until f says no. It needs mu.
+func (m *Masker) each(s string, f func(run) bool) {
+	for at := 0; at+anchor <= len(s); at++ {
+		key := uint32(s[at]) | uint32(s[at+1])<<8 | uint32(s[at+2])<<16 | uint32(s[at+3])<<24
+		for _, form := range m.forms[key] {
+			if strings.HasPrefix(s[at:], form) && !f(run{at, at + len(form)}) {
+				return
+			}
+		}
+	}
+}
+
+// find gives the stretches to hide. What touches or overlaps is one of them, and hidden however short its parts are; a stretch that is as
+// long as one secret is hidden if that, or one within it, would be by itself.
+func (m *Masker) find(s string) []run {
+	if m == nil || !m.known.Load() {
+		return nil
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var runs []run
+	hide := false // the last one
+	end := func() {
+		if len(runs) > 0 && !hide {
+			runs = runs[:len(runs)-1]
+		}
+	}
+	m.each(s, func(r run) bool {
+		switch last := len(runs) - 1; {
+		case last < 0 || r.start > runs[last].end:
+			end()
+			runs, hide = append(runs, r), counts(s, r)
+		case r.end > runs[last].end:
+			runs[last].end, hide = r.end, true
+		case !hide:
+			hide = counts(s, r)
+		}
+		return true
+	})
+	end()
+	return runs
+}
+
+// counts tells whether a secret there is hidden by itself: it is long, or a word.
+func counts(s string, r run) bool {
+	if utf8.RuneCountInString(s[r.start:r.end]) > maxShort {
+		return true
+	}
+	before, _ := utf8.DecodeLastRuneInString(s[:r.start])
+	after, _ := utf8.DecodeRuneInString(s[r.end:])
+	return (r.start == 0 || !wordly(before)) && (r.end == len(s) || !wordly(after))
+}
+
+func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
