@@ -25,6 +25,7 @@ import (
 	"hark/agent/scratch"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/mask"
 	"hark/playbook/jinja/templar"
 )
 
@@ -73,6 +74,8 @@ type Config struct {
 	// Controller says that the agent is a part of the controller: its sessions evaluate every step and ask for what they need, and
 	// templates look at its files.
 	Controller bool
+	// Hidden has the secrets of the run whose controller that is; nil: each session knows its own.
+	Hidden *mask.Masker
 	// Upgrade, if set, replaces the agent's program.
 	Upgrade Upgrade
 	// Program, if set, is the digest of the program that runs.

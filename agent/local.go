@@ -7,6 +7,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/mask"
 )
 
 // Local is the agent within a controller's process: the code of hark-agent for the host on which the controller runs.
@@ -16,6 +17,8 @@ type Local struct {
 	StateDir string
 	Commands Commands
 	Logger   zerolog.Logger
+	// Hidden has the secrets of the run, see Config.
+	Hidden *mask.Masker
 }
 
 // Run serves one operator, by its key, over the transport until ctx is over. listens is called once, when the agent can be spoken to. The error is why
@@ -32,7 +35,7 @@ func (l Local) Run(ctx context.Context, over wire.Transport, self *wire.Identity
 	}
 	a := New(Config{
 		Transport: over, Identity: self, Name: "localhost", Trusted: func(key string) bool { return key == operator },
-		Modules: l.Modules, Logger: l.Logger, Heartbeat: -1, Grace: -1, Host: here, Ready: listens, Controller: true,
+		Modules: l.Modules, Logger: l.Logger, Heartbeat: -1, Grace: -1, Host: here, Ready: listens, Controller: true, Hidden: l.Hidden,
 	})
 	return a.Run(ctx)
 }

@@ -167,7 +167,7 @@ func (a *Agent) runner(l *line, base wire.Ask, ask func(context.Context, wire.As
 	h = a.permit(l.issuer, h)
 	return runner.Config{
 		Modules: a.cfg.Modules, Engine: a.engine, Ask: ask, Own: a.cfg.Controller,
-		Call: h.Call, Jobs: h.Jobs, Exec: h.Exec, Environ: h.Environ, Now: a.cfg.Now,
+		Call: h.Call, Jobs: h.Jobs, Exec: h.Exec, Environ: h.Environ, Now: a.cfg.Now, Hidden: a.cfg.Hidden,
 		Open: func(ctx context.Context, digest string) (io.ReadCloser, error) { return l.open(ctx, base, digest) },
 	}
 }

@@ -229,6 +229,23 @@ func TestSecretsAreHiddenInAllThatModulesSay(t *testing.T) {
 	}
 }
 
+// TestSecretsAreToldAt222: whoever shows the result hides them then.
+func TestSecretsAreToldAt222(t *testing.T) {
+	type secret struct {
+		Pass string `arg:"password,nolog"`
+	}
+	m := Define("a.b.c", "", func(_ context.Context, _ *Env, a secret) (Result, error) { return Result{Msg: "with " + a.Pass, Failed: true}, nil })
+	for release, want := range map[Release]string{
+		Release221: `{"failed":true,"msg":"with ********","changed":false}`,
+		Release222: `{"failed":true,"msg":"with hush","changed":false,"_ansible_new_secrets":["hush"]}`,
+	} {
+		res := m.Run(t.Context(), &Env{Release: release}, value.DictOf("password", "hush"))
+		if got := string(value.PlainJSON(res.Dict())); got != want {
+			t.Errorf("%s: %s", release, got)
+		}
+	}
+}
+
 func TestBothNamesOfAnArgumentWarn(t *testing.T) {
 	res := define().Run(t.Context(), &Env{}, value.DictOf("path", "x", "dest", "y"))
 	if len(res.Warnings) != 1 || res.Warnings[0] != "Both option path and its alias dest are set." {

@@ -78,9 +78,13 @@ func censorText(text string, secrets []string) string {
 	return text
 }
 
+// Redacts tells that secrets are hidden where results are shown, as from ansible-core 2.22 on: those of arguments stay in them, and are told in
+// result.Marks.Secrets.
+func (e *Env) Redacts() bool { return e.Release.Since(Release222) }
+
 // discreet is an Env whose warnings do not tell the secrets.
 func (e *Env) discreet(secrets []string) *Env {
-	if len(secrets) == 0 || e.Warn == nil {
+	if len(secrets) == 0 || e.Warn == nil || e.Redacts() {
 		return e
 	}
 	own := *e

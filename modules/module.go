@@ -183,7 +183,11 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 			// Views show the last line of an exception, and the rest only to those who ask for it (-vvv).
 			res = Result{Failed: true, Msg: msg, Data: value.DictOf("exception", fmt.Sprintf("%s\n%s", debug.Stack(), msg))}
 		}
-		res.censor(parsed.Secrets)
+		if env.Redacts() {
+			res.Marks.Secrets = append(res.Marks.Secrets, parsed.Secrets...)
+		} else {
+			res.censor(parsed.Secrets)
+		}
 	}()
 	name := env.Name
 	if m.ReportsAs != "" {

@@ -361,6 +361,9 @@ func (o *Outcome) Said() *result.Result {
 	return o.said
 }
 
+// Tell makes another result the one that is told.
+func (o *Outcome) Tell(res json.RawMessage) { o.Result, o.said = res, nil }
+
 // Status is how a result counts.
 type Status = result.Status
 

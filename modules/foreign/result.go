@@ -24,11 +24,17 @@ func (c *call) result(out modules.Output) modules.Result {
 	if junk != "" {
 		c.env.Warn("Module invocation had junk after the JSON data: %s", junk)
 	}
-	data = plainResult(withoutSecrets(data))
+	data, secrets := takeSecrets(data)
+	if !c.env.Redacts() {
+		data, secrets = withoutSecrets(data, secrets), nil
+	}
+	data = plainResult(data)
 	if len(out.Stderr) > 0 && c.env.Getenv("HARK_JOB") != "" {
 		data.Put("stderr", string(out.Stderr)) // of a background job it is part of the result
 	}
-	return c.of(data)
+	res := c.of(data)
+	res.Marks.Secrets = secrets
+	return res
 }
 
 // of makes a result of what a module returned.

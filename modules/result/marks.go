@@ -35,6 +35,8 @@ type Marks struct {
 	// Cause is why a module failed, where that stands apart from what msg says. It is of the tagged language.
 	Cause   string
 	Notices *value.List
+	// Secrets are texts that are hidden from now on wherever they would be shown (ansible-core 2.22): values of no_log arguments, what register_secret was given.
+	Secrets []string
 }
 
 // Flag is a mark that holds, does not, or is not there: callbacks in Python tell the last two apart.
@@ -75,6 +77,7 @@ const (
 	failedBy  = prefix + "failed_by"
 	cause     = prefix + "cause"
 	notices   = prefix + "notices"
+	secrets   = NewSecrets
 )
 
 // Gathered is the fact by which Ansible knows that the facts of a host were gathered.
@@ -119,6 +122,9 @@ func (m *Marks) each(f func(key, v value.Value)) {
 	}
 	if m.Notices != nil {
 		f(value.YAMLStr(notices), m.Notices)
+	}
+	if m.Secrets != nil {
+		f(value.YAMLStr(secrets), value.FromGo(m.Secrets, value.KindStr))
 	}
 }
 
@@ -169,6 +175,8 @@ func (m *Marks) read(key string, v value.Value) bool {
 		m.Cause, _ = value.Text(v)
 	case notices:
 		m.Notices, _ = v.(*value.List)
+	case secrets:
+		m.Secrets = names(v)
 	default:
 		return false
 	}
@@ -217,5 +225,5 @@ func marked(d *value.Dict) bool {
 	return false
 }
 
-// NewSecrets is the key under which modules of ansible-core 2.22 name the secrets in their results; package foreign hides these.
+// NewSecrets is the key under which modules of ansible-core 2.22 name the secrets in their results.
 const NewSecrets = prefix + "new_secrets"

@@ -130,7 +130,7 @@ func (r *Result) Censored() *Result {
 			out.Set(name, v)
 		}
 	}
-	out.Delegated = r.Delegated
+	out.Delegated, out.Secrets = r.Delegated, r.Secrets
 	return out
 }
 

@@ -20,10 +20,11 @@ var layers = []struct {
 	{"modules/py", []string{"modules/py"}},                           // docs/decisions/0005
 	{"modules/internal/host", []string{"modules"}},                   // docs/decisions/0014
 	{"modules/internal", []string{"modules/internal", "modules/py"}}, // docs/decisions/0016
+	{"modules/mask", []string{"modules/py"}},                         // docs/decisions/0023
 	{"modules/modtest", []string{"modules"}},
 	{"modules/all", []string{"modules"}},
 	{"modules", []string{"modules"}},
-	{"playbook/jinja", []string{"playbook/jinja", "modules/py"}},
+	{"playbook/jinja", []string{"playbook/jinja", "modules/py", "modules/mask"}},
 	{"playbook/plan", []string{"modules/py"}},
 	{"playbook", []string{"modules", "playbook"}},
 	{"agent", []string{"modules", "playbook/plan", "playbook/jinja", "playbook/vars", "agent"}},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/modules/mask"
 	"hark/modules/py/value"
 	"hark/modules/result"
 )
@@ -65,12 +66,20 @@ func (s *Supervisor) reply(ctx context.Context, q wire.JobsQuery) wire.JobsReply
 	info := j.info()
 	out.Jobs = []wire.Job{info}
 	if info.Over && q.Op != "tail" {
-		said, _ := value.ToGo(j.outcome(j.record())) // it came from JSON
+		said, _ := value.ToGo(shown(j.outcome(j.record()))) // it came from JSON
 		if out.Result, _ = said.(map[string]any); info.NoLog {
 			out.Result = map[string]any{"censored": result.Hidden}
 		}
 	}
 	return out
+}
+
+// shown is a result without the secrets that it tells.
+func shown(res *value.Dict) value.Value {
+	r := result.Of(res)
+	var secret mask.Masker
+	secret.Add(r.Secrets...)
+	return secret.Value(r.Dict)
 }
 
 func (s *Supervisor) matching(q wire.JobsQuery) []wire.Job {

@@ -9,6 +9,7 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/mask"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
@@ -52,6 +53,8 @@ type Config struct {
 	Open func(ctx context.Context, digest string) (io.ReadCloser, error)
 	// Sleep waits; it returns early with the context's error. Nil is a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// Hidden takes the secrets of a session of the controller's own process (ansible-core 2.22), and has those of the run. Nil: the session has its own.
+	Hidden *mask.Masker
 	// Now is the clock, nil is time.Now.
 	Now func() time.Time
 }

@@ -72,6 +72,9 @@ func (e *eval) options() templar.Options {
 	o.Warn = func(text string) { e.g.line.warn(e.id, text) }
 	o.Deprecated = func(msg, help, src, version string) { e.notices.deprecated(msg, help, e.written(src), version) }
 	o.Noted = e.notices.warned
+	if e.notices.hidden != nil {
+		o.Secrets = e.notices
+	}
 	o.Lookup, o.Load, o.Plugin = e.lookup, e.load, e.g.plugins(e.id, func() *value.Dict { return e.ownVariables(e.scope) })
 	return o
 }

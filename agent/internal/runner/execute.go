@@ -141,6 +141,7 @@ func (t *tries) again(res *result.Result, n, most int64) {
 		n++ // it tells of the attempt to come
 		res.Set("attempts", value.Int(n))
 	}
+	t.x.e.notices.confide(res)
 	o := t.x.t.report(t.x.f).Outcome(res)
 	o.Attempts, o.Retries = int(n), int(most)
 	t.x.e.g.line.emit(wire.Event{Kind: wire.Retry, Step: t.x.t.id, Name: t.x.t.name, Outcome: o})
@@ -224,6 +225,7 @@ func (x *execution) progress(res *result.Result, last bool) {
 	if x.e.tagged() {
 		jobState(res)
 	}
+	x.e.notices.confide(res)
 	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.report(x.f).Brief(res)}
 	if !last {
 		e.Every = time.Duration(x.f.poll) * time.Second

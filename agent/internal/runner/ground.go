@@ -7,6 +7,7 @@ import (
 	"hark/agent/internal/outside"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/mask"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -37,6 +38,8 @@ type ground struct {
 	templates templar.Options
 	// looked are the layers of variables that were looked at for reserved names.
 	looked map[*value.Dict]bool
+	// hidden are the secrets that the session knows of; nil in a language that hides none.
+	hidden *mask.Masker
 	// job is the job that the step in hand has started already, "" for none; see plan.Stand.
 	job string
 }
@@ -59,12 +62,17 @@ func newGround(cfg Config, p *plan.Plan, start wire.Start) *ground {
 	g.held.withhold(p.Play.Withheld)
 	g.held.withhold(start.Vars.Withheld)
 	g.templates = g.options()
+	if p.Play.Level.Since(plan.Level222) {
+		if g.hidden = cfg.Hidden; g.hidden == nil {
+			g.hidden = &mask.Masker{}
+		}
+	}
 	return g
 }
 
 // newEval is for a step as it stands now; local are variables on top of all others.
 func (g *ground) newEval(s *plan.Step, id plan.ID, local *value.Dict) *eval {
-	e := &eval{g: g, s: s, id: id, notices: &notices{}}
+	e := &eval{g: g, s: s, id: id, notices: &notices{hidden: g.hidden}}
 	e.far = &far{e: e}
 	layers := vars.StepOf(g.roles, s)
 	layers.Local = local

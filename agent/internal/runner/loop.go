@@ -173,7 +173,9 @@ func (l *loop) unlabelled(r *itemResult, f *fault) error {
 }
 
 func (l *loop) emit(r *itemResult) {
+	r.x.e.notices.confide(r.res)
 	l.t.g.line.emit(wire.Event{Kind: wire.Item, Step: l.t.id, Name: l.t.name, Outcome: l.t.report(r.x.f).Brief(r.res)})
+	r.res.Secrets = nil // told
 }
 
 // sumUp makes the result of a loop of those of its items. ignored is whether a failure of it is ignored, which it is to begin with as written.

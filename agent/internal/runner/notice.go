@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"hark/modules/mask"
 	"hark/modules/py/value"
 	"hark/modules/result"
 )
@@ -14,7 +15,20 @@ type notice struct {
 // notices are what is to be told with the next result; shared by the evals of a task.
 type notices struct {
 	list []notice
+	// secrets are the new ones, and hidden what takes them; nil in a language that hides none.
+	secrets []string
+	hidden  *mask.Masker
 }
+
+// Add makes texts secrets, for filters.
+func (ns *notices) Add(texts ...string) []string {
+	fresh := ns.hidden.Add(texts...)
+	ns.secrets = append(ns.secrets, fresh...)
+	return fresh
+}
+
+// TextAs is s without secrets, for filters. A session knows its own ones.
+func (ns *notices) TextAs(s, placeholder string) string { return ns.hidden.TextAs(s, placeholder) }
 
 // deprecated notes a deprecation of a template or condition.
 func (ns *notices) deprecated(msg, help, src, version string) {
@@ -37,8 +51,15 @@ func (ns *notices) note(l link, until string) {
 	ns.list = append(ns.list, n)
 }
 
+// confide has a result tell the secrets that are new with it.
+func (ns *notices) confide(res *result.Result) {
+	ns.hidden.Add(res.Secrets...)
+	res.Secrets, ns.secrets = append(res.Secrets, ns.secrets...), nil
+}
+
 // put puts what was noted since into a result.
 func (ns *notices) put(res *result.Result) {
+	ns.confide(res)
 	if len(ns.list) == 0 {
 		return
 	}

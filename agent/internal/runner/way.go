@@ -52,6 +52,7 @@ func (w way) runAs(ctx context.Context) (wire.RunAs, error) {
 		}
 		return wire.RunAs{User: f.remoteUser}, nil
 	}
+	w.e.notices.Add(f.becomePassword)
 	as := wire.RunAs{User: f.becomeUser, Method: f.becomeMethod, Flags: f.becomeFlags, Exe: f.becomeExe, Password: f.becomePassword}
 	if as.User == "" {
 		as.User = "root"

@@ -1,6 +1,11 @@
 package filters
 
 import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"hark/modules/mask"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/sealed"
@@ -30,7 +35,7 @@ func secretText(v value.Value, refusal string) (string, error) {
 	return "", value.Errorf("AnsibleFilterTypeError", "%s: %s", refusal, value.ClassOf(v).Str())
 }
 
-func vaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+func vaultFilter(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("do_vault", value.Req("secret"), value.Opt("salt", none), value.Opt("vaultid", value.Str(filterVaultID)),
 		value.Opt("wrap_object", value.Bool(false)), value.Opt("vault_id", none))
 	if err != nil {
@@ -59,6 +64,7 @@ func vaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	if err != nil {
 		return nil, err
 	}
+	hide(c, password, plain)
 	out, err := sealed.Seal([]byte(plain), []byte(password), id, salt)
 	if err != nil {
 		return nil, value.FilterErrorf("Unable to encrypt: %s. %s", err, err)
@@ -84,7 +90,7 @@ func vaultSalt(v value.Value) ([]byte, error) {
 	return []byte(s), err
 }
 
-func unvaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+func unvaultFilter(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("do_unvault", value.Req("secret"), value.Opt("vaultid", none), value.Opt("vault_id", none))
 	if err != nil {
 		return nil, err
@@ -93,12 +99,14 @@ func unvaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value
 	if err != nil {
 		return nil, err
 	}
+	hide(c, password)
 	keys := sealed.Keys{Secrets: []sealed.Secret{{ID: filterVaultID, Password: []byte(password)}}}
 	if object, ok := in.(*value.Vault); ok {
 		plain, _, err := keys.Open([]byte(object.Cipher), "")
 		if err != nil {
 			return nil, value.Errorf("AnsibleVaultError", "%s", err)
 		}
+		hide(c, string(plain))
 		return value.Str(plain), nil
 	}
 	text, err := secretText(in, "Vault should be in the form of a string, instead we got")
@@ -112,5 +120,85 @@ func unvaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value
 	if err != nil {
 		return nil, value.FilterErrorf("Unable to decrypt: %s. %s", err, err)
 	}
+	hide(c, string(plain))
 	return value.Str(plain), nil
+}
+
+// Secrets are what a play hides where it is shown; a *mask.Masker is one.
+type Secrets interface {
+	// Add makes texts secrets, and gives those that were none.
+	Add(texts ...string) []string
+	// TextAs is s with a placeholder where secrets are.
+	TextAs(s, placeholder string) string
+}
+
+// secretsOf are those of the play whose template calls, nil before ansible-core 2.22.
+func secretsOf(c *jinja.Call) Secrets {
+	if s, ok := c.Scope.(interface{ Secrets() Secrets }); ok {
+		return s.Secrets()
+	}
+	return nil
+}
+
+// hide makes texts secrets, where there are any.
+func hide(c *jinja.Call, texts ...string) {
+	if s := secretsOf(c); s != nil {
+		s.Add(texts...)
+	}
+}
+
+// Hiding are the filters that hide texts (ansible-core 2.22). An older language does not know them.
+func Hiding() map[string]jinja.Filter {
+	return map[string]jinja.Filter{"register_secret": registerSecret, "mask_secrets": maskSecrets}
+}
+
+func registerSecret(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	known := secretsOf(c)
+	if known == nil {
+		return nil, c.Missing("filter")
+	}
+	a, err := args.Bind("register_secret", value.Opt("validation_action", value.Str("error")))
+	if err != nil {
+		return nil, err
+	}
+	refusal := ""
+	text, isText := value.Text(in)
+	if !isText {
+		refusal = "Secret must be a string"
+	} else if utf8.RuneCountInString(strings.Trim(text, mask.Trim)) < mask.MinLength {
+		refusal = fmt.Sprintf("Secret must be at least %d characters long after trimming whitespace", mask.MinLength)
+	}
+	if refusal == "" {
+		known.Add(text)
+		return in, nil
+	}
+	switch then, _ := value.Text(a[0]); then {
+	case "error":
+		return nil, value.Errorf("ValueError", "%s", refusal)
+	case "warn":
+		if w, ok := c.Scope.(interface{ Warn(msg string) }); ok {
+			w.Warn(refusal)
+		}
+	}
+	return in, nil
+}
+
+func maskSecrets(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	known := secretsOf(c)
+	if known == nil {
+		return nil, c.Missing("filter")
+	}
+	a, err := args.Bind("mask_secrets", value.Opt("mask_placeholder", value.Str(mask.Placeholder)))
+	if err != nil {
+		return nil, err
+	}
+	text, isText := value.Text(in)
+	if u, undefined := in.(*value.Undefined); undefined {
+		return nil, u.Use()
+	}
+	placeholder, err := value.ToStr(a[0])
+	if err != nil || !isText {
+		return in, err
+	}
+	return value.Str(known.TextAs(text, placeholder)), nil
 }

@@ -2,6 +2,7 @@ package templar
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -213,6 +214,12 @@ func (s *scope) noted(msg, help, src string) {
 // Deprecate is for filters.
 func (s *scope) Deprecate(msg string) { s.t.deprecated(msg, "", "", next) }
 
+// Warn is for filters.
+func (s *scope) Warn(msg string) { s.t.warn(msg) }
+
+// Secrets is for filters.
+func (s *scope) Secrets() filters.Secrets { return s.t.o.Secrets }
+
 // makeTagged makes the engine one of the tagged language.
 func (e *Engine) makeTagged() {
 	e.tagged = true
@@ -222,6 +229,7 @@ func (e *Engine) makeTagged() {
 			e.env.Filters[name] = f
 		}
 	}
+	maps.Copy(e.env.Filters, filters.Hiding())
 	for _, name := range []string{"lookup", "query", "q", "undef"} {
 		f := *e.env.Globals[name].(*jinja.Function)
 		f.Direct = true
