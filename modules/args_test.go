@@ -234,7 +234,9 @@ func TestSecretsAreToldAt222(t *testing.T) {
 	type secret struct {
 		Pass string `arg:"password,nolog"`
 	}
-	m := Define("a.b.c", "", func(_ context.Context, _ *Env, a secret) (Result, error) { return Result{Msg: "with " + a.Pass, Failed: true}, nil })
+	m := Define("a.b.c", "", func(_ context.Context, _ *Env, a secret) (Result, error) {
+		return Result{Msg: "with " + a.Pass, Failed: true}, nil
+	})
 	for release, want := range map[Release]string{
 		Release221: `{"failed":true,"msg":"with ********","changed":false}`,
 		Release222: `{"failed":true,"msg":"with hush","changed":false,"_ansible_new_secrets":["hush"]}`,

@@ -16,12 +16,17 @@ import (
 	"hark/agent/guarded"
 	"hark/controller/internal/project"
 	"hark/controller/internal/secrets"
+	"hark/modules/mask"
+	"hark/playbook/plan"
 )
 
 // begin is what every command does once its flags are read: it makes the display and says at -v
 // which settings are in force.
 func (a *app) begin(cmd *cobra.Command, verbosity int) error {
 	a.screens.Tagged = levelOf(a).Tagged()
+	if levelOf(a).Since(plan.Level222) {
+		a.screens.Hidden = &mask.Masker{}
+	}
 	if a.screens.Tagged {
 		a.cfg = a.cfg.Newer()
 	}

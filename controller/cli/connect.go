@@ -60,7 +60,7 @@ func (p *run) connect(run string) func(context.Context, play.Serve) (link.Link, 
 			return nil, err
 		}
 		cfg := link.Config{
-			Run: run, Agent: agent.Local{Modules: p.Modules, StateDir: state, Commands: commands, Logger: p.logTo()}.Run,
+			Run: run, Agent: agent.Local{Modules: p.Modules, StateDir: state, Commands: commands, Logger: p.logTo(), Hidden: p.display.Hidden()}.Run,
 			Local: s.Local, AgentName: s.AgentName, Asks: s.Asks,
 			Lease: time.Duration(p.cfg.Float("HARK_LEASE") * float64(time.Second)), Logger: p.logTo(),
 			Warn: func(text string) { p.display.PrintErr(view.ColorWarn, "[WARNING]: "+text) },

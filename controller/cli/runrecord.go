@@ -62,7 +62,7 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host,
 	if p.drive != nil {
 		sink = &heldSink{sink: sink, clean: p.drive.clean, kept: p.noted}
 	}
-	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: failed}, sink)
+	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: failed, Hidden: p.display.Hidden()}, sink)
 	r := record.NewRecorder(w, h, record.RecorderOptions{
 		Args:   h.Screen.Options.ShowArgs || slices.Contains(p.cfg.List("CALLBACKS_ENABLED"), "junit"),
 		Starts: h.Screen.Options.HostStarts, Facts: !p.BriefResults() || p.o.Verbosity > 0, Brief: p.BriefResults() && p.o.Verbosity == 0,

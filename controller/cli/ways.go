@@ -42,7 +42,7 @@ func (p *run) ways() reach.Settings {
 		HostKeyChecking: p.cfg.Bool("connection/ssh.host_key_checking"),
 		Args:            ssh("ssh_args"), CommonArgs: cmp.Or(p.o.Connect.SSHCommon, ssh("ssh_common_args")), ExtraArgs: cmp.Or(p.o.Connect.SSHExtra, ssh("ssh_extra_args")),
 		ControlPath: ssh("control_path"), ControlDir: ssh("control_path_dir"), ControlDirSet: p.cfg.IsSet("connection/ssh.control_path_dir") || p.cfg.Bool("HARK_SSH_KEEP"),
-		Home: os.Getenv("HOME"),
+		Home: os.Getenv("HOME"), Hidden: p.display.Hidden(),
 	}
 }
 

@@ -31,6 +31,7 @@ func newer() []Row {
 		{"module-options-gone-2.22", "2.22", "ten options of `yum_repository` that dnf does not have, such as `keepalive`; `yes` and `no` of `follow_redirects` of `uri`", "are taken", "are refused", "modules", "`all`, `none`"},
 		{"text-files", "2.20", "files that `lineinfile`, `blockinfile` and `replace` edit", "bytes: `\\w` is a letter of ASCII, lines keep their ends", "text: what the encoding does not have is an error; `lineinfile` and `replace` make `\\r\\n` to `\\n`", "modules", "`encoding`"},
 		{"repository-names", "2.21", "files of `deb822_repository`", "the name in small letters, without most signs", "the name, spaces as `-`; a file of the older name is kept", "modules", ""},
+		{"secrets", "2.22", "values that `no_log` arguments held, asked passwords, what vaults hold, the filters `register_secret` and `mask_secrets`", "`VALUE_SPECIFIED_IN_NO_LOG_PARAMETER` in the module's own result, also for tasks that read it; no such filters", "`$REDACTED$` in all that is shown, and the value where tasks read it", "modules/mask", "`no_log` where a result is not to be shown at all"},
 		{"argument-spec", "2.20", "the keyword `validate_argspec` of plays", "refused", "checks the variables of the play before its first task, against `<playbook>.meta.yml`", compile, ""},
 	}
 }
@@ -41,10 +42,8 @@ func newerMissing() []Row {
 		{"register-place", "2.21", "a variable whose `register` expression failed, where it is used", "", "its error names the place of the expression; hark says `<unknown>`", "", ""},
 		{"no-log-errors", "2.22", "errors of failed tasks with `no_log`", "are not told", "are told, without known secrets; hark does not tell them", "", ""},
 		{"tags-reserved", "2.20", "tags called `all`, `tagged`, `untagged`", "nothing is said", "a warning", "", "other names"},
-		{"secrets", "2.22", "values that `no_log` arguments held, asked passwords, vaults", "`VALUE_SPECIFIED_IN_NO_LOG_PARAMETER` in the module's own result", "`$REDACTED$` in all that is printed, and the value where tasks read it; hark hides it in the module's own result, for tasks too", "", ""},
 		{"rescuable", "2.21", "`rescuable` of `include_role`", "", "tells whether a role that is not there fails the task; hark does not know it", "", ""},
 		{"no-log-loops", "2.21", "failed loops with `no_log`", "a last line `fatal`", "the lines of the items alone; hark prints it", "", ""},
-		{"secret-filters", "2.22", "the filters `mask_secrets` and `register_secret`", "", "are there", "", ""},
 		{"view-options", "2.20", "`result_indentation`, `display_included_hosts`, `result_yaml_line_width` of the callback `default`", "", "are there", "", ""},
 		{"others-strategies", "2.19", "strategies of others", "nothing is said", "a deprecation warning", "", ""},
 		{"include-vars-lists", "2.20", "`extensions` and `ignore_files` of `include_vars` that are no lists", "are taken", "an error", "", "lists"},

@@ -119,7 +119,30 @@ func (l *Loader) Node(file string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.parse(file, data, vaulted)
+	n, err := l.parse(file, data, vaulted)
+	if err == nil && vaulted {
+		l.hide(n.Value)
+	}
+	return n, err
+}
+
+// hide makes secrets of the texts and numbers in what a vault holds.
+func (l *Loader) hide(v value.Value) {
+	switch v := v.(type) {
+	case *value.Dict:
+		v.Each(func(_, item value.Value) bool { l.hideItem(item); return true })
+	case *value.List:
+		for _, item := range v.Items {
+			l.hideItem(item)
+		}
+	}
+}
+
+func (l *Loader) hideItem(v value.Value) {
+	l.hide(v)
+	if _, isBool := v.(value.Bool); !isBool && (value.IsText(v) || value.IsNumber(v)) {
+		l.Secrets.Hide(value.Printed(v))
+	}
 }
 
 // Once reads a file as Node does, the first time: later it is what it was then, also if it has changed. So it is with

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"hark/modules/mask"
 	"hark/playbook/jinja/sealed"
 )
 
@@ -29,6 +30,15 @@ type Secrets struct {
 	MatchID bool
 	// Warn shows a warning of one or more lines; nil drops it.
 	Warn func(text string)
+	// Hidden takes what vaults hold, and may be nil: it is hidden where it would be shown (ansible-core 2.22).
+	Hidden *mask.Masker
+}
+
+// Hide is for what vaults hold that becomes values.
+func (s *Secrets) Hide(texts ...string) {
+	if s != nil {
+		s.Hidden.Add(texts...)
+	}
 }
 
 // Decrypt opens a vault. Name is its file, for messages; it may be "".
@@ -40,6 +50,7 @@ func (s *Secrets) Decrypt(data []byte, name string) ([]byte, error) {
 // DecryptString opens a vault string; it fits value.Vault.Decrypt.
 func (s *Secrets) DecryptString(cipher string) (string, error) {
 	plain, err := s.Decrypt([]byte(cipher), "")
+	s.Hide(string(plain))
 	return string(plain), err
 }
 

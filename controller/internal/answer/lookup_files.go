@@ -72,6 +72,7 @@ func lookupUnvault(a *Answerer, c *lookupCall) ([]value.Value, error) {
 		if err != nil {
 			return nil, failLookup("AnsibleParserError", "%v", err)
 		}
+		a.Secrets.Hide(string(data))
 		out = append(out, value.Str(data))
 	}
 	return out, nil

@@ -139,6 +139,7 @@ func (a *Answerer) password(s passwordSpec) (string, error) {
 		}
 		salt, ident = "", ""
 	}
+	a.Secrets.Hide(plain)
 	if s.ident != "" && ident != "" && ident != s.ident {
 		return "", failLookup("AnsibleError", "The ident parameter provided (%s) does not match the stored one (%s).", ident, s.ident)
 	}

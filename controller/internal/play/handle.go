@@ -27,6 +27,7 @@ func (b *batchRun) handle(e wire.Event) {
 	if e.Outcome != nil {
 		b.apply(e.Host, e.Outcome.Effects)
 	}
+	b.r.hidden.hide(&e)
 	b.course.Note(e)
 	b.stragglers.Heed(e)
 	if b.polls.Heed(e) {

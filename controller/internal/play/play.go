@@ -17,6 +17,7 @@ import (
 	"hark/controller/internal/plugins"
 	"hark/controller/internal/view"
 	"hark/modules"
+	"hark/modules/mask"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
@@ -46,6 +47,8 @@ type Input struct {
 	Secrets *vault.Secrets
 	// Hash encrypts a password as the filter password_hash does; salt and ident may be "".
 	Hash func(plain, scheme, salt, ident string) (string, error)
+	// Hidden are texts that nobody may see in results, and takes those that come up; nil: nothing is hidden (before ansible-core 2.22).
+	Hidden *mask.Masker
 	// Setting is a setting of ansible.cfg by its name, and where it comes from, for the lookup config.
 	Setting func(name string) (v value.Value, origin string, ok bool)
 	// PluginSetting is one of a plug-in.

@@ -17,6 +17,7 @@ import (
 	"hark/controller/internal/play/screen"
 	"hark/controller/internal/play/steps"
 	"hark/controller/internal/view"
+	"hark/modules/mask"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
@@ -39,6 +40,7 @@ type runner struct {
 
 	// strangers are the hosts without agents. It is written by the goroutine of Run alone.
 	strangers map[string]bool
+	hidden    hider
 
 	// fates are the hosts that take no part any more, in this batch or in later plays.
 	fates *lockstep.Fates
@@ -70,7 +72,7 @@ func Run(ctx context.Context, in Input) (Result, error) {
 func newRunner(ctx context.Context, in Input) *runner {
 	r := &runner{
 		in: in, view: in.View, messages: in.Messages, recap: screen.NewRecap(), ctx: ctx,
-		strangers: map[string]bool{}, fates: lockstep.NewFates(),
+		strangers: map[string]bool{}, hidden: hider{in.Hidden, map[string]*mask.Masker{}}, fates: lockstep.NewFates(),
 		started: in.StartAt == "", stepping: in.Step, staging: newStaging(in.Stages),
 		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}

@@ -104,6 +104,9 @@ func templates(c Config) templar.Options {
 		Engine: engine(c.Level), BrokenConditions: c.Settings.Bool("ALLOW_BROKEN_CONDITIONALS"), Native: c.Settings.Bool("DEFAULT_JINJA2_NATIVE"), Warn: c.Display.Warn,
 		Lookup: answer.OwnLookup(own, c.Dir), TemplateFile: answer.OwnTemplate(own, c.Dir),
 	}
+	if hidden := c.Display.Hidden(); hidden != nil {
+		o.Secrets = hidden
+	}
 	o.Extensions(c.Settings.List("DEFAULT_JINJA2_EXTENSIONS"))
 	o.Plugins = o.Engine.WithPlugins(nil, nil, true)
 	return o

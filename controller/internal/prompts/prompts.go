@@ -59,6 +59,9 @@ func (p Prompter) Variable(ctx context.Context, v compile.Prompt) (string, error
 				continue
 			}
 		}
+		if v.Private {
+			p.Display.Hidden().Add(text)
+		}
 		if text == "" {
 			text = def
 		}
@@ -143,6 +146,9 @@ func (p Prompter) typed(ctx context.Context, k *terminal.Keyboard, echo bool) (s
 		case timed:
 		case b == '\r' || b == '\n':
 			p.clearLine()
+			if !echo && !timed {
+				p.Display.Hidden().Add(string(text))
+			}
 			return string(text), nil
 		case b == k.Erase() || b == 0x7f || b == '\b':
 			text = text[:max(len(text)-1, 0)]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/controller/internal/ssh"
+	"hark/modules/mask"
 )
 
 // Kind is what the name of a connection means.
@@ -81,6 +82,8 @@ type Settings struct {
 	ControlDirSet           bool
 	// Home is what ~ means in ControlDir.
 	Home string
+	// Hidden takes passwords, and may be nil.
+	Hidden *mask.Masker
 }
 
 // Target tells how a host is reached whose connection is of the kinds Smart, SSH or Enter.
@@ -101,7 +104,7 @@ func (s *Settings) SSH(host string, v *Variables) ssh.Target {
 		}
 		return append([]string{"ansible_paramiko_" + suffix}, names...)
 	}
-	return ssh.Target{
+	t := ssh.Target{
 		Host:        v.Text(host, of("host", "ansible_ssh_host", "ansible_host")...),
 		Port:        v.Number(s.Port, "ansible_ssh_port", "ansible_port"),
 		User:        v.Text(s.User, of("user", "ansible_ssh_user", "ansible_user")...),
@@ -121,6 +124,8 @@ func (s *Settings) SSH(host string, v *Variables) ssh.Target {
 			v.Words(v.Text(s.ExtraArgs, "ansible_ssh_extra_args")),
 		),
 	}
+	s.Hidden.Add(t.Password)
+	return t
 }
 
 // Names are the variables that Target may read.

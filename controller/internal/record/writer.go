@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"hark/modules/mask"
 )
 
 // Lines wait in memory for at most shortest at the beginning of a run, so that a crash costs no more and others see the run live; in a long one
@@ -43,6 +45,8 @@ type Writer struct {
 type WriterOptions struct {
 	// Now is the controller's clock.
 	Now func() time.Time
+	// Hidden are texts that are not written down; nil: there are none.
+	Hidden *mask.Masker
 	// Failed is told, at most once for each sink, why that one takes no more. It is called from any goroutine; the run goes on.
 	Failed func(err error)
 }
@@ -84,6 +88,7 @@ func (w *Writer) Begun() { <-w.begun }
 
 // Tell adds a line and gives the time that it has. Lines that come after End are lost.
 func (w *Writer) Tell(l *Line) time.Time {
+	l.hide(w.o.Hidden)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.o.Now().Truncate(time.Microsecond)
@@ -165,6 +170,7 @@ func (w *Writer) signal() {
 
 // End writes what is left and the foot, whose fields of the record itself it fills in, and waits until the sinks have it.
 func (w *Writer) End(f Foot) {
+	f.hide(w.o.Hidden)
 	w.mu.Lock()
 	if w.head == nil || w.foot != nil {
 		w.mu.Unlock()

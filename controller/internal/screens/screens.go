@@ -15,6 +15,7 @@ import (
 	"hark/controller/internal/said"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
+	"hark/modules/mask"
 )
 
 // Screens makes displays and views. It is for one call of the program.
@@ -25,6 +26,8 @@ type Screens struct {
 	Display *view.Display
 	// Tagged is the tagged language, see view.DisplayOptions.
 	Tagged bool
+	// Hidden are texts that nobody may see, see view.DisplayOptions.
+	Hidden *mask.Masker
 	// Now is what the views take their time from; nil is the clock.
 	Now func() time.Time
 
@@ -86,7 +89,7 @@ func (s *Screens) display(verbosity int) (view.DisplayOptions, error) {
 	return view.DisplayOptions{
 		Out: s.Console.Out, Err: s.Console.Err, Columns: s.Console.Width() - 1, Verbosity: verbosity, Colored: s.Colored(), Palette: palette,
 		NoDeprecations: !s.Settings.Bool("DEPRECATION_WARNINGS"), NoSystemWarnings: !s.Settings.Bool("SYSTEM_WARNINGS"),
-		VerboseToStderr: s.Settings.Bool("VERBOSE_TO_STDERR"), Log: s.logger(), Tagged: s.Tagged,
+		VerboseToStderr: s.Settings.Bool("VERBOSE_TO_STDERR"), Log: s.logger(), Tagged: s.Tagged, Hidden: s.Hidden,
 		StatusLine: s.Console.Terminal != nil && s.Settings.Bool("HARK_STATUS_LINE"),
 	}, nil
 }

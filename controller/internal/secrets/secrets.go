@@ -48,7 +48,7 @@ type Need struct {
 
 // Vault gathers the vault secrets: those of the settings, of --vault-id, of password files, of prompts.
 func (k Keeper) Vault(ctx context.Context, need Need) (*vault.Secrets, error) {
-	secrets := &vault.Secrets{MatchID: k.Settings.Bool("DEFAULT_VAULT_ID_MATCH"), Warn: k.Display.WarnBlock}
+	secrets := &vault.Secrets{MatchID: k.Settings.Bool("DEFAULT_VAULT_ID_MATCH"), Warn: k.Display.WarnBlock, Hidden: k.Display.Hidden()}
 	var last error
 	for _, slug := range k.slugs(need) {
 		id, source, labelled := strings.Cut(slug, "@")
@@ -69,6 +69,7 @@ func (k Keeper) Vault(ctx context.Context, need Need) (*vault.Secrets, error) {
 			k.Display.Warn(fmt.Sprintf("Error %s (%s): %v", doing, orNone(id), err))
 			continue
 		}
+		secrets.Hide(string(secret.Password))
 		secrets.List = append(secrets.List, secret)
 	}
 	if last != nil && len(secrets.List) == 0 {
@@ -176,6 +177,7 @@ func (k Keeper) Passwords(ctx context.Context, w Wanted) (p Passwords, err error
 	case w.BecomeFile != "":
 		p.Become, err = k.passwordFile(ctx, w.BecomeFile)
 	}
+	k.Display.Hidden().Add(p.Connection, p.Become)
 	return p, err
 }
 

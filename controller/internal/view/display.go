@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/width"
+
+	"hark/modules/mask"
 )
 
 // Display is the screen that the views of a run share: where text goes, how wide it is and how it is coloured.
@@ -48,6 +50,8 @@ type DisplayOptions struct {
 	VerboseToStderr bool
 	// Log, if set, gets every message without colours (log_path), with its rank in a log: INFO, WARNING or ERROR.
 	Log func(rank, text string)
+	// Hidden are texts that nobody may see, in anything that is printed; nil: there are none (before ansible-core 2.22).
+	Hidden *mask.Masker
 	// StatusLine allows a line on Err that is overwritten as the run goes on; only for terminals.
 	StatusLine bool
 }
@@ -77,6 +81,9 @@ func (d *Display) ForViews() *Display { return &Display{screen: d.screen} }
 // Verbosity is the number of -v.
 func (d *Display) Verbosity() int { return d.o.Verbosity }
 
+// Hidden are the texts that nobody may see, see DisplayOptions.
+func (d *Display) Hidden() *mask.Masker { return d.o.Hidden }
+
 // Columns is the width of the screen.
 func (d *Display) Columns() int { return d.o.Columns }
 
@@ -97,7 +104,7 @@ func (d *Display) Raw(text string) {
 	d.tell(func(l Listener) { l.Raw(text) })
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, _ = io.WriteString(d.o.Out, text)
+	_, _ = io.WriteString(d.o.Out, d.o.Hidden.Text(text))
 }
 
 // Banner prints an empty line and the text with stars up to the width of the screen.
@@ -138,6 +145,7 @@ func (d *Display) showLocked(m message) {
 	if d.o.Tagged {
 		m.text = strings.ReplaceAll(m.text, "\r\n", "\n")
 	}
+	m.text = d.o.Hidden.Text(m.text)
 	if !m.logOnly {
 		out := d.o.Out
 		if m.stderr {
@@ -175,7 +183,7 @@ func (d *Display) Status(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.eraseStatus()
-	d.status = cut(text, d.o.Columns)
+	d.status = cut(d.o.Hidden.Text(text), d.o.Columns)
 	d.drawStatus()
 }
 
