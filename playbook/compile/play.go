@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -91,16 +92,17 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 func (p *Play) readVarsFiles() (missing, err error) {
 	p.varsFiles, p.lateFiles = nil, map[int]*value.Dict{}
 	var absent, errs []error
-	for i, entry := range items(p.own("vars_files")) {
-		if value.IsNone(entry) {
-			continue
-		}
-		vf := plan.VarsFile{}
+	written := p.own("vars_files")
+	if written == nil || value.IsNone(written) {
+		return nil, nil
+	}
+	for i, entry := range items(written) {
+		vf, strange := plan.VarsFile{}, error(nil)
 		for _, name := range items(entry) {
 			s, ok := value.Text(name)
 			if !ok {
-				return nil, p.wrong(p.self.attrs["vars_files"].Place, "Invalid vars_files entry found: %s\n"+
-					"vars_files entries should be either a string type or a list of string types after template expansion", value.Printed(name))
+				strange = p.strangeName(i, name)
+				break
 			}
 			vf.Names = append(vf.Names, s)
 			vf.Late = vf.Late || !p.constant(name)
@@ -112,6 +114,9 @@ func (p *Play) readVarsFiles() (missing, err error) {
 		rendered := err == nil
 		d, found, err := p.readVarsFile(names)
 		errs = append(errs, err)
+		if strange != nil && !found {
+			return nil, strange
+		}
 		if vf.Late {
 			if rendered {
 				p.lateFiles[i] = d
@@ -125,6 +130,23 @@ func (p *Play) readVarsFiles() (missing, err error) {
 		p.varsFiles = append(p.varsFiles, vf)
 	}
 	return syntax.Join(absent...), syntax.Join(errs...)
+}
+
+// strangeName is what is said of the name of a file that is no text.
+func (p *Play) strangeName(entry int, name value.Value) error {
+	if !p.project.cfg.Level.Tagged() {
+		return &Error{Msg: "Invalid vars_files entry found: " + value.Printed(name) + "\n" +
+			"vars_files entries should be either a string type or a list of string types after template expansion", Place: p.self.attrs["vars_files"].Place}
+	}
+	at := p.project.loader.FindItem("vars_files", entry, p.self.place)
+	const help = "A `vars_files` value should either be a string or list of strings."
+	text, sep := "Invalid `vars_files` value of type "+value.ReprText(modules.PlainTypeName(name))+".", "\n\n"
+	if value.IsNone(name) {
+		at, sep = syntax.Place{}, " "
+	}
+	err := p.project.loader.Errorf(at, "%s", text)
+	err.Msg += sep + help
+	return err
 }
 
 func missingVarsFile(entry value.Value) error {

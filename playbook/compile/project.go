@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -88,9 +89,17 @@ func (p *Project) plays(path, collection string, imported *value.Dict, depth int
 	if pb == nil {
 		return nil, err
 	}
-	errs := []error{err}
 	var plays []*Play
-	for _, e := range pb.Entries {
+	var errs []error
+	wrong := syntax.List(err)
+	for i, e := range pb.Entries {
+		if i+1 < len(pb.Entries) { // what is wrong with later plays Ansible would find after the roles and files of this one
+			var here error
+			here, wrong = before(wrong, pb.Entries[i+1].Place(), path)
+			errs = append(errs, here)
+		} else {
+			errs, wrong = append(errs, wrong...), nil
+		}
 		switch {
 		case e.Play != nil:
 			play, err := p.load(e.Play, path, collection, imported)
@@ -100,7 +109,21 @@ func (p *Project) plays(path, collection string, imported *value.Dict, depth int
 			plays, errs = append(plays, more...), append(errs, err)
 		}
 	}
-	return plays, syntax.Join(errs...)
+	return plays, syntax.Join(append(errs, wrong...)...)
+}
+
+// before parts errors in those before a place in a file, and the others.
+func before(errs []error, at syntax.Place, file string) (earlier error, rest []error) {
+	var first []error
+	for _, err := range errs {
+		var e *syntax.Error
+		if errors.As(err, &e) && e.Place.File == file && e.Place.Line >= at.Line {
+			rest = append(rest, err)
+		} else {
+			first = append(first, err)
+		}
+	}
+	return syntax.Join(first...), rest
 }
 
 // importPlaybook gives the plays of another playbook with the import's vars, tags and conditions.

@@ -14,6 +14,14 @@ type PlaybookEntry struct {
 	Import *Import
 }
 
+// Place is where it stands.
+func (e PlaybookEntry) Place() Place {
+	if e.Play != nil {
+		return e.Play.Place
+	}
+	return e.Import.Place
+}
+
 // Import is import_playbook.
 type Import struct {
 	Place Place
