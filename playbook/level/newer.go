@@ -33,6 +33,8 @@ func newer() []Row {
 		{"repository-names", "2.21", "files of `deb822_repository`", "the name in small letters, without most signs", "the name, spaces as `-`; a file of the older name is kept", "modules", ""},
 		{"secrets", "2.22", "values that `no_log` arguments held, asked passwords, what vaults hold, the filters `register_secret` and `mask_secrets`", "`VALUE_SPECIFIED_IN_NO_LOG_PARAMETER` in the module's own result, also for tasks that read it; no such filters", "`$REDACTED$` in all that is shown, and the value where tasks read it", "modules/mask", "`no_log` where a result is not to be shown at all"},
 		{"argument-spec", "2.20", "the keyword `validate_argspec` of plays", "refused", "checks the variables of the play before its first task, against `<playbook>.meta.yml`", compile, ""},
+		{"loop-names", "2.22", "variables of loops that are there already, are both of a loop's, or that Ansible sets itself", "a warning of the first alone, of `loop_var` alone", "a warning of each, of `index_var` too, in other words", runner, "other names"},
+		{"unmatched", "2.22", "results of `known_hosts` with another host's key, of `get_url` of what cannot be reached", "without `rc`; without `status_code`", "with it, with `response`", "modules", ""},
 	}
 }
 

@@ -128,9 +128,11 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 	case does(modules.LoadsVariables) && !res.Has("msg"):
 		say(res, task, link{msg: "Action failed."}, link{msg: "Unknown error."})
 		res.Set("msg", value.UnsafeStr("Task failed: Action failed: Unknown error."))
-		if why, _, cut := strings.Cut(res.Text("message"), "\nOrigin: "); cut {
-			res.Set("message", value.UnsafeStr(why))
+		why, _, _ := strings.Cut(res.Text("message"), "\nOrigin: ")
+		if b.e.since(plan.Level221) {
+			why = strings.TrimSuffix(why, "\n"+remoteSrc)
 		}
+		res.Set("message", value.UnsafeStr(why))
 	case (does(modules.SetsVariables) || does(modules.IsAction)) && strings.HasPrefix(msg, "The variable name '"):
 		name := strings.Split(msg, "'")[1]
 		f := &fault{links: []link{{msg: "Invalid variable name " + value.ReprText(name) + ".", spot: spot{key: name},

@@ -18,6 +18,45 @@ type loop struct {
 	c     *control
 }
 
+// warnOfNames warns of variables of the loop whose names cannot be theirs alone, as ansible-core does since 2.22.
+func (l *loop) warnOfNames(ctx context.Context) {
+	t := l.t
+	for _, of := range []struct {
+		key, name string
+		written   bool
+	}{{"loop_var", l.c.loopVar, !t.base.s.Loop.Var.IsZero()}, {"index_var", l.c.indexVar, true}} {
+		conflict := ""
+		switch _, taken, err := t.base.scope.Raw(ctx, of.name); {
+		case of.name == "":
+			continue
+		case err == nil && taken:
+			conflict = "already in use"
+		case slices.Contains(ownNames(), of.name):
+			conflict = "reserved"
+		case l.c.loopVar == l.c.indexVar:
+			conflict = "used more than once"
+		default:
+			continue
+		}
+		at := spot{text: of.name}
+		if of.written {
+			at = spot{key: of.key, value: true}
+		}
+		t.base.notices.note(link{
+			msg: "The variable " + value.ReprText(of.name) + " is " + conflict + ".", spot: at,
+			help: "You should set the `" + of.key + "` value in the `loop_control` option for the task to something else to avoid variable collisions and unexpected behavior.",
+		}, "")
+	}
+}
+
+// ownNames are names that no variable of a loop should have: others give them a value.
+func ownNames() []string {
+	return []string{
+		"ansible_index_var", "ansible_loop", "ansible_loop_var", "ansible_connection", "ansible_host", "ansible_user", "ansible_shell_executable", "ansible_port",
+		"ansible_pipelining", "ansible_password", "ansible_timeout", "ansible_shell_type", "ansible_module_compression", "ansible_private_key_file",
+	}
+}
+
 // warnOfTaken warns that the loop's variable hides another one.
 func (l *loop) warnOfTaken() {
 	name, t := l.c.loopVar, l.t
@@ -45,7 +84,9 @@ func (l *loop) run(ctx context.Context) (*result.Result, error) {
 	if l.c, err = newControl(ctx, t.base); err != nil {
 		return nil, err
 	}
-	if _, taken, err := t.base.scope.Raw(ctx, l.c.loopVar); err == nil && taken {
+	if t.base.since(plan.Level222) {
+		l.warnOfNames(ctx)
+	} else if _, taken, err := t.base.scope.Raw(ctx, l.c.loopVar); err == nil && taken {
 		l.warnOfTaken()
 	}
 	all, err := l.results(ctx)

@@ -140,15 +140,18 @@ func (d *download) fetch(since time.Time, into bool) (modules.Result, error) {
 func (d *download) refused(rsp *httpx.Response, address string) *modules.Result {
 	data := value.DictOf("url", address, "dest", d.Dest, "elapsed", rsp.Elapsed)
 	res := &modules.Result{Failed: true, Msg: rsp.Msg, Data: data}
-	switch rsp.Status {
-	case 200:
+	switch {
+	case rsp.Status == 200:
 		return nil
-	case -1:
-	case 304:
+	case rsp.Status == -1 && !d.env.Release.Since(modules.Release222):
+	case rsp.Status == 304:
 		res.Failed = false
 		data.Put("status_code", 304)
 	default:
 		res.Msg = "Request failed"
+		if d.env.Release.Since(modules.Release222) {
+			res.Msg += " with msg " + rsp.Msg
+		}
 		data.Put("status_code", rsp.Status)
 		data.Put("response", rsp.Msg)
 	}

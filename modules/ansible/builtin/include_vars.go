@@ -152,11 +152,19 @@ func (w *included) readFile(ctx context.Context, name string) (string, error) {
 		read.Path = name
 	}
 	if read.Vars == nil {
-		return read.Path + " must be stored as a dictionary/hash", nil
+		return w.named(read.Path) + " must be stored as a dictionary/hash", nil
 	}
 	w.vars, w.secret = read.Vars, w.secret || read.Secret
 	w.paths = append(w.paths, read.Path)
 	return "", nil
+}
+
+// named is a file as messages name it.
+func (w *included) named(file string) string {
+	if w.env.Release.Since(modules.Release221) {
+		return value.ReprText(file)
+	}
+	return file
 }
 
 // readDir adds the files of a directory.
@@ -217,7 +225,7 @@ func (w *included) maybeRead(ctx context.Context, file string, matcher *pyre.Reg
 		if modules.LenientBool(w.Unknown, false) {
 			return "", nil
 		}
-		return fmt.Sprintf("%s does not have a valid extension: %s", file, strings.Join(w.exts, ", ")), nil
+		return fmt.Sprintf("%s does not have a valid extension: %s", w.named(file), strings.Join(w.exts, ", ")), nil
 	}
 	why, err := w.readFile(ctx, file)
 	if why != "" && w.unread && w.env.Tagged() {

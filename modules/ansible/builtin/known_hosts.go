@@ -118,9 +118,21 @@ func (k *knownHosts) take(a knownHostsArgs) error {
 	}
 	out, err := tool.Host{Ctx: k.ctx, Env: k.env}.Run("ssh-keygen", "-F", k.host, "-f", f.Name())
 	if _, ok := parseKnown(k.key); err == nil && (out.Stdout == "" || !ok) {
-		return errors.New("Host parameter does not match hashed host field in supplied key") //lint:ignore ST1005 the words that users see
+		return k.foreign(out)
 	}
 	return err
+}
+
+// foreign is what is said of a key that is not the host's; since ansible-core 2.22 with how ssh-keygen ended.
+func (k *knownHosts) foreign(out tool.Output) error {
+	ended := &modules.Ended{Result: modules.Result{Failed: true, Msg: "Host parameter does not match hashed host field in supplied key"}}
+	if k.env.Release.Since(modules.Release222) {
+		ended.Result.Data = value.DictOf("rc", int64(out.Rc))
+		if out.Stderr != "" {
+			ended.Result.Data.Put("stderr", out.Stderr)
+		}
+	}
+	return ended
 }
 
 var foundLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`found: line (\d+)`) })
