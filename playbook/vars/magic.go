@@ -11,6 +11,9 @@ import (
 
 // stepMagic are the magic variables of one step.
 func stepMagic(st Step, sh *Shared) *value.Dict {
+	if st.Role == nil && st.Environment == nil && len(st.Search) == 0 { // as who looks at a host from outside has it
+		return nil
+	}
 	d := value.NewDict()
 	if r := st.Role; r != nil {
 		d.Set("role_name", value.YAMLStr(r.Name))
