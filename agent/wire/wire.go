@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"hark/modules/mask"
 	"hark/modules/result"
 	"hark/playbook/plan"
 )
@@ -349,6 +350,9 @@ type Outcome struct {
 	Included []Included `json:"included,omitempty"`
 	// Shown: the debugger has shown this outcome already.
 	Shown bool `json:"shown,omitempty"`
+
+	// Hidden are the secrets that the host has told, for who shows more than the outcome says; set by the controller, and may be nil.
+	Hidden *mask.Masker `json:"-"`
 
 	said *result.Result // see Said
 }

@@ -36,6 +36,9 @@ func (h *hider) hide(e *wire.Event) {
 			o.Tell(value.PlainJSON(said.Whole()))
 		}
 	}
+	if e.Outcome != nil {
+		e.Outcome.Hidden = known[len(known)-1]
+	}
 	for _, m := range known {
 		e.Text = m.Text(e.Text)
 		if e.Outcome != nil {
@@ -58,7 +61,7 @@ func hideIn(o *wire.Outcome, m *mask.Masker) {
 // hiddenResult is a result without secrets. What errors are about stays as the playbook has it, where its place is looked for by it: the display hides
 // what it prints of it.
 func hiddenResult(res *result.Result, m *mask.Masker) json.RawMessage {
-	written := func(key string) bool { return key == "text" || key == "key" || key == "file" }
+	written := func(key string) bool { return key == "text" || key == "key" || key == "file" || key == "name" }
 	res.Dict, _ = m.Value(res.Dict).(*value.Dict)
 	if res.Events != nil {
 		res.Events, _ = m.ValueBut(res.Events, written).(*value.List)

@@ -42,16 +42,17 @@ func (v *defaultView) notices(s shown) {
 	if !v.tagged() || s.Outcome.NoLog {
 		return
 	}
-	place(s.notices, s.res, func(at Spot) string { return v.o.Origin(placeOf(s.Task), at) })
+	origin := s.origin(v.o.Origin)
+	place(s.notices, s.res, origin)
 	for _, n := range s.notices {
-		origin := ""
+		at := ""
 		if !n.nowhere {
-			origin = v.o.Origin(placeOf(s.Task), n.Spot)
+			at = origin(n.Spot)
 		}
 		if n.deprecated {
-			v.d.Deprecate(deprecation.Notice{Text: n.msg, Version: cmp.Or(n.until, "2.23"), Collection: "ansible.builtin", Help: n.help, Origin: origin})
+			v.d.Deprecate(deprecation.Notice{Text: n.msg, Version: cmp.Or(n.until, "2.23"), Collection: "ansible.builtin", Help: n.help, Origin: at})
 		} else {
-			v.d.Warn(strings.TrimSpace(strings.TrimSpace(n.msg+"\n"+origin) + "\n\n" + n.help))
+			v.d.Warn(strings.TrimSpace(strings.TrimSpace(n.msg+"\n"+at) + "\n\n" + n.help))
 		}
 	}
 }

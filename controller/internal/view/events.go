@@ -98,7 +98,7 @@ func (d *Display) failure(s shown, o Options) {
 	if o.Origin == nil || s.Outcome.NoLog || events != nil && len(events) == 0 {
 		return
 	}
-	origin := func(at Spot) string { return o.Origin(placeOf(s.Task), at) }
+	origin := s.origin(o.Origin)
 	place(events, s.res, origin)
 	if len(events) == 1 && events[0].unsaid {
 		events = nil
@@ -124,12 +124,17 @@ func (d *Display) failure(s shown, o Options) {
 	d.onceTagged("[ERROR]: ", told(events, origin), ColorError, o.FailedToStderr)
 }
 
+// origin tells places of the result's task, without what its host has said is secret.
+func (r Result) origin(by func(task string, s Spot) string) func(at Spot) string {
+	return func(at Spot) string { return r.Outcome.Hidden.Text(by(placeOf(r.Task), at)) }
+}
+
 // Origins are the places that a failure is told with, and what templates gave to tell, where failures are told as in ansible-core 2.19.
 func (r Result) Origins(origin func(task string, s Spot) string) map[Spot]string {
 	if r.Outcome == nil || r.Outcome.NoLog {
 		return nil
 	}
-	s := prepare(r)
+	s, at := prepare(r), r.origin(origin)
 	events := append(s.notices, s.events...)
 	if bad := s.Outcome.Status; s.events == nil && (bad == wire.StatusFailed || bad == wire.StatusUnreachable) {
 		events = append(events, event{})
@@ -147,7 +152,7 @@ func (r Result) Origins(origin func(task string, s Spot) string) map[Spot]string
 		if out == nil {
 			out = map[Spot]string{}
 		}
-		out[e.Spot] = origin(placeOf(r.Task), e.Spot)
+		out[e.Spot] = at(e.Spot)
 		if e.of != nil {
 			out[*e.of] = origin(placeOf(r.Task), *e.of)
 		}
