@@ -19,7 +19,7 @@ func (e *Env) Python() string {
 // first that is found. It is empty if there is none.
 func (e *Env) PythonCommand() []string {
 	named := strings.TrimSpace(e.Interpreter)
-	if named != "" && !strings.HasPrefix(named, "auto") {
+	if named != "" && !e.discovers(named) {
 		words, err := shlex.Split(named)
 		if err != nil || len(words) == 0 {
 			words = []string{named}
@@ -36,6 +36,17 @@ func (e *Env) PythonCommand() []string {
 		}
 	}
 	return nil
+}
+
+// discovers tells that a name of an interpreter means that it is looked for.
+func (e *Env) discovers(name string) bool {
+	switch name {
+	case "auto", "auto_silent":
+		return true
+	case "auto_legacy", "auto_legacy_silent":
+		return !e.Release.Since(Release221)
+	}
+	return false
 }
 
 // pythons are the names under which Ansible looks for a Python, in its order: the system's first, from 2.19 on the newest.

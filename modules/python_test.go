@@ -45,6 +45,10 @@ func TestPythonIsLookedForAsAnsibleDoes(t *testing.T) {
 	if got, want := e.Python(), filepath.Join(dir, "python3.12"); got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
+	e.Release, e.Interpreter = Release221, "auto_legacy"
+	if got := e.PythonCommand(); len(got) != 1 || got[0] != "auto_legacy" {
+		t.Errorf("auto_legacy is %q", got)
+	}
 	e.Release = ""
 	if got := e.Python(); got != "/usr/bin/python3" && got != "/usr/libexec/platform-python" && got != filepath.Join(dir, "python3") {
 		t.Errorf("found %s", got)

@@ -27,6 +27,7 @@ func (a *app) begin(cmd *cobra.Command, verbosity int) error {
 	if levelOf(a).Since(plan.Level222) {
 		a.screens.Hidden = &mask.Masker{}
 	}
+	a.cfg, a.screens.Settings = a.cfg.At(levelOf(a).String()), a.screens.Settings.At(levelOf(a).String())
 	if a.screens.Tagged {
 		a.cfg = a.cfg.Newer()
 	}

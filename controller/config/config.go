@@ -85,15 +85,32 @@ func (c *Config) Newer() *Config {
 		default:
 			continue
 		}
-		if newer, err := c.read(Setting{Name: s.Name, Kind: s.Kind, Default: s.Default, NoDefault: s.NoDefault}, nil); err == nil {
-			n.values[name] = Value{Setting: s, Origin: "default", V: newer.V}
-		}
+		n.reset(name, s)
 	}
 	n.Deprecated = slices.DeleteFunc(slices.Clone(c.Deprecated), func(d deprecation.Notice) bool {
 		name, _, _ := strings.Cut(d.Text, " ")
 		return n.Gone[name] != ""
 	})
 	return &n
+}
+
+// At is the configuration of a language level: settings that came with a later one have their defaults.
+func (c *Config) At(level string) *Config {
+	n := *c
+	n.values = maps.Clone(c.values)
+	for name, v := range n.values {
+		if v.Setting.Since > level && v.Origin != "default" {
+			n.reset(name, v.Setting)
+		}
+	}
+	return &n
+}
+
+// reset gives a setting its default. c must be the caller's own.
+func (c *Config) reset(name string, s Setting) {
+	if v, err := c.read(Setting{Name: s.Name, Kind: s.Kind, Default: s.Default, NoDefault: s.NoDefault}, nil); err == nil {
+		c.values[name] = Value{Setting: s, Origin: "default", V: v.V}
+	}
 }
 
 // key is how a setting is asked for: its name, with the plug-in's in front if it belongs to one.

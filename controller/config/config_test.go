@@ -234,3 +234,18 @@ func sortedKeys[V any](m map[string]V) []string {
 	slices.Sort(keys)
 	return keys
 }
+
+// TestSettingsOfLaterLevelsDoNothing: ansible-core 2.19.11 knows no result_indentation, 2.22.0b2 does.
+func TestSettingsOfLaterLevelsDoNothing(t *testing.T) {
+	c, err := Load(World{Dir: t.TempDir(), Home: t.TempDir(), Getenv: func(name string) (string, bool) {
+		return "2", name == "ANSIBLE_CALLBACK_RESULT_INDENTATION"
+	}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for level, want := range map[string]int{"2.14": 4, "2.19": 4, "2.20": 2, "2.22": 2} {
+		if got := c.At(level).Int("callback/default.result_indentation"); got != want {
+			t.Errorf("%s: %d", level, got)
+		}
+	}
+}

@@ -205,11 +205,13 @@ type roleArgs struct {
 	public          *bool // nil if nothing is said
 	allowDuplicates bool
 	validate        bool
+	// rescuable: that the role, or a file of it, is not there fails the task.
+	rescuable bool
 }
 
 // roleArgs reads the arguments of a role include; args are rendered when the include is dynamic and about to be done.
 func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
-	a := &roleArgs{allowDuplicates: true, validate: true}
+	a := &roleArgs{allowDuplicates: true, validate: true, rescuable: p.project.cfg.Level.Since(plan.Level221)}
 	for _, key := range []string{"name", "role"} {
 		if v, ok := args.Get(key); ok && a.name == "" {
 			a.name, _ = value.Text(v)
@@ -226,7 +228,9 @@ func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 		a.apply, _ = v.(*value.Dict)
 	}
 	var public bool
-	for key, to := range map[string]*bool{"public": &public, "allow_duplicates": &a.allowDuplicates, "rolespec_validate": &a.validate} {
+	for key, to := range map[string]*bool{
+		"public": &public, "allow_duplicates": &a.allowDuplicates, "rolespec_validate": &a.validate, "rescuable": &a.rescuable,
+	} {
 		v, ok := args.Get(key)
 		if !ok || templar.IsTemplate(v) || templar.IsOmit(v) {
 			continue

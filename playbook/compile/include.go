@@ -246,13 +246,16 @@ func (in *inclusion) role() error {
 		if cfg.Level.Tagged() {
 			reason, _, _ = strings.Cut(reason, "\n")
 		}
-		if cfg.Level.Since(plan.Level221) {
+		switch {
+		case args.rescuable:
 			return &IncludeError{Reason: err.Error()}
+		case cfg.Level.Since(plan.Level221):
+			return &syntax.Error{Msg: "Could not include role: " + reason + "\n\nCould not include role.\n\n<<< caused by >>>\n\n" + err.Error()}
 		}
 		return &IncludeError{Reason: reason, Told: true, Text: err.Error()}
 	}
 	var noFile *roles.NoFileError
-	if cfg.Level.Since(plan.Level221) && errors.As(err, &noFile) {
+	if errors.As(err, &noFile) && args.rescuable {
 		return &IncludeError{Reason: noFile.Error()}
 	}
 	if err != nil {

@@ -155,6 +155,9 @@ func (p *Play) readRole(r *role, c roleCall) error {
 	var errs []error
 	note := func(err error) {
 		var noFile *roles.NoFileError
+		if errors.As(err, &noFile) && noFile.NoDir && !p.project.cfg.Level.Since(plan.Level221) {
+			return
+		}
 		if !c.included || !p.project.cfg.Level.Since(plan.Level221) || !errors.As(err, &noFile) {
 			err = p.at(c.entry.Place, err)
 		}

@@ -126,6 +126,7 @@ func errorRows() []Row {
 		{"reserved-set", "2.19", "names that Ansible reserves, as variables of inventories, roles and tasks, of `register`, `set_fact` and `include_vars`", "nothing is said", "a warning with the place; of an inventory in INI hark does not know it", runner, "other names"},
 		{"diff-header", "2.19", "`--diff` of `copy` with `content`", "names a temporary file", "names the destination", runner, ""},
 		{"module-options-2.19", "2.19", "options of modules", "those that came with 2.15 to 2.18 are taken; `get_md5` of `stat`, `params` of `yum_repository`", "those of 2.19.11, `checksum_algorithm` of `find` and `auto_install_module_deps` of `apt` and `dnf` too; others are refused", "modules", ""},
+		{"windows-lines", "2.19", "`\\r\\n` in what is printed", "stays", "`\\n`", view, ""},
 		{"file-diff", "2.19", "results of `file`", "`diff`", "`diff` with `--diff` alone", "modules", ""},
 		{"args", "2.19", "`args` that is no mapping, `args` beside `key=value`, `action` as a mapping", "empty text is taken; nothing is said", "an error; deprecation warnings with the place", "playbook/syntax", "a mapping of all arguments; the action by its name"},
 		{"environment", "2.19", "`omit` in `environment`", "is a text of its own", "the variable is left out", runner, ""},

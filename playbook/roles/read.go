@@ -35,7 +35,12 @@ func (f Found) has(dir, name string) bool {
 }
 
 // NoFileError says that a role has no file that was asked for by its name.
-type NoFileError struct{ err error }
+type NoFileError struct {
+	// NoDir tells that not even the directory is there, which is an error since ansible-core 2.21.
+	NoDir bool
+
+	err error
+}
 
 func (e *NoFileError) Error() string { return e.err.Error() }
 func (e *NoFileError) Unwrap() error { return e.err }
@@ -46,6 +51,9 @@ func (e *NoFileError) Unwrap() error { return e.err }
 func (f Found) Files(sub, main string, dirs bool) ([]string, error) {
 	dir := filepath.Join(f.Path, sub)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		if main != "" {
+			return nil, &NoFileError{true, fail("Could not find specified file in role, its '%s/' is not usable.", sub)}
+		}
 		return nil, nil
 	}
 	extensions := []string{".yml", ".yaml", ".json", ""}
@@ -60,7 +68,7 @@ func (f Found) Files(sub, main string, dirs bool) ([]string, error) {
 	}
 	files := find(base, extensions, dirs)
 	if len(files) == 0 && main != "" {
-		return nil, &NoFileError{fail("Could not find specified file in role: %s/%s", sub, main)}
+		return nil, &NoFileError{false, fail("Could not find specified file in role: %s/%s", sub, main)}
 	}
 	for _, file := range files {
 		if rel, err := filepath.Rel(dir, file); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {

@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,7 +104,7 @@ func TestFilesOfARole(t *testing.T) {
 	}{
 		{"vars", "", true, "vars/main.yaml/no.yml"}, {"vars", "main", true, "vars/main/a.json vars/main/b.yml vars/main/sub/c.yaml"},
 		{"tasks", "", false, "tasks/main.yaml"}, {"tasks", "other", false, "tasks/other"}, {"tasks", "other.yml", false, "tasks/other.yml"},
-		{"defaults", "", true, "defaults/main"}, {"handlers", "", false, ""}, {"handlers", "main", false, ""}, {"meta", "", false, ""},
+		{"defaults", "", true, "defaults/main"}, {"handlers", "", false, ""}, {"meta", "", false, ""},
 	} {
 		got, err := f.Files(c.sub, c.main, c.dirs)
 		for i := range got {
@@ -112,6 +113,10 @@ func TestFilesOfARole(t *testing.T) {
 		if err != nil || strings.Join(got, " ") != c.want {
 			t.Errorf("%s %q: %q, %v; want %s", c.sub, c.main, got, err, c.want)
 		}
+	}
+	var noFile *NoFileError
+	if _, err := f.Files("handlers", "main", false); !errors.As(err, &noFile) || !noFile.NoDir || err.Error() != "Could not find specified file in role, its 'handlers/' is not usable." {
+		t.Errorf("without a directory: %v", err)
 	}
 	for _, name := range []string{"none", "../../etc/passwd"} {
 		if got, err := f.Files("tasks", name, false); err == nil {

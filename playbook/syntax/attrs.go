@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 
 	"hark/modules/py/ident"
@@ -163,23 +164,39 @@ func (r *reader) tags(o object) []value.Value {
 	if n == nil {
 		return nil
 	}
-	if l, ok := n.Value.(*value.List); ok {
-		return l.Items
-	}
-	s, ok := value.Text(n.Value)
-	if !ok {
-		if _, ok := n.Value.(*value.Dict); ok {
-			r.fail(n, "tags must be specified as a list").General = true
-		} else {
+	var tags []value.Value
+	text, isText := value.Text(n.Value)
+	switch v := n.Value.(type) {
+	case *value.List:
+		tags = v.Items
+	case *value.Dict:
+		r.fail(n, "tags must be specified as a list").General = true
+	default:
+		if !isText {
 			r.say("tags must be specified as a list").General = true
+			return nil
 		}
-		return nil
+		for _, tag := range strings.Split(text, ",") {
+			tags = append(tags, value.YAMLStr(strings.TrimSpace(tag)))
+		}
 	}
-	var out []value.Value
-	for _, tag := range strings.Split(s, ",") {
-		out = append(out, value.YAMLStr(strings.TrimSpace(tag)))
+	r.g.Loader.warnOfTags(tags, r.place(n))
+	return tags
+}
+
+// warnOfTags warns of tags whose names mean something where tags are selected, as ansible-core 2.20 does.
+func (l *Loader) warnOfTags(tags []value.Value, at Place) {
+	var reserved []string
+	for _, tag := range tags {
+		name, _ := value.Text(tag)
+		if said := value.ReprText(name); slices.Contains([]string{"all", "tagged", "untagged"}, name) && !slices.Contains(reserved, said) {
+			reserved = append(reserved, said)
+		}
 	}
-	return out
+	if len(reserved) > 0 && l.Level.Since(plan.Level220) {
+		l.warn("Found reserved tagnames in tags: [%s], we do not recommend doing this as it might give unexpected results\n%s",
+			strings.Join(reserved, ", "), Origin(at, l.text(at.File, false)))
+	}
 }
 
 // ownCollections reads the keyword collections; nil if it was not given.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hark/modules/py/value"
+	"hark/playbook/plan"
 )
 
 // roleFrom are the arguments of role includes that name a file.
@@ -12,6 +13,8 @@ var roleFrom = []string{"tasks_from", "vars_from", "defaults_from", "handlers_fr
 var (
 	taskFileArgs = words("file _raw_params apply")
 	roleFileArgs = words("name role tasks_from vars_from defaults_from handlers_from apply public allow_duplicates rolespec_validate")
+	// rescuableArgs are those of ansible-core 2.21.
+	rescuableArgs = words("name role tasks_from vars_from defaults_from handlers_from apply public allow_duplicates rolespec_validate rescuable")
 )
 
 // checkInclude judges the arguments of imports and includes. The file of a task file is then under "_raw_params".
@@ -57,8 +60,15 @@ func (r *reader) checkRoleFile(o object, t *Task) {
 		r.failAt(o.at, "'name' is a required field for %s.", t.Action)
 		return
 	}
-	if bad := badArgs(t.Args, roleFileArgs); bad != "" {
+	known := roleFileArgs
+	if r.g.Loader.Level.Since(plan.Level221) {
+		known = rescuableArgs
+	}
+	if bad := badArgs(t.Args, known); bad != "" {
 		r.failAt(o.at, "Invalid options for %s: %s", t.Action, bad)
+	}
+	if v, ok := t.Args.Get("rescuable"); ok && !includeRole[t.Action] && !value.Falsy(v) && known["rescuable"] {
+		r.failAt(o.at, "Invalid options for %s: rescuable", t.Action)
 	}
 	for _, key := range roleFrom {
 		v, given := t.Args.Get(key)

@@ -108,7 +108,7 @@ func (s *Screens) Options(r Run) view.Options {
 		FailedToStderr: s.Settings.Bool(screen + "display_failed_stderr"), CustomStats: s.Settings.Bool("SHOW_CUSTOM_STATS"),
 		HostStarts: s.Settings.Bool(screen + "show_per_host_start"), PathOnFailure: s.Settings.Bool(screen + "show_task_path_on_failure"),
 		ShowArgs: s.Settings.Bool("DISPLAY_ARGS_TO_STDOUT"), ResultFormat: s.Settings.Text(screen + "result_format"),
-		Pretty: s.pretty(), DiffContext: s.Settings.Int("DIFF_CONTEXT"), QuietResults: !s.Settings.Bool("ACTION_WARNINGS"),
+		Pretty: s.pretty(), Indent: s.indent(), YAMLWidth: s.yamlWidth(), HideIncluded: !s.Settings.Bool(screen + "display_included_hosts"), DiffContext: s.Settings.Int("DIFF_CONTEXT"), QuietResults: !s.Settings.Bool("ACTION_WARNINGS"),
 		JSONIndent: s.Settings.Int("callback/json.json_indent"), TreeDir: s.treeDir(r), LogDir: s.Settings.Text("callback/log_plays.log_folder"), JUnit: s.junitOptions(),
 		Origin: r.Origin, Flags: r.Flags, ProfileLimit: s.profileLimit(), ProfileSort: s.Settings.Text("callback/profile_tasks.sort_order"),
 	}
@@ -119,6 +119,22 @@ func (s *Screens) pretty() *bool {
 		return &b
 	}
 	return nil
+}
+
+func (s *Screens) indent() *int {
+	n := s.Settings.Int("callback/default.result_indentation")
+	return &n
+}
+
+// yamlWidth is where lines of YAML are broken.
+func (s *Screens) yamlWidth() int {
+	switch s.Settings.Text("callback/default.result_yaml_line_width") {
+	case "no-break":
+		return -1
+	case "terminal-width":
+		return s.Display.Columns()
+	}
+	return 0
 }
 
 func (s *Screens) treeDir(r Run) string {

@@ -339,6 +339,9 @@ func (v *defaultView) Retry(r Result) {
 }
 
 func (v *defaultView) Included(t Task, in Include) {
+	if v.o.HideIncluded {
+		return
+	}
 	line := "included: " + in.Path + " for " + strings.Join(in.Hosts, ", ")
 	if in.Label != "" {
 		line += " => (item=" + in.Label + ")"

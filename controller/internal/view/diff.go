@@ -11,7 +11,7 @@ func (d dumper) diffText(v value.Value) string {
 	if d.format == "yaml" {
 		return d.yamlDiff(v)
 	}
-	return value.JSONText(v, value.JSONOptions{Lines: true, Indent: "    ", Sorted: true, ASCII: true}) + "\n"
+	return value.JSONText(v, value.JSONOptions{Lines: true, Indent: strings.Repeat(" ", max(d.indent, 0)), Sorted: true, ASCII: true}) + "\n"
 }
 
 // differ prints the diff of a result: an entry or a list of them.

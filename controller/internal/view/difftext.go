@@ -7,5 +7,5 @@ func DiffText(r Result) string {
 		return ""
 	}
 	const around = 3
-	return differ{d: &Display{screen: &screen{}}, context: around, mapping: dumper{}.diffText}.text(diff)
+	return differ{d: &Display{screen: &screen{}}, context: around, mapping: dumper{indent: usualIndent}.diffText}.text(diff)
 }

@@ -31,6 +31,11 @@ type Options struct {
 	// ResultFormat is json ("") or yaml; Pretty is callback_format_pretty, nil when not set.
 	ResultFormat string `json:"result_format,omitempty"`
 	Pretty       *bool  `json:"pretty,omitempty"`
+	// Indent is result_indentation, nil for 4. YAMLWidth is where lines of YAML are broken, 0 for 80, negative for nowhere.
+	Indent    *int `json:"indent,omitempty"`
+	YAMLWidth int  `json:"yaml_width,omitempty"`
+	// HideIncluded is display_included_hosts=no.
+	HideIncluded bool `json:"hide_included,omitempty"`
 	// DiffContext is the number of lines around a change.
 	DiffContext int `json:"diff_context,omitempty"`
 	// QuietResults keeps the warnings of module results back (action_warnings=no).

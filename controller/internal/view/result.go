@@ -141,10 +141,18 @@ type dumper struct {
 	verbosity int
 	format    string
 	pretty    *bool
+	// indent is that of results of several lines, width that of lines of YAML.
+	indent, width int
 }
 
+const usualIndent = 4
+
 func (o Options) dumper() dumper {
-	return dumper{verbosity: o.Display.Verbosity(), format: o.ResultFormat, pretty: o.Pretty}
+	d := dumper{verbosity: o.Display.Verbosity(), format: o.ResultFormat, pretty: o.Pretty, indent: usualIndent, width: o.YAMLWidth}
+	if o.Indent != nil {
+		d.indent = *o.Indent
+	}
+	return d
 }
 
 // dump is the result as JSON, or as YAML if the user chose so. An indent of -1 leaves it to the options.
@@ -152,7 +160,7 @@ func (d dumper) dump(s shown, indent int) string {
 	yaml := d.format == "yaml"
 	pretty := s.marks.Verbose.On() || d.pretty == nil && yaml || d.pretty != nil && *d.pretty || d.verbosity > 2
 	if indent <= 0 && pretty {
-		indent = 4
+		indent = d.indent
 	}
 	if d.pretty != nil && !*d.pretty {
 		indent = -1

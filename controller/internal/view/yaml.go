@@ -15,17 +15,13 @@ func (d dumper) yaml(res *value.Dict, indent int) string {
 	if d.lossy() {
 		omitLines(res)
 	}
-	text := d.yamlText(res, indent)
-	if indent <= 0 {
-		indent = 4
-	}
-	return indentLines(text, indent)
+	return indentLines(d.yamlText(res, indent), below(indent))
 }
 
 func (d dumper) lossy() bool { return d.pretty == nil || *d.pretty }
 
 func (d dumper) yamlText(v value.Value, indent int) string {
-	return yamlDump(v, pyyaml.DumpOptions{Indent: max(indent, 0), Unicode: true, Text: func(s string) (string, byte) {
+	return yamlDump(v, pyyaml.DumpOptions{Indent: max(indent, 0), Width: d.width, Unicode: true, Text: func(s string) (string, byte) {
 		if !strings.ContainsAny(s, "\n\u0085\u2028\u2029") {
 			return s, 0
 		}
@@ -36,7 +32,17 @@ func (d dumper) yamlText(v value.Value, indent int) string {
 	}})
 }
 
-func (d dumper) yamlDiff(v value.Value) string { return indentLines(d.yamlText(v, 4), 4) + "\n" }
+func (d dumper) yamlDiff(v value.Value) string {
+	return indentLines(d.yamlText(v, d.indent), usualIndent) + "\n"
+}
+
+// below is how far a result is indented below its line.
+func below(indent int) int {
+	if indent <= 0 {
+		return usualIndent
+	}
+	return indent
+}
 
 // yamlDump is a value as YAML. What cannot be written is shown as its error.
 func yamlDump(v value.Value, o pyyaml.DumpOptions) string {

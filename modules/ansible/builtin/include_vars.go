@@ -48,6 +48,7 @@ type included struct {
 	secret bool
 	// unread: the last file could not be read.
 	unread bool
+	stale  []map[string]any // deprecations
 }
 
 func runIncludeVars(ctx context.Context, env *modules.Env, a includeVarsArgs) (modules.Result, error) {
@@ -79,7 +80,7 @@ func runIncludeVars(ctx context.Context, env *modules.Env, a includeVarsArgs) (m
 	if failure != "" {
 		data.Put("message", failure)
 	}
-	return modules.Result{Failed: failure != "", Data: data, Marks: result.Marks{NoLog: result.FlagOf(w.secret)}}, nil
+	return modules.Result{Failed: failure != "", Data: data, Deprecations: w.stale, Marks: result.Marks{NoLog: result.FlagOf(w.secret)}}, nil
 }
 
 // checkOptions checks which options go together.
@@ -96,6 +97,9 @@ func (w *included) checkOptions() error {
 	w.exts = []string{"yaml", "yml", "json"}
 	if v := w.Extensions; v != nil {
 		items, isList := value.Items(v)
+		if !isList && w.env.Release.Since(modules.Release220) {
+			return modules.Raise("The 'extensions' option must be a list.")
+		}
 		text, isText := value.Text(v)
 		switch w.exts = nil; {
 		case isText:
@@ -111,7 +115,13 @@ func (w *included) checkOptions() error {
 }
 
 func (w *included) parseIgnore() error {
-	text, _ := value.Text(w.Ignore)
+	text, isText := value.Text(w.Ignore)
+	if _, isList := value.Items(w.Ignore); !isList && !isText && !value.Falsy(value.OrNone(w.Ignore)) && w.env.Release.Since(modules.Release220) {
+		return modules.Raise("The 'ignore_files' option must be a list.")
+	}
+	if text != "" && w.env.Release.Since(modules.Release220) {
+		w.stale = []map[string]any{{"msg": "Specifying 'ignore_files' as a string is deprecated.", "version": "2.24", "collection_name": "ansible.builtin"}}
+	}
 	names := strings.Fields(text)
 	items, _ := value.Items(w.Ignore)
 	for _, x := range items {
