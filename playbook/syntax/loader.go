@@ -68,7 +68,7 @@ func (l *Loader) read(file string) (data []byte, vaulted bool, err error) {
 	}
 	l.keep(file, nil)
 	data, err = l.Secrets.Decrypt(data, file)
-	return data, true, err
+	return data, true, vault.Worded(err, l.Tagged)
 }
 
 // reason words an error of the system as Python does.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"hark/modules/mask"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/sealed"
 )
 
@@ -45,6 +46,14 @@ func (s *Secrets) Hide(texts ...string) {
 func (s *Secrets) Decrypt(data []byte, name string) ([]byte, error) {
 	plain, _, err := s.Open(data, name)
 	return plain, err
+}
+
+// Worded is an error as a language tells it: a sentence in the tagged one, where there is no secret at all.
+func Worded(err error, tagged bool) error {
+	if tagged && errors.Is(err, value.ErrNoSecret) {
+		return fmt.Errorf("%w.", err)
+	}
+	return err
 }
 
 // DecryptString opens a vault string; it fits value.Vault.Decrypt.

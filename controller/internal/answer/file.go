@@ -178,10 +178,15 @@ func (a *Answerer) open(path string, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("cannot open the vault %s: it is larger than %d bytes", path, maxVault)
 	}
 	if a.Secrets == nil || len(a.Secrets.List) == 0 {
-		//lint:ignore ST1005 the words that users see
-		return nil, fmt.Errorf("A vault password or secret must be specified to decrypt %s", path)
+		return nil, errNoPassword(path)
 	}
 	return a.read(path)
+}
+
+// errNoPassword says that there is no secret at all for a vault that is a file to copy, or to look into.
+func errNoPassword(path string) error {
+	//lint:ignore ST1005 the words that users see
+	return fmt.Errorf("A vault password or secret must be specified to decrypt %s", path)
 }
 
 func (b *blob) all() ([]byte, error) {

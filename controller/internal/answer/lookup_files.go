@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,8 +17,19 @@ func (a *Answerer) read(path string) ([]byte, error) {
 	if err != nil || !vault.IsEncrypted(data) {
 		return data, err
 	}
-	return a.Secrets.Decrypt(data, path)
+	data, err = a.Secrets.Decrypt(data, path)
+	if err != nil {
+		return nil, &vaultError{vault.Worded(err, a.Templates.Tagged())}
+	}
+	return data, nil
 }
+
+// vaultError is why a vault could not be opened.
+type vaultError struct{ cause error }
+
+func (e *vaultError) Error() string { return e.cause.Error() }
+
+func (e *vaultError) Unwrap() error { return e.cause }
 
 func lookupFile(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	var out []value.Value
@@ -48,8 +60,15 @@ func (c *lookupCall) file(a *Answerer, term string) ([]byte, error) {
 		path = a.find(c, "files", term)
 	}
 	if path != "" {
-		if data, err := a.read(path); err == nil {
+		data, err := a.read(path)
+		var sealed *vaultError
+		switch isSealed := errors.As(err, &sealed); {
+		case err == nil:
 			return data, nil
+		case isSealed && tagged:
+			return nil, failLookup("AnsibleError", "Unable to access the file %s: %v", value.ReprText(term), err)
+		case isSealed:
+			return nil, failLookup("AnsibleVaultError", "%v", err)
 		}
 	}
 	if tagged {
@@ -69,6 +88,9 @@ func lookupUnvault(a *Answerer, c *lookupCall) ([]value.Value, error) {
 			return nil, failLookup("AnsibleParserError", "Unable to find file matching \"%s\" ", term)
 		}
 		data, err := a.read(path)
+		if errors.Is(err, value.ErrNoSecret) && !a.Templates.Tagged() {
+			err = errNoPassword(path)
+		}
 		if err != nil {
 			return nil, failLookup("AnsibleParserError", "%v", err)
 		}

@@ -129,6 +129,8 @@ func ErrorClass(err error) string {
 func QualifiedClass(err error) string {
 	class := ErrorClass(err)
 	switch {
+	case class == "AnsibleVaultError":
+		return "ansible.parsing.vault." + class
 	case strings.HasPrefix(class, "Ansible"):
 		return "ansible.errors." + class
 	case strings.HasPrefix(class, "Template"), class == "UndefinedError", class == "FilterArgumentError":
