@@ -102,7 +102,7 @@ func (r *reader) section(o object, key string) []Entry {
 	}
 	msg := "A malformed block was encountered while loading " + key
 	if key == "tasks" {
-		msg += fmt.Sprintf(": %s should be a list or None but is %s", value.Printed(n.Value), Class(n.Value))
+		msg += fmt.Sprintf(": %s should be a list or None but is %s", value.Printed(n.Value), r.g.class(n.Value))
 	}
 	return r.entries(n, msg, o.at)
 }

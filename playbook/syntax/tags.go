@@ -13,14 +13,18 @@ import (
 func (l *Loader) options(name string) pyyaml.Options {
 	return pyyaml.Options{Text: value.KindYAML, Time: datetime.Printed, Tag: func(tag string, n pyyaml.Tagged) (value.Value, bool, error) {
 		return l.tag(tag, n, Place{name, n.Mark.Line, n.Mark.Column})
-	}, Duplicate: func(key value.Value, at pyyaml.Mark) error {
+	}, Duplicate: func(key *pyyaml.Node, at pyyaml.Mark) error {
 		if l.Duplicates == "ignore" {
 			return nil
 		}
 		msg := fmt.Sprintf("While constructing a mapping from %s, line %d, column %d, found a duplicate dict key (%s). Using last defined value only.",
-			name, at.Line, at.Column, value.Printed(key))
+			name, at.Line, at.Column, value.Printed(key.Value))
 		if l.Duplicates == "error" {
 			return errors.New(msg)
+		}
+		if l.Tagged {
+			found := l.Errorf(Place{name, key.Mark.Line, key.Mark.Column}, "Found duplicate mapping key %s.", value.ReprText(value.Printed(key.Value)))
+			msg = found.Msg + "\n\nUsing last defined value only."
 		}
 		l.warn("%s", msg)
 		return nil

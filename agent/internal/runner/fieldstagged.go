@@ -26,6 +26,9 @@ func (rd *reader) processing(name string, x plan.Expr, f *fault) error {
 	if len(f.links) == 0 {
 		f.links = []link{{msg: f.text, spot: spot{text: text}}}
 	}
+	if name == "delegate_to" { // which is rendered before all others
+		return f
+	}
 	return f.under(link{msg: "Error processing keyword " + value.ReprText(strings.TrimSuffix(name, "_val")) + ".", spot: spot{text: text}})
 }
 

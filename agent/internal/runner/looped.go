@@ -41,10 +41,13 @@ func (l looped) items(ctx context.Context) ([]value.Value, error) {
 	}
 	list, ok := v.(*value.List)
 	if !ok && l.e.tagged() && l.e.s.Loop.With == "" {
-		written, _ := value.Text(l.e.s.Loop.Over.V)
+		at := spot{key: "loop", value: true}
+		if written, isText := value.Text(l.e.s.Loop.Over.V); isText {
+			at = spot{text: written}
+		}
 		msg := "The `loop` value must resolve to a 'list', not " + value.ReprText(value.PlainType(v)) + "."
 		return nil, &fault{text: msg, bare: true, links: []link{
-			{msg: msg, help: "Provide a list of items/templates, or a template resolving to a list.", spot: spot{text: written}}}}
+			{msg: msg, help: "Provide a list of items/templates, or a template resolving to a list.", spot: at}}}
 	}
 	if !ok {
 		text, _ := value.ToStr(v)

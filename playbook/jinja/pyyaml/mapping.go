@@ -73,7 +73,7 @@ func (c *constructor) duplicate(k *Node, mapping Mark) error {
 	if c.o.Duplicate == nil {
 		return nil
 	}
-	err := c.o.Duplicate(k.Value, mapping)
+	err := c.o.Duplicate(k, mapping)
 	var known *Error
 	if err == nil || errors.As(err, &known) {
 		return err

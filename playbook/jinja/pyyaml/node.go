@@ -54,7 +54,7 @@ type Options struct {
 	Time func(text string) value.Value
 	// Duplicate hears of a key that stands twice in a mapping, with the place of the mapping; the last one wins.
 	// An error that it returns ends the reading.
-	Duplicate func(key value.Value, mapping Mark) error
+	Duplicate func(key *Node, mapping Mark) error
 }
 
 // Tagged is a node with a tag of its own, for Options.Tag.
