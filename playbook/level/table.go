@@ -79,6 +79,7 @@ func plugins() []Row {
 		{"headers", "2.19", "`#jinja2:` headers with unknown or odd settings", "taken or ignored", "an error", templar, "the settings of Jinja with Python's values: `#jinja2: trim_blocks: False`"},
 		{"embedded", "2.19", "templates in texts within expressions", "rendered in terms of lookups", "the same, with a warning; in conditions too", templar, "`~`: `lookup('file', dir ~ '/name')`"},
 		{"filter-bool", "2.19", "`x | bool` of anything else", "None for None, else false", "always a bool", filters, ""},
+		{"human-to-bytes", "2.19", "`human_to_bytes` of `2 Mbytes`, of `2 MB more`", "read", "an error: the text is a number and a unit, `M`, `MB` or `megabyte`", filters, "`2 MB`"},
 		{"filter-default", "2.19", "`x | default(y, z)`", "z is true or false as in Python", "z must be a bool; what failed for another reason than being undefined still fails", filters, "`default(y, true)`"},
 		{"inline-if", "2.19", "`{{ 'a' if false }}`", "nothing", "an error, but within text", templar, "`else ''`, or `else omit`"},
 	}
@@ -147,7 +148,6 @@ func missing() []Row {
 		{"modules", "2.19", "words of some modules", "", "others", "", ""},
 		{"deprecations-left", "2.19", "tests that give no bool", "", "deprecation warnings", "", ""},
 		{"sets", "2.19", "union, intersect and difference of lists", "keep the order of the lists", "any order", "", ""},
-		{"human-to-bytes", "2.19", "`human_to_bytes` of `2 Mbytes`", "read", "an error", "", ""},
 		{"first-found", "2.19", "`first_found` with undefined entries in its options", "fails", "goes on to the next", "", ""},
 		{"commands", "2.19", "texts of ansible-config, ansible-doc and ansible-inventory", "", "others, and other exit codes", "", ""},
 	}

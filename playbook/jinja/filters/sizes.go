@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -98,32 +99,87 @@ func humanReadable(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value
 var humanSize = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(\d*\.?\d*)\s*([A-Za-z]+)?`) })
 
 func humanToBytes(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("human_to_bytes", value.Opt("default_unit", none), value.Opt("isbits", value.Bool(false)))
+	q, err := sizeAsked(in, args)
 	if err != nil {
 		return nil, err
 	}
-	isBits, err := value.Truth(a[1])
-	if err != nil {
-		return nil, err
-	}
-	text, err := value.ToStr(in)
-	if err != nil {
-		return nil, err
-	}
-	m := humanSize().FindStringSubmatch(text)
+	m := humanSize().FindStringSubmatch(q.text)
 	n, numErr := strconv.ParseFloat(m[1], 64)
-	unit := m[2]
-	if unit == "" {
-		unit, _ = value.Text(a[0])
-	}
 	factor, known := 1.0, true
-	if unit != "" {
-		factor, known = sizeFactor(unit, isBits)
+	if unit := cmp.Or(m[2], q.unit); unit != "" {
+		factor, known = sizeFactor(unit, q.bits)
 	}
 	if numErr != nil || !known {
-		return nil, value.FilterErrorf("human_to_bytes() can't interpret following string: %s", text)
+		return nil, value.FilterErrorf("human_to_bytes() can't interpret following string: %s", q.text)
 	}
 	return value.FloatToInt(pyRound(n*factor, 0))
+}
+
+// sizeQuery is what human_to_bytes was asked.
+type sizeQuery struct {
+	text, unit string
+	bits       bool
+}
+
+func sizeAsked(in value.Value, args *jinja.Args) (q sizeQuery, err error) {
+	a, err := args.Bind("human_to_bytes", value.Opt("default_unit", none), value.Opt("isbits", value.Bool(false)))
+	if err != nil {
+		return q, err
+	}
+	if q.bits, err = value.Truth(a[1]); err != nil {
+		return q, err
+	}
+	q.unit, _ = value.Text(a[0])
+	q.text, err = value.ToStr(in)
+	return q, err
+}
+
+var exactSize = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]*\.?[0-9]+)(?:\s*([A-Za-z]+))?\s*$`) })
+
+// exactBytes is human_to_bytes that takes whole texts, and units in full only.
+func exactBytes(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	q, err := sizeAsked(in, args)
+	if err != nil {
+		return nil, err
+	}
+	const bad = "human_to_bytes() can't interpret the input: human_to_bytes() "
+	m := exactSize().FindStringSubmatch(q.text)
+	if m == nil {
+		return nil, value.FilterErrorf(bad+"can't interpret following string: %s", q.text)
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return nil, err
+	}
+	unit := cmp.Or(m[2], q.unit)
+	if unit == "" {
+		return value.FloatToInt(pyRound(n, 0))
+	}
+	var letters []string
+	at := -1
+	for i, u := range sizeUnits {
+		letters = append(letters, u.letter)
+		if u.letter == strings.ToUpper(unit[:1]) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil, value.FilterErrorf(bad+"failed to convert %s (unit = %s). The suffix must be one of %s", q.text, unit, strings.Join(letters, ", "))
+	}
+	class, word := "B", "byte"
+	if q.bits {
+		class, word = "b", "bit"
+	}
+	letter, expected := sizeUnits[at].letter, ""
+	short := letter + class
+	if expected = "expect " + short + " or " + letter; letter == "B" {
+		short, expected = class, "expect "+class+" or "+word
+	}
+	prefix := map[string]string{"Y": "yotta", "Z": "zeta", "E": "exa", "P": "peta", "T": "tera", "G": "giga", "M": "mega", "K": "kilo"}[letter]
+	if len(unit) > 1 && strings.ToLower(unit) != prefix+word && unit != short {
+		return nil, value.FilterErrorf(bad+"failed to convert %s. Value is not a valid string (%s)", q.text, expected)
+	}
+	return value.FloatToInt(pyRound(n*sizeUnits[at].power, 0))
 }
 
 // sizeFactor is what a unit stands for: its first letter counts, and the second tells bytes (B) from bits (b) unless the

@@ -9,7 +9,7 @@ import (
 func Tagged() map[string]jinja.Filter {
 	all := map[string]jinja.Filter{}
 	for name, f := range map[string]jinja.Filter{
-		"type_debug": plainTypeDebug, "mandatory": taggedMandatory, "bool": taggedBool, "default": strictDefault, "d": strictDefault,
+		"type_debug": plainTypeDebug, "human_to_bytes": exactBytes, "mandatory": taggedMandatory, "bool": taggedBool, "default": strictDefault, "d": strictDefault,
 	} {
 		for _, prefix := range []string{"", "ansible.builtin.", "ansible.legacy."} {
 			all[prefix+name] = f
