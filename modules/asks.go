@@ -2,6 +2,7 @@ package modules
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"hark/modules/py/value"
@@ -28,12 +29,17 @@ type Asks struct {
 	Reached func(ctx context.Context) (ok bool, why value.Value, err error)
 }
 
-// Pause is a text that is shown to the user. Limit is how long it waits, 0 for as long as he takes; Echo shows what he types.
+// Pause is a text that is shown to the user, and a question that is shown where there is somebody to answer. Limit is how long it waits, 0 for as long as he takes;
+// Echo shows what he types.
 type Pause struct {
 	Text  string
+	Ask   string
 	Limit time.Duration
 	Echo  bool
 }
+
+// ErrUnattended says that a Pause with a question and without a limit did not wait, since there is nobody to answer.
+var ErrUnattended = errors.New("nobody is there to answer")
 
 // NewHost is a host of add_host: its name without a port, its groups, its variables.
 type NewHost struct {

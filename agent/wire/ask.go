@@ -141,7 +141,9 @@ type Place struct {
 
 // Prompt is a pause on the controller.
 type Prompt struct {
-	Text  string        `json:"text,omitempty"`
+	Text string `json:"text,omitempty"`
+	// Ask is shown where there is somebody to answer. Where nobody is and there is no limit the answer is none, and the task says so.
+	Ask   string        `json:"ask,omitempty"`
 	Limit time.Duration `json:"limit,omitempty"` // 0 waits for the user
 	Echo  bool          `json:"echo"`
 }

@@ -180,9 +180,12 @@ func (d *door) controller(ctx context.Context, a wire.Ask) (wire.Answer, error) 
 }
 
 func (d *door) pause(ctx context.Context, p modules.Pause) (string, error) {
-	ans, err := d.controller(ctx, wire.Ask{Kind: wire.AskPrompt, Prompt: &wire.Prompt{Text: p.Text, Limit: p.Limit, Echo: p.Echo}})
+	ans, err := d.controller(ctx, wire.Ask{Kind: wire.AskPrompt, Prompt: &wire.Prompt{Text: p.Text, Ask: p.Ask, Limit: p.Limit, Echo: p.Echo}})
 	if err != nil {
 		return "", err
+	}
+	if p.Ask != "" && value.IsNone(ans.Value.V) {
+		return "", modules.ErrUnattended
 	}
 	text, _ := value.Text(ans.Value.V)
 	return text, nil

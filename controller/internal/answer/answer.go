@@ -16,6 +16,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/debugger"
 	"hark/controller/internal/plugins"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -356,6 +357,9 @@ func (a *Answerer) prompt(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	a.prompts.Lock()
 	defer a.prompts.Unlock()
 	text, err := a.Pause(ctx, *ask.Prompt)
+	if errors.Is(err, modules.ErrUnattended) {
+		return wire.Answer{Value: plan.Lit(value.None{})}, nil
+	}
 	if err != nil {
 		return wire.Answer{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"os"
@@ -108,7 +109,10 @@ func (p Prompter) Pause(ctx context.Context, w wire.Prompt) (string, error) {
 	}
 	if !p.Console.Interactive() {
 		show()
-		if w.Limit == 0 {
+		switch {
+		case w.Limit == 0 && w.Ask != "":
+			return "", modules.ErrUnattended
+		case w.Limit == 0:
 			p.Display.Warn("Not waiting for response to prompt as stdin is not interactive")
 		}
 		return "", Wait(ctx, w.Limit)
@@ -119,6 +123,9 @@ func (p Prompter) Pause(ctx context.Context, w wire.Prompt) (string, error) {
 	}
 	defer k.Close()
 	show() // only now: what is typed in answer to it must not be lost with the terminal's old settings
+	if w.Ask != "" {
+		p.Display.Print(view.NoColor, w.Ask)
+	}
 	if w.Limit == 0 {
 		return p.typed(ctx, k, w.Echo)
 	}

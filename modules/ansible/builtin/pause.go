@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -68,9 +69,17 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 		return modules.Result{}, err
 	}
 	start := time.Now()
-	input, err := env.Asks.Pause(ctx, modules.Pause{Text: o.text(env.Task, seconds), Limit: time.Duration(max(seconds, 0)) * time.Second, Echo: o.Echo})
-	if err != nil {
-		return modules.Result{}, err
+	text, ask := o.texts(env.Task, seconds)
+	if !env.Tagged() {
+		text, ask = strings.TrimPrefix(text+"\n"+ask, "\n"), ""
+	}
+	input, err := env.Asks.Pause(ctx, modules.Pause{Text: text, Ask: ask, Limit: time.Duration(max(seconds, 0)) * time.Second, Echo: o.Echo})
+	var res modules.Result
+	switch {
+	case errors.Is(err, modules.ErrUnattended):
+		res.Warnings = []string{"Not waiting for response to prompt as stdin is not interactive"}
+	case err != nil:
+		return res, err
 	}
 	stop := time.Now()
 	took := stop.Sub(start).Seconds()
@@ -78,12 +87,13 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 	if unit == "minutes" {
 		shown /= 60
 	}
-	return modules.Result{Data: value.DictOf(
+	res.Data = value.DictOf(
 		"rc", int64(0), "stderr", "",
 		"stdout", fmt.Sprintf("Paused for %s %s", modules.Str(math.Round(shown*100)/100), unit),
 		"start", modules.TimeText(start), "stop", modules.TimeText(stop), "delta", int64(took),
 		"echo", o.Echo, "user_input", input,
-	)}, nil
+	)
+	return res, nil
 }
 
 // span is the time to wait in whole seconds, -1 for as long as the user takes.
@@ -116,8 +126,8 @@ func yamlType(env *modules.Env, v value.Value) string {
 	return modules.TypeName(v)
 }
 
-// text is what the user sees meanwhile.
-func (o *pauseOptions) text(task string, seconds int) string {
+// texts are what the user sees meanwhile, and what he sees besides if he can answer.
+func (o *pauseOptions) texts(task string, seconds int) (text, ask string) {
 	hidden := ""
 	if !o.Echo {
 		hidden = " (output is hidden)"
@@ -129,11 +139,12 @@ func (o *pauseOptions) text(task string, seconds int) string {
 	}
 	prompt := fmt.Sprintf("[%s]\n%s%s:", strings.TrimSpace(task), question, hidden)
 	if seconds < 0 {
-		return prompt
+		return "", prompt
 	}
-	text := fmt.Sprintf("Pausing for %d seconds%s\n(ctrl+C then 'C' = continue early, ctrl+C then 'A' = abort)\r", seconds, hidden)
+	text = fmt.Sprintf("Pausing for %d seconds%s", seconds, hidden)
+	const keys = "(ctrl+C then 'C' = continue early, ctrl+C then 'A' = abort)\r"
 	if asked {
-		text += "\n" + prompt
+		return text + "\n" + keys, prompt
 	}
-	return text
+	return text, keys
 }
