@@ -179,15 +179,15 @@ func (c junitCounts) attrs(name string) []xmlAttr {
 }
 
 func (v *junit) testCase(task *junitTask, h *junitHost, c *junitCounts) xmlNode {
-	seconds := h.finish.Sub(task.start).Seconds()
+	seconds, hidden := h.finish.Sub(task.start).Seconds(), v.o.Display.Hidden()
 	c.tests++
 	c.seconds += seconds
 	node := xmlNode{tag: "testcase", attrs: []xmlAttr{
-		{"classname", v.class(task.path)}, {"name", fmt.Sprintf("[%s] %s: %s", h.name, task.play, task.name)}, {"time", value.FloatText(seconds)}}}
+		{"classname", v.class(task.path)}, {"name", hidden.Text(fmt.Sprintf("[%s] %s: %s", h.name, task.play, task.name))}, {"time", value.FloatText(seconds)}}}
 	add := func(tag, message, text string) {
-		child := xmlNode{tag: tag, body: text}
+		child := xmlNode{tag: tag, body: hidden.Text(text)}
 		if message != "" {
-			child.attrs = []xmlAttr{{"message", message}, {"type", tag}}
+			child.attrs = []xmlAttr{{"message", hidden.Text(message)}, {"type", tag}}
 		}
 		node.children = append(node.children, child)
 	}

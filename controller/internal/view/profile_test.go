@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"hark/agent/wire"
+	"hark/modules/mask"
 )
 
 // stage is a view with a clock that the test moves.
@@ -18,12 +20,14 @@ type stage struct {
 	out  bytes.Buffer
 	err  bytes.Buffer
 	now  time.Time
+	// hidden are the secrets of its display.
+	hidden mask.Masker
 }
 
 func newStage(t *testing.T, name string, o Options) *stage {
 	t.Helper()
 	s := &stage{now: time.Date(2023, 5, 4, 13, 2, 1, 0, time.FixedZone("", 2*3600))}
-	d, err := NewDisplay(DisplayOptions{Out: &s.out, Err: &s.err})
+	d, err := NewDisplay(DisplayOptions{Out: &s.out, Err: &s.err, Hidden: &s.hidden})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +107,34 @@ func TestTreeKeepsTheLastResultOfEachHost(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "b")); err == nil {
 		t.Error("a host that skipped has a file")
+	}
+}
+
+// TestReportsAndScreensHaveNoSecrets: what is secret when it is written, in names and arguments of tasks and what is printed.
+func TestReportsAndScreensHaveNoSecrets(t *testing.T) {
+	dir := t.TempDir()
+	s := newStage(t, "junit", Options{JUnit: JUnitOptions{Dir: dir}})
+	s.view.PlaybookStart("/p/site.yml")
+	s.view.PlayStart(Play{Name: "of sesame-open"})
+	task := Task{ID: "2", Name: "say sesame-open", Args: []byte(`{"a": "sesame-open"}`)}
+	s.task(task, time.Second)
+	s.view.Done(Result{Task: task, Host: "h", Outcome: &wire.Outcome{Status: wire.StatusFailed, Result: []byte(`{"msg": "no sesame-open"}`)}})
+	s.hidden.Add("sesame-open")
+	s.view.Stats(Stats{})
+	files, _ := filepath.Glob(filepath.Join(dir, "*.xml"))
+	if len(files) != 1 {
+		t.Fatalf("there are %d reports", len(files))
+	}
+	got, err := os.ReadFile(files[0])
+	if err != nil || strings.Contains(string(got), "sesame") || strings.Count(string(got), mask.Placeholder) < 4 {
+		t.Errorf("%v: %s", err, got)
+	}
+	screen := newStage(t, "default", Options{})
+	screen.hidden.Add("sesame-open")
+	screen.task(task, time.Second)
+	screen.view.Done(Result{Task: task, Host: "h", Outcome: &wire.Outcome{Status: wire.OK, Result: []byte(`{}`)}})
+	if got := screen.out.String(); !strings.Contains(got, "TASK [say $REDACTED$] ***") {
+		t.Errorf("%s", got)
 	}
 }
 
