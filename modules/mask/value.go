@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"hark/modules/py/value"
@@ -19,6 +20,18 @@ func (m *Masker) ValueBut(v value.Value, keep func(key string) bool) value.Value
 	}
 	shown, _ := (&walk{m, keep}).value(v)
 	return shown
+}
+
+// JSON is Value of a value as agents and records have it.
+func (m *Masker) JSON(raw json.RawMessage) json.RawMessage {
+	if !m.Holds(raw) {
+		return raw
+	}
+	v, err := value.Decode(raw, value.KindStr)
+	if err != nil {
+		return raw
+	}
+	return value.PlainJSON(m.Value(v))
 }
 
 // walk goes through a value.

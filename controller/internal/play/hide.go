@@ -16,33 +16,32 @@ type hider struct {
 }
 
 // hide takes in what an event says is secret, and hides secrets in its result: what is printed around it the display hides, and the record what it
-// writes. What a host says is secret is hidden in
-// its own results alone: it could take words out of those of others.
+// writes. What a host says is secret is hidden in its own results alone: it could take words out of those of others.
 func (h *hider) hide(e *wire.Event) {
 	if h.all == nil {
 		return
 	}
-	known := []*mask.Masker{h.all}
+	known, own := []*mask.Masker{h.all}, h.all
 	if !e.Own {
-		if h.hosts[e.Host] == nil {
-			h.hosts[e.Host] = &mask.Masker{}
+		if own = h.hosts[e.Host]; own == nil {
+			own = &mask.Masker{}
+			h.hosts[e.Host] = own
 		}
-		known = append(known, h.hosts[e.Host])
+		known = append(known, own)
 	}
-	if o := e.Outcome; o != nil {
+	o := e.Outcome
+	if o != nil {
+		o.Hidden = own
 		if said := o.Said(); len(said.Secrets) > 0 {
-			known[len(known)-1].Add(said.Secrets...)
+			own.Add(said.Secrets...)
 			said.Secrets = nil
 			o.Tell(value.PlainJSON(said.Whole()))
 		}
 	}
-	if e.Outcome != nil {
-		e.Outcome.Hidden = known[len(known)-1]
-	}
 	for _, m := range known {
 		e.Text = m.Text(e.Text)
-		if e.Outcome != nil {
-			hideIn(e.Outcome, m)
+		if o != nil {
+			hideIn(o, m)
 		}
 	}
 }
@@ -52,9 +51,9 @@ func hideIn(o *wire.Outcome, m *mask.Masker) {
 	if m.Holds(o.Result) {
 		o.Tell(hiddenResult(o.Said(), m))
 	}
-	o.Item, o.Label = hidden(o.Item, m), m.Text(o.Label)
+	o.Item, o.Label = m.JSON(o.Item), m.Text(o.Label)
 	for i := range o.Included {
-		o.Included[i].Item, o.Included[i].Label = hidden(o.Included[i].Item, m), m.Text(o.Included[i].Label)
+		o.Included[i].Item, o.Included[i].Label = m.JSON(o.Included[i].Item), m.Text(o.Included[i].Label)
 	}
 }
 
@@ -74,16 +73,4 @@ func hiddenResult(res *result.Result, m *mask.Masker) json.RawMessage {
 	}
 	res.Cause = m.Text(res.Cause)
 	return value.PlainJSON(res.Whole())
-}
-
-// hidden is a value without secrets.
-func hidden(raw json.RawMessage, m *mask.Masker) json.RawMessage {
-	if !m.Holds(raw) {
-		return raw
-	}
-	v, err := value.Decode(raw, value.KindStr)
-	if err != nil {
-		return raw
-	}
-	return value.PlainJSON(m.Value(v))
 }

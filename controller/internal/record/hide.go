@@ -1,18 +1,13 @@
 package record
 
-import (
-	"encoding/json"
-
-	"hark/modules/mask"
-	"hark/modules/py/value"
-)
+import "hark/modules/mask"
 
 // hide takes secrets out of a line. Nothing that leads to other lines is touched: the numbers of tasks and hosts, the names of hosts.
 func (l *Line) hide(m *mask.Masker) {
 	if m == nil {
 		return
 	}
-	l.Text, l.Result = m.Text(l.Text), hidden(l.Result, m)
+	l.Text, l.Result = m.Text(l.Text), m.JSON(l.Result)
 	if l.Kind != KindHost {
 		l.Name = m.Text(l.Name)
 	}
@@ -27,14 +22,14 @@ func (l *Line) hide(m *mask.Masker) {
 		l.Play.Name = m.Text(l.Play.Name)
 	}
 	if l.Step != nil {
-		l.Step.Name, l.Step.Args = m.Text(l.Step.Name), hidden(l.Step.Args, m)
+		l.Step.Name, l.Step.Args = m.Text(l.Step.Name), m.JSON(l.Step.Args)
 	}
 	if l.Files != nil {
 		l.Files.Path, l.Files.Label = m.Text(l.Files.Path), m.Text(l.Files.Label)
 	}
 	if l.Stats != nil {
 		for whose, stats := range l.Stats.Custom {
-			l.Stats.Custom[whose] = hidden(stats, m)
+			l.Stats.Custom[whose] = m.JSON(stats)
 		}
 	}
 	if l.Notice != nil {
@@ -50,16 +45,4 @@ func (f *Foot) hide(m *mask.Masker) {
 	for i := range f.Tasks {
 		f.Tasks[i].Name = m.Text(f.Tasks[i].Name)
 	}
-}
-
-// hidden is a value without secrets.
-func hidden(raw json.RawMessage, m *mask.Masker) json.RawMessage {
-	if !m.Holds(raw) {
-		return raw
-	}
-	v, err := value.Decode(raw, value.KindStr)
-	if err != nil {
-		return raw
-	}
-	return value.PlainJSON(m.Value(v))
 }
