@@ -124,7 +124,7 @@ func (m *Masker) Holds(s []byte) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	found := false
-	m.each(string(s), func(run) bool { found = true; return false })
+	each(m, s, func(run) bool { found = true; return false })
 	return found
 }
 
@@ -132,11 +132,12 @@ func (m *Masker) Holds(s []byte) bool {
 type run struct{ start, end int }
 
 // each gives the places of forms in s by their beginning, the longest first, until f says no. It needs mu.
-func (m *Masker) each(s string, f func(run) bool) {
+func each[T string | []byte](m *Masker, s T, f func(run) bool) {
 	for at := 0; at+anchor <= len(s); at++ {
 		key := uint32(s[at]) | uint32(s[at+1])<<8 | uint32(s[at+2])<<16 | uint32(s[at+3])<<24
 		for _, form := range m.forms[key] {
-			if strings.HasPrefix(s[at:], form) && !f(run{at, at + len(form)}) {
+			end := at + len(form)
+			if end <= len(s) && string(s[at:end]) == form && !f(run{at, end}) {
 				return
 			}
 		}
@@ -158,7 +159,7 @@ func (m *Masker) find(s string) []run {
 			runs = runs[:len(runs)-1]
 		}
 	}
-	m.each(s, func(r run) bool {
+	each(m, s, func(r run) bool {
 		switch last := len(runs) - 1; {
 		case last < 0 || r.start > runs[last].end:
 			end()

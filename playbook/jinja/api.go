@@ -141,9 +141,6 @@ func (c *Call) missing(kind, name string) error {
 	return &SyntaxError{Msg: c.Env.unknown(kind, name) + "\n  line 0", Name: c.Filename, Line: c.Line}
 }
 
-// Missing is the error of a filter or test (the kind) that the place which calls it has not.
-func (c *Call) Missing(kind string) error { return c.missing(kind, c.Name) }
-
 // late is the error of what was called by name: of one that turned out to live nowhere that it is missing, else err.
 func (c *Call) late(kind, name string, err error) error {
 	var syntax *SyntaxError

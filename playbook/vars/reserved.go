@@ -35,7 +35,8 @@ func Given(h *Host, sh *Shared, st Step) []*value.Dict {
 	if role == nil {
 		role = &plan.Role{}
 	}
-	layers := []*value.Dict{sh.RoleDefaults, role.Defaults.Dict, h.Inventory, sh.Vars}
+	const others = 10
+	layers := append(make([]*value.Dict, 0, others+len(sh.VarsFiles)), sh.RoleDefaults, role.Defaults.Dict, h.Inventory, sh.Vars)
 	for i, file := range sh.VarsFiles {
 		if file.Late {
 			layers = append(layers, h.Late[i])

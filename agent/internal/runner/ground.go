@@ -103,7 +103,10 @@ func (g *ground) options() templar.Options {
 
 // engine is that of the play's language.
 func (g *ground) engine() *templar.Engine {
-	if g.play.Level.Tagged() {
+	switch l := g.play.Level; {
+	case l.Since(plan.Level222):
+		return g.cfg.Engine.Hiding()
+	case l.Tagged():
 		return g.cfg.Engine.Tagged()
 	}
 	return g.cfg.Engine

@@ -123,7 +123,10 @@ func (p *Project) outgoing() plan.Outgoing {
 // engine compiles templates of a level.
 func engine(l plan.Level) *templar.Engine {
 	e := templar.NewEngine()
-	if l.Tagged() {
+	switch {
+	case l.Since(plan.Level222):
+		return e.Hiding()
+	case l.Tagged():
 		return e.Tagged()
 	}
 	return e

@@ -132,7 +132,7 @@ type Secrets interface {
 	TextAs(s, placeholder string) string
 }
 
-// secretsOf are those of the play whose template calls, nil before ansible-core 2.22.
+// secretsOf are those of the play whose template calls; nil before ansible-core 2.22, and where nothing is hidden.
 func secretsOf(c *jinja.Call) Secrets {
 	if s, ok := c.Scope.(interface{ Secrets() Secrets }); ok {
 		return s.Secrets()
@@ -147,16 +147,12 @@ func hide(c *jinja.Call, texts ...string) {
 	}
 }
 
-// Hiding are the filters that hide texts (ansible-core 2.22). An older language does not know them.
+// Hiding are the filters that hide texts, since ansible-core 2.22.
 func Hiding() map[string]jinja.Filter {
 	return map[string]jinja.Filter{"register_secret": registerSecret, "mask_secrets": maskSecrets}
 }
 
 func registerSecret(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	known := secretsOf(c)
-	if known == nil {
-		return nil, c.Missing("filter")
-	}
 	a, err := args.Bind("register_secret", value.Opt("validation_action", value.Str("error")))
 	if err != nil {
 		return nil, err
@@ -169,7 +165,7 @@ func registerSecret(c *jinja.Call, in value.Value, args *jinja.Args) (value.Valu
 		refusal = fmt.Sprintf("Secret must be at least %d characters long after trimming whitespace", mask.MinLength)
 	}
 	if refusal == "" {
-		known.Add(text)
+		hide(c, text)
 		return in, nil
 	}
 	switch then, _ := value.Text(a[0]); then {
@@ -184,10 +180,6 @@ func registerSecret(c *jinja.Call, in value.Value, args *jinja.Args) (value.Valu
 }
 
 func maskSecrets(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	known := secretsOf(c)
-	if known == nil {
-		return nil, c.Missing("filter")
-	}
 	a, err := args.Bind("mask_secrets", value.Opt("mask_placeholder", value.Str(mask.Placeholder)))
 	if err != nil {
 		return nil, err
@@ -197,7 +189,8 @@ func maskSecrets(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 		return nil, u.Use()
 	}
 	placeholder, err := value.ToStr(a[0])
-	if err != nil || !isText {
+	known := secretsOf(c)
+	if err != nil || !isText || known == nil {
 		return in, err
 	}
 	return value.Str(known.TextAs(text, placeholder)), nil

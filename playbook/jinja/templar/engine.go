@@ -28,6 +28,9 @@ type Engine struct {
 	plugins map[string]*jinja.Env
 	// younger is the engine of the tagged language, once somebody asked for it; guarded by mu.
 	younger *Engine
+	// hiding is younger with the filters of ansible-core 2.22; guarded by mu.
+	hiding *Engine
+	hides  bool // it is one
 }
 
 // cacheSize is how many templates the young half of the cache takes before it becomes the old one.
@@ -79,12 +82,36 @@ func (e *Engine) Tagged() *Engine {
 		return e
 	}
 	if e.younger == nil {
-		if e.younger = NewEngine(); e.remote {
-			e.younger = NewRemoteEngine()
-		}
-		e.younger.makeTagged()
+		e.younger = e.another()
 	}
 	return e.younger
+}
+
+// Hiding is the tagged engine of the same kind that has the filters of ansible-core 2.22, which hide secrets.
+func (e *Engine) Hiding() *Engine {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.hides {
+		return e
+	}
+	if e.hiding == nil {
+		e.hiding = e.another()
+		e.hiding.hides = true
+		for name, f := range filters.Hiding() {
+			builtin(e.hiding.env.Filters, name, f)
+		}
+	}
+	return e.hiding
+}
+
+// another is a new tagged engine of the same kind.
+func (e *Engine) another() *Engine {
+	out := NewEngine()
+	if e.remote {
+		out = NewRemoteEngine()
+	}
+	out.makeTagged()
+	return out
 }
 
 // pluginName is what full names of plug-ins look like.

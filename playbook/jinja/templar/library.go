@@ -28,7 +28,13 @@ func Filters() map[string]jinja.Filter {
 
 // moved names a filter that was Ansible's own once and went to a collection: the old names lead there.
 func moved(all map[string]jinja.Filter, collection, name string, f jinja.Filter) {
-	for _, prefix := range []string{"", "ansible.builtin.", "ansible.legacy.", collection + "."} {
+	builtin(all, name, f)
+	all[collection+"."+name] = f
+}
+
+// builtin names a filter that is Ansible's own.
+func builtin(all map[string]jinja.Filter, name string, f jinja.Filter) {
+	for _, prefix := range []string{"", "ansible.builtin.", "ansible.legacy."} {
 		all[prefix+name] = f
 	}
 }

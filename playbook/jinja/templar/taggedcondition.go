@@ -2,7 +2,6 @@ package templar
 
 import (
 	"context"
-	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -229,7 +228,6 @@ func (e *Engine) makeTagged() {
 			e.env.Filters[name] = f
 		}
 	}
-	maps.Copy(e.env.Filters, filters.Hiding())
 	for _, name := range []string{"lookup", "query", "q", "undef"} {
 		f := *e.env.Globals[name].(*jinja.Function)
 		f.Direct = true

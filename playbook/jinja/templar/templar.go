@@ -55,7 +55,7 @@ type Options struct {
 	Load func(ctx context.Context, name string) (text string, found bool, err error)
 	// BrokenConditions is allow_broken_conditionals: the tagged language takes conditions that are no bools.
 	BrokenConditions bool
-	// Secrets takes what filters hide, as from ansible-core 2.22 on; nil: there are no such filters.
+	// Secrets takes what filters hide, as from ansible-core 2.22 on (Engine.Hiding); nil drops it.
 	Secrets filters.Secrets
 	// Deprecated receives deprecations of the tagged language, with what else there is to say and the template that they are about, both ""
 	// if there is none, and the ansible-core that will not have it; nil drops them.
