@@ -36,6 +36,8 @@ type site struct {
 	url   string
 	owner *operator // who started the broker
 	evil  *hostile
+	// env is more of the environment of commands.
+	env []string
 	// stopBroker stops the broker; startBroker starts it again where it was.
 	stopBroker func()
 }
@@ -201,6 +203,7 @@ func (o *operator) command(ctx context.Context, args ...string) *exec.Cmd {
 	if o.s.url == "" {
 		cmd.Env = append(cmd.Env, "HARK_BROKER=")
 	}
+	cmd.Env = append(cmd.Env, o.s.env...)
 	return cmd
 }
 
