@@ -22,7 +22,7 @@ import (
 
 	"hark/agent/internal/runner"
 	"hark/agent/internal/store"
-	"hark/agent/scratch"
+	"hark/agent/tempdir"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/mask"
@@ -136,7 +136,7 @@ type Agent struct {
 	link     context.Context     // over when the broker is reached again; guarded by mu
 	relink   context.CancelFunc  // ends link; guarded by mu
 	blobs    *store.Blobs        // guarded by mu, see files
-	tmp      *scratch.Dir        // directory of blobs if the agent made it; guarded by mu
+	tmp      *tempdir.Dir        // directory of blobs if the agent made it; guarded by mu
 	runs     map[string]*run     // by id; guarded by mu
 	openings map[string]*opening // by nonce; guarded by mu
 	orders   map[orderID]*order  // guarded by mu
@@ -325,7 +325,7 @@ func (a *Agent) files() (*store.Blobs, error) {
 	}
 	dir := a.cfg.Cache
 	if dir == "" {
-		tmp, err := scratch.Make("files")
+		tmp, err := tempdir.Make("files")
 		if err != nil {
 			return nil, err
 		}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"hark/agent/atomicfile"
-	"hark/agent/guarded"
 	"hark/agent/internal/store"
+	"hark/agent/securefile"
 	"hark/agent/wire"
 )
 
@@ -45,7 +45,7 @@ type Enrolment struct {
 // ReadEnrolment reads the enrolment of a state directory, nil if the agent was never enrolled.
 func ReadEnrolment(dir string) (*Enrolment, error) {
 	path := filepath.Join(dir, enrolmentFile)
-	text, err := guarded.Read(path, guarded.Secret)
+	text, err := securefile.Read(path, securefile.Secret)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

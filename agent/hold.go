@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"hark/agent/atomicfile"
-	"hark/agent/guarded"
+	"hark/agent/securefile"
 	"hark/agent/wire"
 )
 
@@ -19,7 +19,7 @@ const holdFile = "hold.json"
 
 // ReadHold is the hold that a state directory has, nil if there is none or it has ended.
 func ReadHold(dir string, now time.Time) (*wire.Hold, error) {
-	text, err := guarded.Read(filepath.Join(dir, holdFile), guarded.Ours)
+	text, err := securefile.Read(filepath.Join(dir, holdFile), securefile.Ours)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"hark/agent/guarded"
 	"hark/agent/internal/runner"
-	"hark/agent/internal/strict"
+	"hark/agent/internal/strictyaml"
+	"hark/agent/securefile"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
@@ -52,12 +52,12 @@ type Rule struct {
 
 // ReadPolicy reads a policy file. The error is fs.ErrNotExist if there is none.
 func ReadPolicy(file string) (*Policy, error) {
-	text, err := guarded.Read(file, guarded.Ours)
+	text, err := securefile.Read(file, securefile.Ours)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the policy: %w", err)
 	}
 	var p Policy
-	if err := strict.YAML(text, &p); err != nil {
+	if err := strictyaml.YAML(text, &p); err != nil {
 		return nil, fmt.Errorf("cannot read the policy %s: %v", file, err)
 	}
 	for key, rule := range p.Operators {

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"hark/agent"
-	"hark/agent/guarded"
-	"hark/agent/internal/strict"
+	"hark/agent/internal/strictyaml"
+	"hark/agent/securefile"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 )
@@ -96,14 +96,14 @@ func readSettings(path string) (settings, error) {
 	if path == "" {
 		path = defaultConfig
 	}
-	text, err := guarded.Read(path, guarded.Ours)
+	text, err := securefile.Read(path, securefile.Ours)
 	if path == defaultConfig && errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
 	if err != nil {
 		return s, fmt.Errorf("cannot read the configuration: %w", err)
 	}
-	if err := strict.YAML(text, &s); err != nil {
+	if err := strictyaml.YAML(text, &s); err != nil {
 		return s, fmt.Errorf("cannot read the configuration %s: %w", path, err)
 	}
 	return s, nil

@@ -180,12 +180,12 @@ const (
 // KindPiece is at FilePiece; the body is a piece of a file.
 const KindPiece Kind = "piece"
 
-// KindFacts is at Facts; the body is of controller/internal/factbook.
+// KindFacts is at Facts; the body is of controller/internal/fleet/factcache.
 const KindFacts Kind = "facts"
 
 // Of keepers:
 const (
-	KindStanding   Kind = "standing" // at Standing; the body is of controller/internal/standing
+	KindStanding   Kind = "standing" // at Standing; the body is of controller/internal/duties/dutystate
 	KindKeeperAsk  Kind = "keep"     // an operator's, answered in clear
 	KindDefinition Kind = "duty"     // at Standing, of the duty itself
 	KindReport     Kind = "keeper"   // at StandingReport

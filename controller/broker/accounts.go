@@ -14,10 +14,10 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"hark/agent/wire"
-	"hark/controller/internal/factbook"
-	"hark/controller/internal/ledger"
-	"hark/controller/internal/roster"
-	"hark/controller/internal/standing"
+	"hark/controller/internal/duties/dutystate"
+	"hark/controller/internal/fleet/factcache"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/runs/ledger"
 	"hark/controller/internal/statefile"
 )
 
@@ -38,7 +38,7 @@ func permissions(r role) jwt.Permissions {
 		p.Resp = answers
 	case controllers: // commands agents, hears all of them, reads the streams, and tells of his own runs; what he may ask the registrar to do, that decides
 		publish = append(readStreams(), wire.Prefix+".t.>", wire.Registrar(">"), wire.Inbox(">"), wire.Record("{{name()}}", "*", "*"), wire.Stops("{{name()}}", "*"),
-			wire.Standing("{{name()}}", "*", "*"), wire.Facts("{{name()}}", "*"), wire.FactsKeys("{{name()}}", "*"), wire.Keeper("*"), standing.LockSubject("{{name()}}"), wire.FilePiece("{{name()}}", "*", "*"))
+			wire.Standing("{{name()}}", "*", "*"), wire.Facts("{{name()}}", "*"), wire.FactsKeys("{{name()}}", "*"), wire.Keeper("*"), dutystate.LockSubject("{{name()}}"), wire.FilePiece("{{name()}}", "*", "*"))
 		subscribe = []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.PresenceOfAll(">"), wire.DisconnectSubject, wire.Record("*", "*", "*"),
 			wire.Stops("{{name()}}", "*"), wire.Keeper("{{name()}}"), inbox}
 	case readers: // looks, and commands nobody
@@ -67,7 +67,7 @@ func readStreams() []string {
 
 // streamNames are the streams that the registrar makes.
 func streamNames() []string {
-	return []string{roster.StreamName, ledger.StreamName, standing.StreamName, standing.LockName, factbook.StreamName, wire.FilesStream}
+	return []string{roster.StreamName, ledger.StreamName, dutystate.StreamName, dutystate.LockName, factcache.StreamName, wire.FilesStream}
 }
 
 // Account is the token of hark's account, with its public key: what the roles may do, and whose tokens are void.

@@ -14,7 +14,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
-	"hark/controller/internal/roster"
+	"hark/controller/internal/fleet/roster"
 )
 
 // guarded is a broker with an authority, and its URL.

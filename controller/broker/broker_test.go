@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
-	"hark/controller/internal/roster"
+	"hark/controller/internal/fleet/roster"
 )
 
 func TestBrokerKeepsTheRostersStreamAndStops(t *testing.T) {

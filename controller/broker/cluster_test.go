@@ -11,7 +11,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 
 	"hark/agent/wire"
-	"hark/controller/internal/roster"
+	"hark/controller/internal/fleet/roster"
 )
 
 // foreign is a server that is not hark's, with the configuration that hark prints.

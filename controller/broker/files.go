@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
-	"hark/controller/internal/streams"
+	"hark/controller/internal/fleet/streams"
 )
 
 // keepFiles is how long the broker keeps pieces of files whose controller did not live to remove them.

@@ -8,9 +8,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
-	"hark/controller/internal/ledger"
-	"hark/controller/internal/roster"
-	"hark/controller/internal/streams"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/fleet/streams"
+	"hark/controller/internal/runs/ledger"
 )
 
 // reader gives tokens of those who only look.

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
 
-	"hark/agent/scratch"
+	"hark/agent/tempdir"
 )
 
 // Private is a broker for one run: it listens nowhere, and whoever shall use it is handed a connection.
@@ -17,12 +17,12 @@ type Private struct {
 	Authority *Authority
 
 	srv *server.Server
-	dir *scratch.Dir
+	dir *tempdir.Dir
 }
 
 // OpenPrivate starts a private broker. Close it.
 func OpenPrivate(ctx context.Context, log zerolog.Logger) (*Private, error) {
-	dir, err := scratch.Make("broker")
+	dir, err := tempdir.Make("broker")
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
-	"hark/controller/internal/factbook"
-	"hark/controller/internal/ledger"
-	"hark/controller/internal/roster"
-	"hark/controller/internal/standing"
+	"hark/controller/internal/duties/dutystate"
+	"hark/controller/internal/fleet/factcache"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/runs/ledger"
 )
 
 // EnsureStreams makes the streams on servers that do not have them. Without the roster nothing can run; without the ledger runs are on record only
@@ -22,10 +22,10 @@ func EnsureStreams(ctx context.Context, conn *nats.Conn, log zerolog.Logger) err
 	if err := ledger.Ensure(ctx, conn); err != nil {
 		log.Warn().AnErr("cause", err).Msg("operators do not see each other's runs")
 	}
-	if err := factbook.Ensure(ctx, conn); err != nil {
+	if err := factcache.Ensure(ctx, conn); err != nil {
 		log.Warn().AnErr("cause", err).Msg("operators do not share the facts of hosts")
 	}
-	if err := standing.Ensure(ctx, conn); err != nil {
+	if err := dutystate.Ensure(ctx, conn); err != nil {
 		log.Warn().AnErr("cause", err).Msg("no keeper can see to duties")
 	}
 	if err := ensureFiles(ctx, conn); err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"hark/controller/internal/bootstrap"
+	"hark/controller/internal/fleet/bootstrap"
 )
 
 // agentBinaries are the agents that may be put on hosts: those that are named, or those beside this program.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"hark/controller/internal/factbook"
 	"hark/controller/internal/fleet"
+	"hark/controller/internal/fleet/factcache"
 	"hark/controller/internal/play"
 	"hark/modules/py/value"
 	"hark/playbook/inventory"
@@ -13,7 +13,7 @@ import (
 
 // recentFacts are what was last gathered of the host of an agent, nil if there is nothing or it is too old to go by.
 func (p *run) recentFacts(agent string) *value.Dict {
-	facts, at, ok := factbook.In(p.fleet.Home).Load(agent)
+	facts, at, ok := factcache.In(p.fleet.Home).Load(agent)
 	if !ok || time.Since(at).Seconds() > p.cfg.Float("HARK_FACTS_AGE") {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (p *run) recentFacts(agent string) *value.Dict {
 // recording keeps the facts of hosts beside what the settings' cache does.
 type recording struct {
 	play.FactCache // of the settings; may be nil
-	book           *factbook.Book
+	book           *factcache.Book
 	agentOf        func(host string) string
 	// gathered is called with whole facts that are new, by the agents' names.
 	gathered func(agent string)
@@ -34,7 +34,7 @@ func (p *run) recorded(cache play.FactCache) play.FactCache {
 	if none, _ := p.noAgents(); none {
 		return cache
 	}
-	return &recording{cache, factbook.In(p.fleet.Home), p.agentOf, p.far.gathered}
+	return &recording{cache, factcache.In(p.fleet.Home), p.agentOf, p.far.gathered}
 }
 
 // agentOf is the name of the agent of a host.
@@ -83,12 +83,12 @@ func (r *recording) Forget(host string) error {
 }
 
 // factsOf are the facts of a fleet, as this operator reads and writes them.
-func factsOf(b *fleet.Connection, home string) (*factbook.Fleet, error) {
+func factsOf(b *fleet.Connection, home string) (*factcache.Fleet, error) {
 	readers, err := b.Readers(home)
 	if err != nil {
 		return nil, err
 	}
-	return factbook.New(factbook.Config{Conn: b.Conn(), Self: b.Operator, Readers: readers, Believes: b.Believes})
+	return factcache.New(factcache.Config{Conn: b.Conn(), Self: b.Operator, Readers: readers, Believes: b.Believes})
 }
 
 // syncFacts fetches what other operators have gathered. Without it this operator's own facts count.
@@ -98,13 +98,13 @@ func syncFacts(ctx context.Context, p *run, b *fleet.Connection) {
 	for _, a := range agents {
 		names[a.ID] = a.Name
 	}
-	var shared *factbook.Fleet
+	var shared *factcache.Fleet
 	if err == nil {
 		shared, err = factsOf(b, p.fleet.Home)
 	}
 	var warnings []string
 	if err == nil {
-		warnings, err = shared.Sync(ctx, factbook.In(p.fleet.Home), func(id string) (string, bool) {
+		warnings, err = shared.Sync(ctx, factcache.In(p.fleet.Home), func(id string) (string, bool) {
 			name, ok := names[id]
 			return name, ok
 		})
@@ -143,7 +143,7 @@ func (p *run) agentHosts(ctx context.Context) ([]inventory.Agent, error) {
 		return nil, err
 	}
 	syncFacts(ctx, p, b)
-	book := factbook.In(p.fleet.Home)
+	book := factcache.In(p.fleet.Home)
 	var out []inventory.Agent
 	for _, a := range agents {
 		vars := value.NewDict()
@@ -179,5 +179,5 @@ func shareFacts(ctx context.Context, b *fleet.Connection, home string, gathered 
 	if err != nil {
 		return err
 	}
-	return shared.Put(ctx, factbook.In(home), hosts)
+	return shared.Put(ctx, factcache.In(home), hosts)
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"hark/controller/internal/factbook"
+	"hark/controller/internal/fleet/factcache"
 	"hark/modules/py/value"
 )
 
@@ -12,7 +12,7 @@ import (
 func TestOnlyWholeFactsAreForTheFleet(t *testing.T) {
 	var gathered []string
 	r := &recording{
-		book: factbook.In(t.TempDir()), agentOf: func(host string) string { return "agent-of-" + host },
+		book: factcache.In(t.TempDir()), agentOf: func(host string) string { return "agent-of-" + host },
 		gathered: func(agent string) { gathered = append(gathered, agent) },
 	}
 	ping, whole := value.NewDict(), value.NewDict()

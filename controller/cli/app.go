@@ -19,13 +19,13 @@ import (
 	"golang.org/x/term"
 
 	"hark/controller/config"
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/hint"
 	"hark/controller/internal/play"
-	"hark/controller/internal/screens"
-	"hark/controller/internal/terminal"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ui/displayconfig"
+	"hark/controller/internal/ui/hint"
+	"hark/controller/internal/ui/terminal"
+	"hark/controller/internal/ui/view"
 )
 
 // Version is hark's own version, set when it is built.
@@ -69,7 +69,7 @@ type app struct {
 	cfg     *config.Config
 	term    *terminal.Console
 	fleet   *fleet.Dialer
-	screens *screens.Screens
+	screens *displayconfig.Screens
 	// display is made when the verbosity is known; before that it is one that shows only warnings.
 	display *view.Display
 	// chosen is the level of the command line, "" if none was given.
@@ -99,7 +99,7 @@ func newApp(s System) (*app, error) {
 		term: &terminal.Console{In: s.In, Out: s.Out, Err: s.Err, Terminal: s.Terminal, NoTTY: s.NoTTY, Getenv: cfg.Getenv},
 	}
 	a.python = sync.OnceValue(func() ansiblePython { return pythonOfAnsible(a) })
-	a.fleet, a.screens = a.dialer(), &screens.Screens{Settings: cfg, Console: a.term}
+	a.fleet, a.screens = a.dialer(), &displayconfig.Screens{Settings: cfg, Console: a.term}
 	a.display, err = a.screens.Open(0)
 	return a, err
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/agent/guarded"
-	"hark/controller/internal/project"
-	"hark/controller/internal/secrets"
+	"hark/agent/securefile"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ansible/secrets"
 	"hark/modules/mask"
 	"hark/playbook/plan"
 )
@@ -60,7 +60,7 @@ func (a *app) begin(cmd *cobra.Command, verbosity int) error {
 // guardHome makes sure that nobody else can replace what lies in the operator's directory: keys and the record of agents.
 func guardHome(a *app) error {
 	home := a.fleet.Home
-	err := guarded.Dir(home)
+	err := securefile.Dir(home)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

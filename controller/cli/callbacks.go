@@ -12,14 +12,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/plugins"
+	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/play"
-	"hark/controller/internal/plugins"
-	"hark/controller/internal/project"
-	"hark/controller/internal/prompts"
-	"hark/controller/internal/said"
-	"hark/controller/internal/screens"
-	"hark/controller/internal/terminal"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ui/displayconfig"
+	"hark/controller/internal/ui/prompts"
+	"hark/controller/internal/ui/terminal"
+	"hark/controller/internal/ui/view"
 	"hark/modules/py/value"
 )
 
@@ -48,7 +48,7 @@ func (p *run) views(ctx context.Context, screen string, more []string, own bool)
 	var missing *plugins.MissingError
 	switch {
 	case errors.As(err, &missing):
-		return nil, said.Errorf("%s", missing)
+		return nil, ansibleerror.Errorf("%s", missing)
 	case err != nil && o.Stdout != "":
 		return nil, err
 	case err != nil:
@@ -63,8 +63,8 @@ func (p *run) views(ctx context.Context, screen string, more []string, own bool)
 }
 
 // shownOf is what the flags of a run say of its views.
-func shownOf(o *project.Options) screens.Run {
-	return screens.Run{Check: o.Mode.Check, Tree: o.Tree, Flags: o.Shown, Origin: o.Origin}
+func shownOf(o *project.Options) displayconfig.Run {
+	return displayconfig.Run{Check: o.Mode.Check, Tree: o.Tree, Flags: o.Shown, Origin: o.Origin}
 }
 
 // withoutCore judges what was asked for where ansible-core cannot: only a callback that is there needs it. Of names that are found nowhere

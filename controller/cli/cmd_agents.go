@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/enrol"
+	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/roster"
+	"hark/controller/internal/fleet/enrol"
+	"hark/controller/internal/fleet/roster"
 )
 
 // newAgentsCommand is hark agents.

@@ -12,9 +12,9 @@ import (
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/enrol"
+	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet"
+	"hark/controller/internal/fleet/enrol"
 )
 
 // tokenJob makes a join token.

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/duty"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/duties/duty"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/link"
+	"hark/controller/internal/play/link"
 )
 
 // newAgentsHoldCommand is hark agents hold.

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/link"
-	"hark/controller/internal/project"
-	"hark/controller/internal/roster"
-	"hark/controller/internal/stages"
-	"hark/controller/internal/upgrade"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/fleet/upgrade"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/runs/rollout"
 )
 
 // upgradeJob replaces agents.
@@ -84,7 +84,7 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 }
 
 // through goes through the stages.
-func (j *upgradeJob) through(ctx context.Context, cfg upgrade.Config, agents []roster.Agent, staged stages.Stages) error {
+func (j *upgradeJob) through(ctx context.Context, cfg upgrade.Config, agents []roster.Agent, staged rollout.Stages) error {
 	total, begun, good := len(agents), 0, true
 	for i := range staged {
 		upTo := staged.UpTo(i, total)
@@ -142,7 +142,7 @@ func (j *upgradeJob) sum(total int) {
 }
 
 // parseStages reads the stages: parts of the agents, with or without %, which grow.
-func parseStages(words []string) (stages.Stages, error) {
+func parseStages(words []string) (rollout.Stages, error) {
 	if len(words) == 0 {
 		words = []string{"10", "50", "100"}
 	}
@@ -150,7 +150,7 @@ func parseStages(words []string) (stages.Stages, error) {
 	for i, w := range words {
 		parts[i] = strings.TrimSuffix(w, "%") + "%"
 	}
-	out, err := stages.Parse(strings.Join(parts, ","))
+	out, err := rollout.Parse(strings.Join(parts, ","))
 	if err != nil {
 		return nil, &argparse.UsageError{Text: fmt.Sprintf("argument --percent: %v", err)}
 	}

@@ -13,14 +13,14 @@ import (
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/bootstrap"
-	"hark/controller/internal/enrol"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/link"
-	"hark/controller/internal/project"
-	"hark/controller/internal/ssh"
-	"hark/controller/internal/view"
+	"hark/controller/internal/fleet/bootstrap"
+	"hark/controller/internal/fleet/enrol"
+	"hark/controller/internal/fleet/ssh"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/ui/view"
 )
 
 // bootstrapJob puts agents on the hosts of an inventory.

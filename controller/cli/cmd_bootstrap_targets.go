@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 
-	"hark/controller/internal/bootstrap"
-	"hark/controller/internal/reach"
+	"hark/controller/internal/fleet/bootstrap"
+	"hark/controller/internal/fleet/connections"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/vars"
@@ -24,7 +24,7 @@ func (p *run) sshTargets(ctx context.Context, hosts []*inventory.Host) ([]bootst
 }
 
 // hostVariables are the variables of a host of the inventory, as no play has seen them yet.
-func (p *run) hostVariables(ctx context.Context, h *inventory.Host) (*reach.Variables, error) {
+func (p *run) hostVariables(ctx context.Context, h *inventory.Host) (*connections.Variables, error) {
 	d, err := p.Inventory.Vars(h)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (p *run) hostVariables(ctx context.Context, h *inventory.Host) (*reach.Vari
 	d = vars.Combine(d, vars.HostMagic(h.Name, p.Inventory.GroupNames(h), h.File(), h.Dir()), false)
 	d = vars.Combine(d, p.Extra, false)
 	t := templar.New(templar.DictVars{Dict: d}, p.Templates)
-	return &reach.Variables{Find: func(name string) (string, bool, error) {
+	return &connections.Variables{Find: func(name string) (string, bool, error) {
 		raw, ok := d.Get(name)
 		if !ok {
 			return "", false, nil
@@ -42,7 +42,7 @@ func (p *run) hostVariables(ctx context.Context, h *inventory.Host) (*reach.Vari
 	}}, nil
 }
 
-func (p *run) sshHost(name string, v *reach.Variables) bootstrap.Host {
+func (p *run) sshHost(name string, v *connections.Variables) bootstrap.Host {
 	kind := v.Text(p.o.Connect.Kind, "ansible_connection")
 	ways := p.ways()
 	h := bootstrap.Host{Name: name, Target: ways.SSH(name, v)}

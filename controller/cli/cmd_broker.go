@@ -18,8 +18,8 @@ import (
 
 	"hark/agent/atomicfile"
 	"hark/controller/broker"
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/trust"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/fleet/trust"
 )
 
 // newBrokerCommand is hark broker.

@@ -14,8 +14,8 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/broker"
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/trust"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/fleet/trust"
 )
 
 // openAuthority reads an authority that is there.

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/broker"
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/hostservice"
-	"hark/controller/internal/trust"
+	"hark/controller/internal/fleet/hostservice"
+	"hark/controller/internal/fleet/trust"
 )
 
 // installLimit is how long the installed broker may take until it is ready.

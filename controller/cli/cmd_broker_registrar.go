@@ -18,9 +18,9 @@ import (
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 	"hark/controller/broker"
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/enrol"
-	"hark/controller/internal/roster"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/fleet/enrol"
+	"hark/controller/internal/fleet/roster"
 )
 
 // registrarSite is where a registrar serves.

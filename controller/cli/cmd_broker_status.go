@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet"
 
 	"github.com/spf13/cobra"

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
 
 	"github.com/spf13/cobra"
 )

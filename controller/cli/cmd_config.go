@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/config"
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/said"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/argparse"
 	"hark/modules/py/value"
 )
 
@@ -98,11 +98,11 @@ func (j *configJob) load() (err error) {
 func newConfigViewCommand(a *app) *cobra.Command {
 	return newConfigSub(a, "view", "Show the configuration file", func(*configJob, flags) {}, func(ctx context.Context, j *configJob) error {
 		if j.cfg.File == "" {
-			return said.Errorf("Invalid or no config file was supplied")
+			return ansibleerror.Errorf("Invalid or no config file was supplied")
 		}
 		text, err := os.ReadFile(j.cfg.File)
 		if err != nil {
-			return said.Errorf("Failed to open config file: %v", err)
+			return ansibleerror.Errorf("Failed to open config file: %v", err)
 		}
 		return j.term.Page(ctx, string(text))
 	})

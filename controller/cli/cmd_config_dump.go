@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/config"
-	"hark/controller/internal/project"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ui/view"
 	"hark/modules/py/value"
 )
 

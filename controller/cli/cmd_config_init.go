@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/config"
-	"hark/controller/internal/project"
+	"hark/controller/internal/ansible/project"
 	"hark/modules/py/value"
 )
 

@@ -11,17 +11,17 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/console/gate"
-	"hark/controller/internal/console/site"
-	"hark/controller/internal/trust"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/console/auth"
+	"hark/controller/internal/console/service"
+	"hark/controller/internal/fleet/trust"
 )
 
 // consoleJob is one call of hark console.
 type consoleJob struct {
 	*app
 	verbosity int
-	c         site.Config
+	c         service.Config
 	open      bool
 	service   bool
 }
@@ -48,7 +48,7 @@ func newConsoleCommand(a *app) *cobra.Command {
 		}
 		j.c.Prelude, j.c.Version, j.c.Log = prelude, Version, serverLog(a, j.verbosity)
 		debug.SetGCPercent(30) // records are read through it: what is not needed shall not double what is
-		return site.Run(cmd.Context(), j.c, j.ready)
+		return service.Run(cmd.Context(), j.c, j.ready)
 	}
 	cmd.AddCommand(newConsoleLoginCommand(a), newConsoleKeyCommand(a), newConsoleUseCommand(a), newConsoleBelieveCommand(a), newConsoleInstallCommand(a), newConsoleUninstallCommand(a))
 	return cmd
@@ -56,7 +56,7 @@ func newConsoleCommand(a *app) *cobra.Command {
 
 // siteFlags are those of the console and of its installation.
 func (j *consoleJob) siteFlags(fs flags, dir string) {
-	fs.Text(&j.c.Listen, "listen", "", site.DefaultListen, "HOST:PORT", "where to listen; port 0 takes a free one (default: "+site.DefaultListen+")")
+	fs.Text(&j.c.Listen, "listen", "", service.DefaultListen, "HOST:PORT", "where to listen; port 0 takes a free one (default: "+service.DefaultListen+")")
 	fs.Text(&j.c.Certificate, "tls-cert", "", "", "FILE", "certificate, with those that it depends on (PEM)")
 	fs.Text(&j.c.Key, "tls-key", "", "", "FILE", "the certificate's key (PEM)")
 	fs.List(&j.c.Names, "name", "", "NAME", "one more name by which browsers may call it")
@@ -107,7 +107,7 @@ func newConsoleLoginCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		link, err := gate.Link(cmd.Context(), args[0], gate.Signer{Key: operator.Key, Sign: operator.Sign})
+		link, err := auth.Link(cmd.Context(), args[0], auth.Signer{Key: operator.Key, Sign: operator.Sign})
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func newConsoleKeyCommand(a *app) *cobra.Command {
 	fs.Text(&dir, "data", "", filepath.Join(a.cfg.Text("HARK_HOME"), "console"), "DIR", "the directory of the console's own keys")
 	fs.Toggle(&curve, "seal", "", false, "the key for which operators seal records: hark runs readers add NAME KEY")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		id, err := site.Reader(dir)
+		id, err := service.Reader(dir)
 		if err != nil {
 			return err
 		}
@@ -165,10 +165,10 @@ func newConsoleUseCommand(a *app) *cobra.Command {
 		if err := json.Unmarshal(text, &access); err != nil || access.URL == "" {
 			return fmt.Errorf("%s is not what `hark broker admit --read-only` prints", args[0])
 		}
-		if _, err := site.Reader(dir); err != nil {
+		if _, err := service.Reader(dir); err != nil {
 			return err
 		}
-		return site.Use(dir, access)
+		return service.Use(dir, access)
 	}
 	return cmd
 }
@@ -183,6 +183,6 @@ func newConsoleBelieveCommand(a *app) *cobra.Command {
 			"A console that runs takes it when it is started again.",
 	}
 	a.flags(cmd).Text(&dir, "data", "", filepath.Join(a.cfg.Text("HARK_HOME"), "console"), "DIR", "the directory of the console's own keys")
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return site.Believe(dir, args[0]) }
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return service.Believe(dir, args[0]) }
 	return cmd
 }

@@ -9,15 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/console/site"
-	"hark/controller/internal/hostservice"
-	"hark/controller/internal/trust"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/console/service"
+	"hark/controller/internal/fleet/hostservice"
+	"hark/controller/internal/fleet/trust"
 )
 
 // consoleService is the console as a service of this machine.
 func consoleService() hostservice.Service {
-	return hostservice.Service{Name: "hark-console", Description: "hark console: shows runs and the fleet in a browser", Mark: site.ReaderFile}
+	return hostservice.Service{Name: "hark-console", Description: "hark console: shows runs and the fleet in a browser", Mark: service.ReaderFile}
 }
 
 func newConsoleInstallCommand(a *app) *cobra.Command {
@@ -75,7 +75,7 @@ func (j *consoleJob) install(ctx context.Context, records bool) error {
 	if err := s.Claim(); err != nil {
 		return fmt.Errorf("cannot install the service: %w", err)
 	}
-	reader, err := site.Reader(j.c.Dir)
+	reader, err := service.Reader(j.c.Dir)
 	if err != nil {
 		return err
 	}

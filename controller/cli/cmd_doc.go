@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/docs"
-	"hark/controller/internal/project"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/docs"
+	"hark/controller/internal/ansible/project"
 	"hark/modules"
 	"hark/modules/all"
 	"hark/modules/py/value"

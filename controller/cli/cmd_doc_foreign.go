@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"hark/controller/internal/docs"
-	"hark/controller/internal/project"
-	"hark/controller/internal/said"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/docs"
+	"hark/controller/internal/ansible/project"
 )
 
 // beyondHark tells whether the call is ansible-core's. Called as ansible-doc, all is that it has itself: editors and scripts read its words
@@ -90,7 +90,7 @@ func (j *docJob) askAnsible(ctx context.Context, p ansiblePython) error {
 	case errors.As(err, &exit):
 		return &quietError{exit.ExitCode()}
 	case err != nil:
-		return said.Errorf("cannot ask ansible-core for its documentation: %v", err)
+		return ansibleerror.Errorf("cannot ask ansible-core for its documentation: %v", err)
 	}
 	return nil
 }

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/doctor"
-	"hark/controller/internal/project"
-	"hark/controller/internal/reach"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/fleet/connections"
+	"hark/controller/internal/fleet/doctor"
 )
 
 func newDoctorCommand(a *app) *cobra.Command {
@@ -76,7 +76,7 @@ func examinedHosts(a *app, ctx context.Context, o *project.Options) ([]doctor.Ho
 			return nil, err
 		}
 		x := doctor.Host{Name: h.Name, Agent: v.Text(h.Name, "hark_agent"), Connection: v.Text(o.Connect.Kind, "ansible_connection")}
-		x.Way = reach.Describe(ways.Target(h.Name, v))
+		x.Way = connections.Describe(ways.Target(h.Name, v))
 		x.Err = v.Err
 		out = append(out, x)
 	}

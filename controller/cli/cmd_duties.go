@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/duties/dutystate"
+	"hark/controller/internal/duties/keeper"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/keeper"
-	"hark/controller/internal/standing"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ui/view"
 )
 
 // newDutiesCommand is hark duties.
@@ -32,8 +32,8 @@ func newDutiesCommand(a *app) *cobra.Command {
 }
 
 // words are what keepers said who are believed.
-func words(ctx context.Context, a *app, b *fleet.Connection) ([]standing.Words, error) {
-	store, err := standing.Open(b.Conn(), b.Operator, nil, b.Believes)
+func words(ctx context.Context, a *app, b *fleet.Connection) ([]dutystate.Words, error) {
+	store, err := dutystate.Open(b.Conn(), b.Operator, nil, b.Believes)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +45,8 @@ func words(ctx context.Context, a *app, b *fleet.Connection) ([]standing.Words, 
 }
 
 // definitions are the duties that are in force.
-func definitions(all []standing.Words) []standing.Definition {
-	out := []standing.Definition{}
+func definitions(all []dutystate.Words) []dutystate.Definition {
+	out := []dutystate.Definition{}
 	for _, w := range all {
 		for _, d := range w.Definitions {
 			if !d.Gone {
@@ -58,33 +58,33 @@ func definitions(all []standing.Words) []standing.Definition {
 }
 
 // named is the one duty of a name, with how its hosts stand.
-func named(all []standing.Words, name string) (standing.Definition, []standing.State, error) {
-	var found []standing.Definition
-	var states []standing.State
+func named(all []dutystate.Words, name string) (dutystate.Definition, []dutystate.State, error) {
+	var found []dutystate.Definition
+	var states []dutystate.State
 	for _, w := range all {
 		for _, d := range w.Definitions {
 			if d.Name == name && !d.Gone {
 				found = append(found, d)
-				states = slices.DeleteFunc(slices.Clone(w.States), func(s standing.State) bool { return s.Duty != name })
+				states = slices.DeleteFunc(slices.Clone(w.States), func(s dutystate.State) bool { return s.Duty != name })
 			}
 		}
 	}
 	switch len(found) {
 	case 0:
-		return standing.Definition{}, nil, fmt.Errorf("there is no duty %q: `hark duties list`", name)
+		return dutystate.Definition{}, nil, fmt.Errorf("there is no duty %q: `hark duties list`", name)
 	case 1:
 		return found[0], states, nil
 	}
-	return standing.Definition{}, nil, fmt.Errorf("%d keepers have a duty %q", len(found), name)
+	return dutystate.Definition{}, nil, fmt.Errorf("%d keepers have a duty %q", len(found), name)
 }
 
 // listed is a duty as --json has it.
 type listed struct {
-	standing.Definition
-	Standing map[standing.Kind]int `json:"standing"`
-	Blind    int                   `json:"blind"`
-	Tasks    int                   `json:"tasks"`
-	Late     bool                  `json:"late"`
+	dutystate.Definition
+	Standing map[dutystate.Kind]int `json:"standing"`
+	Blind    int                    `json:"blind"`
+	Tasks    int                    `json:"tasks"`
+	Late     bool                   `json:"late"`
 }
 
 func newDutiesListCommand(a *app) *cobra.Command {
@@ -101,8 +101,8 @@ func newDutiesListCommand(a *app) *cobra.Command {
 				if d.Gone {
 					continue
 				}
-				row := listed{Definition: d, Standing: standing.Count(w.States, d.Name), Late: d.Late(time.Now())}
-				row.Blind, row.Tasks, _ = standing.Blindness(w.States, d.Name)
+				row := listed{Definition: d, Standing: dutystate.Count(w.States, d.Name), Late: d.Late(time.Now())}
+				row.Blind, row.Tasks, _ = dutystate.Blindness(w.States, d.Name)
 				rows = append(rows, row)
 			}
 		}
@@ -120,7 +120,7 @@ func dutyTable(out io.Writer, rows []listed) error {
 	fmt.Fprintln(w, "DUTY\tMODE\tEVERY\tHOSTS\tKEPT\tDRIFTED\tMENDED\tFAILED\tABSENT\tHELD\tNEVER\tBLIND\tCOMMIT\tNEXT")
 	for _, d := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d", d.Name, d.Mode, cmp.Or(d.Every, "once"), d.Count)
-		for _, k := range standing.Kinds() {
+		for _, k := range dutystate.Kinds() {
 			fmt.Fprintf(w, "\t%s", tally(d.Standing[k]))
 		}
 		fmt.Fprintf(w, "\t%d/%d\t%s\t%s\n", d.Blind, d.Tasks, d.Commit, next(&d))
@@ -160,7 +160,7 @@ func next(d *listed) string {
 }
 
 // laterText says how it is with a play that was put off.
-func laterText(l *standing.Later) string {
+func laterText(l *dutystate.Later) string {
 	switch {
 	case l.Ended.IsZero():
 		return "when hosts are back, until " + l.Until.Local().Format(time.DateTime)
@@ -190,14 +190,14 @@ func newDutiesShowCommand(a *app) *cobra.Command {
 			return argparse.OptionsError("--host and --sweeps do not go together")
 		}
 		if host != "" {
-			states = slices.DeleteFunc(states, func(s standing.State) bool { return s.Host != host })
+			states = slices.DeleteFunc(states, func(s dutystate.State) bool { return s.Host != host })
 			if len(states) == 0 {
 				return fmt.Errorf("the duty %s has no host %q", d.Name, host)
 			}
 		}
 		switch {
 		case asJSON && sweeps:
-			return a.term.PrintJSON(append([]standing.Sweep{}, d.Sweeps...))
+			return a.term.PrintJSON(append([]dutystate.Sweep{}, d.Sweeps...))
 		case sweeps:
 			return sweepTable(a.term.Out, d.Sweeps)
 		case asJSON:
@@ -213,7 +213,7 @@ func newDutiesShowCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func dutyHosts(out io.Writer, d *standing.Definition, states []standing.State) error {
+func dutyHosts(out io.Writer, d *dutystate.Definition, states []dutystate.State) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "HOST\tSTANDS\tSINCE\tLAST\tMISSED\tCOMMIT\tRUN\tWHY")
 	for _, s := range states {
@@ -222,7 +222,7 @@ func dutyHosts(out io.Writer, d *standing.Definition, states []standing.State) e
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if blind, of, names := standing.Blindness(states, d.Name); blind > 0 {
+	if blind, of, names := dutystate.Blindness(states, d.Name); blind > 0 {
 		fmt.Fprintf(out, "\nchecks cannot look at %d of %d tasks:\n  %s\n", blind, of, strings.Join(names, "\n  "))
 	}
 	var noise []string
@@ -240,8 +240,8 @@ func dutyHosts(out io.Writer, d *standing.Definition, states []standing.State) e
 }
 
 // sweepTable is how the turns of slots came out.
-func sweepTable(out io.Writer, sweeps []standing.Sweep) error {
-	kinds := slices.DeleteFunc(standing.Kinds(), func(k standing.Kind) bool { return k == standing.Never })
+func sweepTable(out io.Writer, sweeps []dutystate.Sweep) error {
+	kinds := slices.DeleteFunc(dutystate.Kinds(), func(k dutystate.Kind) bool { return k == dutystate.Never })
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprint(w, "SLOT\tTURNS")
 	for _, k := range kinds {
@@ -263,7 +263,7 @@ func sweepTable(out io.Writer, sweeps []standing.Sweep) error {
 }
 
 // why is what a person should know of a state.
-func why(s *standing.State) string {
+func why(s *dutystate.State) string {
 	text := s.Why
 	if !s.Until.IsZero() {
 		text += ", until " + s.Until.Local().Format(time.DateTime)
@@ -277,7 +277,7 @@ func why(s *standing.State) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-func dutyHost(out io.Writer, s *standing.State) error {
+func dutyHost(out io.Writer, s *dutystate.State) error {
 	fmt.Fprintf(out, "%s is %s since %s %s\n", s.Host, s.Standing, s.Since.Local().Format(time.DateTime), why(s))
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "FROM\tTO\tTURNS\tSTOOD\tRUN\tTASKS")
@@ -305,15 +305,15 @@ func newDutiesDriftCommand(a *app) *cobra.Command {
 				return err
 			}
 		}
-		groups, known := []standing.Group{}, host == ""
+		groups, known := []dutystate.Group{}, host == ""
 		for _, w := range all {
-			known = known || slices.ContainsFunc(w.States, func(s standing.State) bool { return s.Host == host && (len(args) == 0 || s.Duty == args[0]) })
+			known = known || slices.ContainsFunc(w.States, func(s dutystate.State) bool { return s.Host == host && (len(args) == 0 || s.Duty == args[0]) })
 		}
 		if !known {
 			return fmt.Errorf("no duty has a host %q", host)
 		}
 		for _, w := range all {
-			groups = append(groups, standing.Drifts(w.States, func(s *standing.State) bool {
+			groups = append(groups, dutystate.Drifts(w.States, func(s *dutystate.State) bool {
 				return (len(args) == 0 || s.Duty == args[0]) && (host == "" || s.Host == host)
 			})...)
 		}
@@ -333,7 +333,7 @@ func newDutiesDriftCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func driftRows(out io.Writer, groups []standing.Group, diff bool) {
+func driftRows(out io.Writer, groups []dutystate.Group, diff bool) {
 	for _, g := range groups {
 		hosts := strings.Join(view.Fold(g.Hosts), " ")
 		fmt.Fprintf(out, "%s  %s  %s  %s  since %s\n", hostCount(len(g.Hosts)), hosts, g.Duty, g.Task, g.Since.Local().Format(time.DateTime))

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/galaxy"
-	"hark/controller/internal/said"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/galaxy"
+	"hark/controller/internal/ui/view"
 )
 
 // newGalaxyCommand is ansible-galaxy.
@@ -109,11 +109,11 @@ func newGalaxySub(a *app, use, short, args string, add func(flags, *galaxyJob), 
 func (j *galaxyJob) with(cmd *cobra.Command, run func(context.Context, *galaxyJob) error) error {
 	local := j.cfg.Text("DEFAULT_LOCAL_TMP")
 	if err := os.MkdirAll(local, 0o700); err != nil {
-		return said.Errorf("cannot make the directory for temporary files: %v", err)
+		return ansibleerror.Errorf("cannot make the directory for temporary files: %v", err)
 	}
 	temp, err := os.MkdirTemp(local, "hark-galaxy-")
 	if err != nil {
-		return said.Errorf("cannot make a temporary directory: %v", err)
+		return ansibleerror.Errorf("cannot make a temporary directory: %v", err)
 	}
 	defer os.RemoveAll(temp)
 	j.client = &galaxy.Client{Screen: galaxyScreen{j.display}, Errors: j.term.Err, Temp: temp, Insecure: j.insecure(), Offline: j.offline,

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/galaxy"
-	"hark/controller/internal/project"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/galaxy"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ui/view"
 	"hark/modules/py/value"
 	"hark/playbook/foreign"
 )

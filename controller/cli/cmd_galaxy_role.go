@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/galaxy"
-	"hark/controller/internal/said"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/galaxy"
+	"hark/controller/internal/ui/view"
 	"hark/modules/py/value"
 )
 
@@ -76,7 +76,7 @@ func (j *galaxyJob) wantedRoles() (*galaxy.RequirementsFile, error) {
 	}
 	file := j.requirementsFile()
 	if !strings.HasSuffix(file, ".yaml") && !strings.HasSuffix(file, ".yml") {
-		return nil, said.Errorf("Invalid role requirements file, it must end with a .yml or .yaml extension")
+		return nil, ansibleerror.Errorf("Invalid role requirements file, it must end with a .yml or .yaml extension")
 	}
 	both := j.implied && len(j.paths) == 0
 	out, err := j.client.ReadRequirements(file, true, both, j.rolesPaths())

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"hark/controller/config"
-	"hark/controller/internal/galaxy"
-	"hark/controller/internal/said"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/galaxy"
 )
 
 // configured is a server of server_list, as its section of ansible.cfg and the environment describe it.
@@ -18,12 +18,12 @@ func (j *galaxyJob) configured(name string) (galaxy.ServerOptions, error) {
 	}
 	o := j.serverOptions(name, get("url"))
 	if o.URL == "" {
-		return o, said.Errorf("No setting was provided for required configuration plugin_type: galaxy_server plugin: %s setting: url ", name)
+		return o, ansibleerror.Errorf("No setting was provided for required configuration plugin_type: galaxy_server plugin: %s setting: url ", name)
 	}
 	if text := get("timeout"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return o, said.Errorf("Invalid type for configuration option plugin_type: galaxy_server plugin: %s setting: timeout : %v", name, err)
+			return o, ansibleerror.Errorf("Invalid type for configuration option plugin_type: galaxy_server plugin: %s setting: timeout : %v", name, err)
 		}
 		o.Timeout = time.Duration(n) * time.Second
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/project"
-	"hark/controller/internal/said"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ui/view"
 	"hark/modules/py/value"
 	"hark/playbook/inventory"
 )
@@ -96,7 +96,7 @@ func (j *inventoryJob) run(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if err := os.WriteFile(j.cfg.Abs(j.output), []byte(text), 0o666); err != nil {
-		return said.Errorf("Unable to write to destination file (%s): %s", j.output, osReason(err, "b"+value.ReprText(j.output)))
+		return ansibleerror.Errorf("Unable to write to destination file (%s): %s", j.output, osReason(err, "b"+value.ReprText(j.output)))
 	}
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/jobs"
-	"hark/controller/internal/project"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/fleet/jobs"
+	"hark/controller/internal/ui/view"
 )
 
 // jobsJob is one call of hark jobs.

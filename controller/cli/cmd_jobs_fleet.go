@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"hark/agent"
+	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/jobs"
-	"hark/controller/internal/link"
-	"hark/controller/internal/project"
+	"hark/controller/internal/fleet/jobs"
+	"hark/controller/internal/play/link"
 	"hark/modules"
 	"hark/modules/py/value"
 )

@@ -15,13 +15,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/duties/checkout"
+	"hark/controller/internal/duties/dutystate"
+	"hark/controller/internal/duties/keeper"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/keeper"
-	"hark/controller/internal/link"
-	"hark/controller/internal/project"
-	"hark/controller/internal/source"
-	"hark/controller/internal/standing"
+	"hark/controller/internal/play/link"
 )
 
 // newKeeperCommand is hark keeper.
@@ -35,7 +35,7 @@ func newKeeperCommand(a *app) *cobra.Command {
 type keeping struct {
 	*app
 	b       *fleet.Connection
-	source  *source.Project
+	source  *checkout.Project
 	given   project.Options // what its runs are given
 	flags   []string        // the same as words
 	keyring string
@@ -76,7 +76,7 @@ func newKeeperRunCommand(a *app) *cobra.Command {
 // run sees to the duties as long as it has the lock.
 func (k *keeping) run(ctx context.Context, where string) error {
 	var err error
-	if k.source, err = source.Open(k.placed(where), filepath.Join(k.fleet.Home, "keeper"), k.abs(k.keyring)); err != nil {
+	if k.source, err = checkout.Open(k.placed(where), filepath.Join(k.fleet.Home, "keeper"), k.abs(k.keyring)); err != nil {
 		return err
 	}
 	for _, i := range k.given.Inventory.Sources {
@@ -94,7 +94,7 @@ func (k *keeping) run(ctx context.Context, where string) error {
 		return err
 	}
 	k.log = zerolog.New(zerolog.ConsoleWriter{Out: k.term.Err, NoColor: true, TimeFormat: time.DateTime}).With().Timestamp().Logger()
-	lock, err := standing.NewLock(ctx, k.b.Conn(), k.b.Operator.ID(), from())
+	lock, err := dutystate.NewLock(ctx, k.b.Conn(), k.b.Operator.ID(), from())
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func (k *keeping) run(ctx context.Context, where string) error {
 	if err != nil {
 		return err
 	}
-	store, err := standing.Open(k.b.Conn(), k.b.Operator, readers, k.b.Believes)
+	store, err := dutystate.Open(k.b.Conn(), k.b.Operator, readers, k.b.Believes)
 	if err != nil {
 		return err
 	}
-	waits := func(h standing.Holder) {
+	waits := func(h dutystate.Holder) {
 		k.log.Info().Str("holder", h.From).Msg("another keeper with this key is at work: waiting")
 	}
 	return lock.With(ctx, waits, func(ctx context.Context) error {
@@ -227,15 +227,15 @@ type kept struct {
 	Keeper string `json:"keeper"` // its public key
 	Duties int    `json:"duties"`
 	// Later is how many plays that were put off have not ended.
-	Later int              `json:"later"`
-	Said  time.Time        `json:"said,omitzero"`
-	Work  *standing.Holder `json:"work,omitempty"` // who is at work with the key, null for nobody
+	Later int               `json:"later"`
+	Said  time.Time         `json:"said,omitzero"`
+	Work  *dutystate.Holder `json:"work,omitempty"` // who is at work with the key, null for nobody
 	// Report is what it says of its project, null for a keeper that never had one.
-	Report *standing.Report `json:"report,omitempty"`
+	Report *dutystate.Report `json:"report,omitempty"`
 }
 
 // keepers are those whose words are there.
-func keepers(ctx context.Context, b *fleet.Connection, all []standing.Words) []kept {
+func keepers(ctx context.Context, b *fleet.Connection, all []dutystate.Words) []kept {
 	out := []kept{}
 	for _, x := range all {
 		k := kept{Keeper: x.Keeper, Report: x.Report}
@@ -254,7 +254,7 @@ func keepers(ctx context.Context, b *fleet.Connection, all []standing.Words) []k
 				k.Said = d.At
 			}
 		}
-		if lock, err := standing.NewLock(ctx, b.Conn(), wire.IDOf(x.Keeper), ""); err == nil {
+		if lock, err := dutystate.NewLock(ctx, b.Conn(), wire.IDOf(x.Keeper), ""); err == nil {
 			if h, is, err := lock.Holder(ctx); err == nil && is {
 				k.Work = &h
 			}

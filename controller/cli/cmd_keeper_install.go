@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/duty"
-	"hark/controller/internal/hostservice"
-	"hark/controller/internal/source"
-	"hark/controller/internal/trust"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/duties/checkout"
+	"hark/controller/internal/duties/duty"
+	"hark/controller/internal/fleet/hostservice"
+	"hark/controller/internal/fleet/trust"
 )
 
 // keeperKey is where in its directory the service has its operator key.
@@ -114,7 +114,7 @@ func (j *keeperInstall) service() (hostservice.Service, error) {
 	if keyring != "" {
 		keyring = absolute(j.app, keyring)
 	}
-	if err := source.Check(project, keyring); err != nil {
+	if err := checkout.Check(project, keyring); err != nil {
 		return s, err
 	}
 	s.Arguments = append(s.Arguments, "--project", project)

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/duty"
-	"hark/controller/internal/enrol"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/duties/duty"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/link"
-	"hark/controller/internal/trust"
+	"hark/controller/internal/fleet/enrol"
+	"hark/controller/internal/fleet/trust"
+	"hark/controller/internal/play/link"
 )
 
 // newKeyCommand is hark key.

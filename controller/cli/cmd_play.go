@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/fleet/connections"
 	"hark/controller/internal/play"
-	"hark/controller/internal/project"
-	"hark/controller/internal/reach"
-	"hark/controller/internal/record"
-	"hark/controller/internal/view"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/view"
 	"hark/playbook/compile"
 )
 
@@ -299,7 +299,7 @@ func (p *run) carry(ctx context.Context, books []*compile.Playbook, v view.View,
 	}
 	in.Connect = p.connect(in.Run)
 	ways := p.ways()
-	in.Reach, in.Ways = ways.Names(), reach.Ways()
+	in.Reach, in.Ways = ways.Names(), connections.Ways()
 	in.NoAgents, _ = p.noAgents()
 	if change != nil {
 		change(&in)

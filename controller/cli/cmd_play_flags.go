@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/controller/internal/project"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ui/view"
 	"hark/modules/py/value"
 )
 

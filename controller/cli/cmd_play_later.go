@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/duty"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/duties/checkout"
+	"hark/controller/internal/duties/duty"
+	"hark/controller/internal/duties/keeper"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/keeper"
-	"hark/controller/internal/project"
-	"hark/controller/internal/source"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ui/view"
 )
 
 // laterFlag has hosts that are away get the play when they are back.
@@ -116,7 +116,7 @@ func origins(ctx context.Context, a *app, play string) ([]keeper.Origin, error) 
 			out = append(out, keeper.Origin{Commit: commit, Play: rel})
 		}
 	}
-	here, err := source.Open(a.world.Dir, "", "")
+	here, err := checkout.Open(a.world.Dir, "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func origins(ctx context.Context, a *app, play string) ([]keeper.Origin, error) 
 		return nil, err
 	}
 	add(commit, root)
-	commit, root, err = source.Checkout(ctx, filepath.Dir(file))
+	commit, root, err = checkout.Checkout(ctx, filepath.Dir(file))
 	add(commit, root)
 	return out, err
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"hark/controller/internal/view"
+	"hark/controller/internal/ui/view"
 	"hark/playbook/compile"
 )
 

@@ -17,10 +17,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/project"
-	"hark/controller/internal/prompts"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ui/prompts"
+	"hark/controller/internal/ui/view"
 )
 
 // pullJob is one call of hark pull: it checks a repository out on this machine and plays a playbook of it here.

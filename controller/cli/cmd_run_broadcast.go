@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/project"
-	"hark/controller/internal/said"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ui/view"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
@@ -111,7 +111,7 @@ func (b *broadcast) shape(play, task *value.Dict, hosts []*inventory.Host) {
 func (j *runJob) aim() error {
 	expr, ok := strings.CutPrefix(j.pattern, factsPattern)
 	if ok && strings.TrimSpace(expr) == "" {
-		return said.Errorf(`%s wants a condition, as in '%sansible_system == "Linux"'`, factsPattern, factsPattern)
+		return ansibleerror.Errorf(`%s wants a condition, as in '%sansible_system == "Linux"'`, factsPattern, factsPattern)
 	}
 	if ok {
 		j.cast.expr = expr
@@ -157,7 +157,7 @@ func (j *runJob) where(ctx context.Context, p *run) ([]*inventory.Host, error) {
 	var broken *jinja.SyntaxError
 	switch {
 	case errors.As(err, &broken):
-		return nil, said.Errorf("cannot read the condition %q, line %d: %s", j.pattern, max(broken.Line, 1), broken.Msg)
+		return nil, ansibleerror.Errorf("cannot read the condition %q, line %d: %s", j.pattern, max(broken.Line, 1), broken.Msg)
 	case err != nil:
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/record"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/runs/record"
 )
 
 // newRunsCommand is hark runs.

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/ledger"
-	"hark/controller/internal/record"
-	"hark/controller/internal/view"
+	"hark/controller/internal/runs/ledger"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/view"
 )
 
 // runsAudit is one call of hark runs audit.

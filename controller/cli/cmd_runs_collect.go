@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/collect"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/ledger"
-	"hark/controller/internal/record"
-	"hark/controller/internal/said"
-	"hark/controller/internal/view"
+	"hark/controller/internal/runs/collect"
+	"hark/controller/internal/runs/ledger"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/view"
 )
 
 // runsCollect is one call of hark runs collect.
@@ -50,7 +50,7 @@ func (j *runsCollect) collect(ctx context.Context, b *fleet.Connection, args []s
 		return err
 	}
 	if e.Head.Who != "" && e.Head.Who != b.Operator.Key {
-		return said.Errorf("run %s is of another operator: %s", e.Head.Run, e.Head.Who)
+		return ansibleerror.Errorf("run %s is of another operator: %s", e.Head.Run, e.Head.Who)
 	}
 	job := collect.Job{Home: j.fleet.Home, Run: e.Head.Run, Store: store, Transport: b, Operator: b.Operator, Limit: j.wait, Logger: j.logTo(), Now: time.Now}
 	r, err := job.Collect(ctx)

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/record"
-	"hark/controller/internal/record/compare"
-	"hark/controller/internal/said"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/runs/compare"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/view"
 )
 
 // runsDiff is one call of hark runs diff.
@@ -67,7 +67,7 @@ func (j *runsDiff) before(ctx context.Context, e *record.Entry) (*record.Entry, 
 		return x.Head.Run != e.Head.Run && x.Body && x.Head.Dir == e.Head.Dir && slices.Equal(x.Head.Line, e.Head.Line)
 	})
 	if i < 0 {
-		return nil, said.Errorf("there is no run before %s with the same command line: name the one to compare with", e.Head.Run)
+		return nil, ansibleerror.Errorf("there is no run before %s with the same command line: name the one to compare with", e.Head.Run)
 	}
 	return &all.Entries[i], nil
 }

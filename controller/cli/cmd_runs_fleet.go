@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/ledger"
-	"hark/controller/internal/link"
-	"hark/controller/internal/record"
-	"hark/controller/internal/record/files"
-	"hark/controller/internal/said"
-	"hark/controller/internal/view"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/runs/files"
+	"hark/controller/internal/runs/ledger"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/view"
 )
 
 // fleetRuns are the commands of hark runs that are about runs of other machines and of other people.
@@ -100,7 +100,7 @@ func runsPush(a *app) *cobra.Command {
 // here demands that the record of a run is on this machine.
 func here(e *record.Entry) error {
 	if e.Origin != files.Origin {
-		return said.Errorf("run %s was started on another machine (%s): its record there is needed for that", e.Head.Run, whence(e))
+		return ansibleerror.Errorf("run %s was started on another machine (%s): its record there is needed for that", e.Head.Run, whence(e))
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func stopElsewhere(ctx context.Context, a *app, e *record.Entry) error {
 	}
 	defer b.Close()
 	if e.Head.Who != b.Operator.Key {
-		return said.Errorf("run %s is of another operator, whom alone its controller obeys: ask %s (%s) to stop it", e.Head.Run, whence(e), e.Head.Who)
+		return ansibleerror.Errorf("run %s is of another operator, whom alone its controller obeys: ask %s (%s) to stop it", e.Head.Run, whence(e), e.Head.Who)
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendLimit)
 	defer cancel()

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/record"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/view"
 )
 
 // runsList is one call of hark runs list.

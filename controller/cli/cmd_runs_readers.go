@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/trust"
-	"hark/controller/internal/view"
+	"hark/controller/internal/fleet/trust"
+	"hark/controller/internal/ui/view"
 )
 
 // runsReaders is hark runs readers.

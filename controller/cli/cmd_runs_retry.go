@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"hark/controller/internal/record"
-	"hark/controller/internal/record/origin"
-	"hark/controller/internal/said"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/runs/origin"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/view"
 )
 
 // retryFlag is the flag by which hark runs retry says which run is tried again.
@@ -52,17 +52,17 @@ func (j *runsRetry) retry(e *record.Entry) error {
 		return err
 	}
 	if e.State == record.Running {
-		return said.Errorf("run %s is still under way", e.Head.Run)
+		return ansibleerror.Errorf("run %s is still under way", e.Head.Run)
 	}
 	if e.Foot == nil {
-		return said.Errorf("run %s was lost: which hosts failed is not known", e.Head.Run)
+		return ansibleerror.Errorf("run %s was lost: which hosts failed is not known", e.Head.Run)
 	}
 	hosts := e.Foot.Names(record.FateUnreachable)
 	if !j.unreachable {
 		hosts = append(e.Foot.Names(record.FateFailed), hosts...)
 	}
 	if len(hosts) == 0 {
-		return said.Errorf("no host of run %s failed or was not reached", e.Head.Run)
+		return ansibleerror.Errorf("no host of run %s failed or was not reached", e.Head.Run)
 	}
 	args, err := j.again(e, hosts)
 	if err != nil {
@@ -103,12 +103,12 @@ func (j *runsRetry) again(e *record.Entry, hosts []string) ([]string, error) {
 			i++
 		case i+1 < len(line) && w == "-e" && strings.Contains(line[i+1], origin.Hidden):
 			if !given("-e", "--extra-vars") {
-				return nil, said.Errorf("run %s was given values that are not kept: hark runs retry %s -- -e '%s'", e.Head.Run, e.Head.Run, line[i+1])
+				return nil, ansibleerror.Errorf("run %s was given values that are not kept: hark runs retry %s -- -e '%s'", e.Head.Run, e.Head.Run, line[i+1])
 			}
 			i++
 		case i+1 < len(line) && w == "-a" && strings.Contains(line[i+1], origin.Hidden):
 			if !given("-a", "--args") {
-				return nil, said.Errorf("run %s was given arguments that are not kept: hark runs retry %s -- -a '%s'", e.Head.Run, e.Head.Run, line[i+1])
+				return nil, ansibleerror.Errorf("run %s was given arguments that are not kept: hark runs retry %s -- -a '%s'", e.Head.Run, e.Head.Run, line[i+1])
 			}
 			i++
 		default:

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/record"
-	"hark/controller/internal/said"
-	"hark/controller/internal/screens"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/displayconfig"
+	"hark/controller/internal/ui/view"
 )
 
 // runsShow is one call of hark runs show.
@@ -92,7 +92,7 @@ func bodyless(e *record.Entry) error {
 	if e.Foot != nil && e.Foot.Incomplete != "" {
 		why = "are not there (" + e.Foot.Incomplete + ")"
 	}
-	return said.Errorf("the lines of run %s %s; `hark runs show %s --summary` tells what is known", e.Head.Run, why, e.Head.Run)
+	return ansibleerror.Errorf("the lines of run %s %s; `hark runs show %s --summary` tells what is known", e.Head.Run, why, e.Head.Run)
 }
 
 // rerun tells the lines of a run to the screen.
@@ -135,7 +135,7 @@ func (r *rerun) viewFor(s record.Screen, d *view.Display, p *record.Player) (vie
 	if s.Tagged {
 		o.Origin = p.Origin
 	}
-	own := r.screens.Options(screens.Run{}) // files go where they would go now
+	own := r.screens.Options(displayconfig.Run{}) // files go where they would go now
 	o.TreeDir, o.LogDir, o.JUnit = own.TreeDir, own.LogDir, own.JUnit
 	name := s.View
 	switch {
@@ -148,7 +148,7 @@ func (r *rerun) viewFor(s record.Screen, d *view.Display, p *record.Player) (vie
 	}
 	v, err := view.New(name, o)
 	if err != nil {
-		return nil, said.Errorf("%s", err)
+		return nil, ansibleerror.Errorf("%s", err)
 	}
 	v = r.screens.OnScreen(v)
 	if r.view != "" {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/ledger"
-	"hark/controller/internal/record"
-	"hark/controller/internal/said"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/runs/ledger"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/view"
 )
 
 // runsStop is one call of hark runs stop.
@@ -30,7 +30,7 @@ func (j *runsStop) command() *cobra.Command {
 
 func (j *runsStop) stop(ctx context.Context, e *record.Entry) error {
 	if e.State != record.Running {
-		return said.Errorf("run %s is not under way: it is %s", e.Head.Run, e.Word())
+		return ansibleerror.Errorf("run %s is not under way: it is %s", e.Head.Run, e.Word())
 	}
 	stop := func() error { return runStore(j.app).Stop(e.Head.Run) }
 	if e.Origin == ledger.Origin {

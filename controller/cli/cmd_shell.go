@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/project"
-	"hark/controller/internal/shell"
-	"hark/controller/internal/terminal"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ansible/shell"
+	"hark/controller/internal/ui/terminal"
+	"hark/controller/internal/ui/view"
 )
 
 // shellJob is one call of hark shell.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/project"
-	"hark/controller/internal/said"
-	"hark/controller/internal/secrets"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ansible/secrets"
 	"hark/modules/py/value"
 	"hark/playbook/vault"
 )
@@ -143,7 +143,7 @@ func (j *vaultJob) read(path string) ([]byte, error) {
 		data, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return nil, said.Errorf("Unable to read source file (%s): %s", path, osReason(err, value.ReprText(path)))
+		return nil, ansibleerror.Errorf("Unable to read source file (%s): %s", path, osReason(err, value.ReprText(path)))
 	}
 	return data, nil
 }
@@ -167,11 +167,11 @@ func (j *vaultJob) write(path string, data []byte, like fs.FileInfo) error {
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".hark-vault-")
 	if err != nil {
-		return said.Errorf("Problem creating temporary vault file: %v", err)
+		return ansibleerror.Errorf("Problem creating temporary vault file: %v", err)
 	}
 	defer os.Remove(tmp.Name()) // gone already when all went well
 	if err := fill(tmp, data, like); err != nil {
-		return said.Errorf("Unable to write to temporary vault file: %v", err)
+		return ansibleerror.Errorf("Unable to write to temporary vault file: %v", err)
 	}
 	return os.Rename(tmp.Name(), path)
 }

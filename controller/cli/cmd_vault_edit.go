@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/said"
-	"hark/controller/internal/terminal"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ui/terminal"
 	"hark/modules/py/shlex"
 	"hark/modules/py/value"
 	"hark/playbook/vault"
@@ -95,7 +95,7 @@ func (j *vaultJob) editor(ctx context.Context, path string, plain, password []by
 	}
 	edited, err := os.ReadFile(tmp.Name())
 	if err != nil {
-		return said.Errorf("Unable to read source file (%s): %s", tmp.Name(), osReason(err, value.ReprText(tmp.Name())))
+		return ansibleerror.Errorf("Unable to read source file (%s): %s", tmp.Name(), osReason(err, value.ReprText(tmp.Name())))
 	}
 	if plain != nil && bytes.Equal(plain, edited) {
 		return nil
@@ -121,7 +121,7 @@ func (j *vaultJob) runEditor(ctx context.Context, path string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.term.In, terminal.FileOf(j.term.Out), terminal.FileOf(j.term.Err)
 	if err := cmd.Run(); err != nil {
 		if _, status := err.(*exec.ExitError); !status { // what the editor says by its status does not count
-			return said.Errorf("Unable to execute the command %q: %s", strings.Join(append(words, path), " "), osReason(err, value.ReprText(words[0])))
+			return ansibleerror.Errorf("Unable to execute the command %q: %s", strings.Join(append(words, path), " "), osReason(err, value.ReprText(words[0])))
 		}
 	}
 	return nil

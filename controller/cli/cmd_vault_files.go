@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/secrets"
+	"hark/controller/internal/ansible/secrets"
 	"hark/modules/py/value"
 	"hark/playbook/vault"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
 	"hark/playbook/vault"
 )
 

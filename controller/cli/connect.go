@@ -13,9 +13,9 @@ import (
 
 	"hark/agent"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/link"
 	"hark/controller/internal/play"
-	"hark/controller/internal/view"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/ui/view"
 )
 
 // onBroker gives a command the flags that every command of the broker has, and runs it on a connection that is closed in the end. The

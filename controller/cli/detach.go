@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"hark/controller/internal/said"
-	"hark/controller/internal/terminal"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ui/terminal"
+	"hark/controller/internal/ui/view"
 )
 
 // The flags of runs that go on by themselves: the user's, and the one by which hark calls the process that drives such a run.
@@ -29,9 +29,9 @@ const readyFD = 3
 func (j *playJob) detached() error {
 	switch {
 	case j.o.Connect.AskPassword, j.o.Become.AskPassword, j.o.Vault.Ask, j.step, slices.ContainsFunc(j.o.Vault.IDs, func(id string) bool { return strings.HasSuffix(id, "prompt") }):
-		return said.Errorf("a run with --detach cannot ask: give passwords in files, and leave out --step")
+		return ansibleerror.Errorf("a run with --detach cannot ask: give passwords in files, and leave out --step")
 	case j.cfg.Text("HARK_RECORD") == "off":
-		return said.Errorf("a run with --detach is seen by its record only: HARK_RECORD cannot be off")
+		return ansibleerror.Errorf("a run with --detach is seen by its record only: HARK_RECORD cannot be off")
 	}
 	self, err := os.Executable()
 	if err != nil {

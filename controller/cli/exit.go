@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"hark/controller/config"
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/play"
 	"hark/playbook/syntax"
 )

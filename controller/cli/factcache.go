@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"hark/controller/internal/factbook"
+	"hark/controller/internal/ansible/plugins"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/fleet/factcache"
 	"hark/controller/internal/play"
-	"hark/controller/internal/plugins"
-	"hark/controller/internal/project"
 	"hark/modules"
 )
 
@@ -21,7 +21,7 @@ func (p *run) factCache() play.FactCache {
 	switch {
 	case own:
 	case strings.TrimPrefix(modules.ShortName(name), "community.general.") == "jsonfile":
-		return &factbook.JSONFiles{
+		return &factcache.JSONFiles{
 			Dir: p.cfg.Abs(p.cfg.Text("CACHE_PLUGIN_CONNECTION")), Prefix: p.cfg.Text("cache/jsonfile._prefix"),
 			Timeout: time.Duration(p.cfg.Int("CACHE_PLUGIN_TIMEOUT")) * time.Second, Now: time.Now,
 		}

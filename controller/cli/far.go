@@ -6,9 +6,9 @@ import (
 	"io"
 	"sync"
 
-	"hark/controller/internal/collect"
-	"hark/controller/internal/link"
-	"hark/controller/internal/trust"
+	"hark/controller/internal/fleet/trust"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/runs/collect"
 )
 
 // met tells, of an implied broker that cannot be reached, which agents this operator has met; nil for a broker that was named: there any may be.

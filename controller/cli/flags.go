@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 
 	"hark/controller/config"
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/project"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/project"
 
 	"github.com/spf13/cobra"
 )

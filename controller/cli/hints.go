@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/config"
-	"hark/controller/internal/argparse"
-	"hark/controller/internal/docs"
-	"hark/controller/internal/hint"
-	"hark/controller/internal/project"
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/ansible/docs"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ui/hint"
 	"hark/playbook/foreign"
 	"hark/playbook/inventory"
 )

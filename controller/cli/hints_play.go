@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"hark/controller/internal/hint"
-	"hark/controller/internal/project"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ui/hint"
+	"hark/controller/internal/ui/view"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/compile"

@@ -3,7 +3,7 @@ package cli
 import (
 	"errors"
 
-	"hark/controller/internal/record"
+	"hark/controller/internal/runs/record"
 )
 
 // heldSink holds the record of a keeper's turn back until it is known that it tells something: a clean turn leaves no record, since there are many.

@@ -15,12 +15,12 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/config"
-	"hark/controller/internal/duty"
+	"hark/controller/internal/duties/duty"
+	"hark/controller/internal/duties/keeper"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/keeper"
-	"hark/controller/internal/link"
-	"hark/controller/internal/record/files"
-	"hark/controller/internal/view"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/runs/files"
+	"hark/controller/internal/ui/view"
 )
 
 // keeperWord makes this program a keeper's worker.

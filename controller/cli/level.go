@@ -2,7 +2,7 @@ package cli
 
 import (
 	"hark/controller/config"
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
 	"hark/playbook/level"
 	"hark/playbook/plan"
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"hark/controller/internal/bootstrap"
+	"hark/controller/internal/fleet/bootstrap"
 )
 
 // loopbackBroker tells whether a broker's URL, or each of several, names the loopback: no other machine finds the broker there.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"hark/controller/internal/bootstrap"
-	"hark/controller/internal/ssh"
+	"hark/controller/internal/fleet/bootstrap"
+	"hark/controller/internal/fleet/ssh"
 )
 
 // TestHostsAreNotSentToThemselvesForTheBroker, which is known before anything is copied.

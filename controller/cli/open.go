@@ -4,11 +4,11 @@ import (
 	"context"
 	"slices"
 
-	"hark/controller/internal/link"
-	"hark/controller/internal/plugins"
-	"hark/controller/internal/project"
-	"hark/controller/internal/secrets"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/plugins"
+	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ansible/secrets"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/ui/view"
 	"hark/playbook/inventory"
 )
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"hark/controller/internal/project"
+	"hark/controller/internal/ansible/project"
 	"hark/playbook/foreign"
 )
 

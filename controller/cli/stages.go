@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/play"
-	"hark/controller/internal/record"
-	"hark/controller/internal/stages"
-	"hark/controller/internal/view"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/runs/rollout"
+	"hark/controller/internal/ui/view"
 )
 
 // staging are the flags by which a run goes in stages.
@@ -37,13 +37,13 @@ func (s *staging) read(fs flags, quiet string) (*play.Staging, error) {
 	if quiet != "" {
 		return nil, &argparse.UsageError{Text: "argument --stages: not allowed with argument --" + quiet + ", which runs nothing"}
 	}
-	out := &play.Staging{Pause: s.pause, StopAt: stages.Share{Count: 1}}
+	out := &play.Staging{Pause: s.pause, StopAt: rollout.Share{Count: 1}}
 	var err error
-	if out.Stages, err = stages.Parse(s.text); err != nil {
+	if out.Stages, err = rollout.Parse(s.text); err != nil {
 		return nil, &argparse.UsageError{Text: "argument --stages: " + err.Error()}
 	}
 	if fs.Changed("stop-at") {
-		if out.StopAt, err = stages.ParseShare(s.stopAt); err != nil {
+		if out.StopAt, err = rollout.ParseShare(s.stopAt); err != nil {
 			return nil, &argparse.UsageError{Text: "argument --stop-at: " + err.Error()}
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/collect"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/ledger"
-	"hark/controller/internal/link"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/runs/collect"
+	"hark/controller/internal/runs/ledger"
 )
 
 // sendLimit is how long the end of a run waits for what the broker does not have of its record.

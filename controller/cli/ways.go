@@ -5,13 +5,13 @@ import (
 	"errors"
 	"os"
 
-	"hark/controller/internal/bootstrap"
-	"hark/controller/internal/ephemeral"
+	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/link"
-	"hark/controller/internal/project"
-	"hark/controller/internal/reach"
-	"hark/controller/internal/view"
+	"hark/controller/internal/fleet/bootstrap"
+	"hark/controller/internal/fleet/connections"
+	"hark/controller/internal/fleet/ephemeral"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/ui/view"
 )
 
 // overSSH, in place of a broker's URL, has all hosts reached as if none had an agent.
@@ -33,9 +33,9 @@ func (p *run) noAgents() (yes, implied bool) {
 }
 
 // ways are what flags and settings say of connections.
-func (p *run) ways() reach.Settings {
+func (p *run) ways() connections.Settings {
 	ssh := func(name string) string { return p.cfg.Text("connection/ssh." + name) }
-	return reach.Settings{
+	return connections.Settings{
 		Connection: p.o.Connect.Kind, User: p.o.Connect.User, KeyFile: p.o.Connect.KeyFile, Password: p.o.Passwords.Connection,
 		Port: p.cfg.Int("DEFAULT_REMOTE_PORT"), Timeout: p.sshTimeout(), Retries: p.cfg.Int("connection/ssh.reconnection_retries"),
 		Executable: ssh("ssh_executable"), Prompt: ssh("sshpass_prompt"), Provider: ssh("pkcs11_provider"),

@@ -28,7 +28,7 @@ var layers = []struct {
 	{"playbook/plan", []string{"modules/py"}},
 	{"playbook", []string{"modules", "playbook"}},
 	{"agent", []string{"modules", "playbook/plan", "playbook/jinja", "playbook/vars", "agent"}},
-	{"controller/internal/play/lockstep", []string{"playbook/plan"}}, // docs/decisions/0015
+	{"controller/internal/play/strategy", []string{"playbook/plan"}}, // docs/decisions/0015
 	{"controller", []string{"modules", "playbook", "agent", "controller"}},
 	{"packaging", []string{"modules", "playbook", "agent", "controller", "packaging"}},
 }

@@ -43,13 +43,13 @@ func TestOnlyModulesNameModules(t *testing.T) {
 // what stays is about names as they are written.
 func compared() map[string]int {
 	return map[string]int{
-		"controller/internal/view":         3, // views go by the name of the task, as Ansible's callbacks do: debug, what prints text, what gathers facts
-		"controller/internal/console/fold": 2, // the same
-		"controller/internal/record":       1, // records have no more than that name either
-		"controller/cli":                   9, // ad-hoc commands and ansible-pull take the name as it is typed
-		"controller/internal/keeper":       1, // what a person would be asked is looked for before a run, in the text of its steps
-		"controller/internal/play":         2, // what sessions ask for has these names: add_host and group_by
-		"agent/internal/runner":            1, // Ansible looks for files of with_ in templates where "template" is in the name as it is written
+		"controller/internal/ui/view":          3, // views go by the name of the task, as Ansible's callbacks do: debug, what prints text, what gathers facts
+		"controller/internal/console/runmodel": 2, // the same
+		"controller/internal/runs/record":      1, // records have no more than that name either
+		"controller/cli":                       9, // ad-hoc commands and ansible-pull take the name as it is typed
+		"controller/internal/duties/keeper":    1, // what a person would be asked is looked for before a run, in the text of its steps
+		"controller/internal/play":             2, // what sessions ask for has these names: add_host and group_by
+		"agent/internal/runner":                1, // Ansible looks for files of with_ in templates where "template" is in the name as it is written
 	}
 }
 

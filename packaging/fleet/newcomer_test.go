@@ -124,7 +124,7 @@ func (n *newcomer) meet(t *testing.T) {
 // galaxy serves the collection that the tutorial's project asks for.
 func (n *newcomer) galaxy(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "serve")
-	if out, err := exec.Command("go", "build", "-o", bin, "hark/controller/internal/galaxy/galaxytest/serve").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin, "hark/controller/internal/ansible/galaxy/galaxytest/serve").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	serve := exec.Command(bin, net()+".1:80", "acme.greeting=1.0.0=testdata/greeting")

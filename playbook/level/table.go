@@ -42,7 +42,7 @@ const (
 	engine  = "playbook/jinja"
 	filters = "playbook/jinja/filters"
 	runner  = "agent/internal/runner"
-	view    = "controller/internal/view"
+	view    = "controller/internal/ui/view"
 	compile = "playbook/compile"
 )
 
@@ -113,7 +113,7 @@ func plays() []Row {
 		{"ini-inventory", "2.19", "files `*.ini` in directories of inventories", "passed over", "read", "controller/config", "another ending, or the setting `inventory_ignore_extensions`"},
 		{"settings", "2.19", "settings `fact_path`, `gather_subset` and `gather_timeout`; `error_on_undefined_vars`, `null_representation`, `jinja2_native`", "count", "do nothing", "controller/config", "the keywords of the play, `module_defaults`"},
 		{"python", "2.19", "the Python of a host where none is named", "`/usr/bin/python3` first", "the newest of python3.8 to python3.13 first, as in `discovered_interpreter_python`; that it may change is no warning in hark", "modules", "`ansible_python_interpreter`"},
-		{"log", "2.19", "lines of `log_path`", "`n=ansible | ...`", "`n=ansible INFO| ...`: with WARNING or ERROR where it is one", "controller/internal/screens", ""},
+		{"log", "2.19", "lines of `log_path`", "`n=ansible | ...`", "`n=ansible INFO| ...`: with WARNING or ERROR where it is one", "controller/internal/ui/displayconfig", ""},
 		{"version", "2.19", "`ansible_version`, `--version`", "2.14.18", "2.19.11", "playbook/plan", ""},
 	}
 }

@@ -3,7 +3,7 @@ package runner
 import (
 	"context"
 
-	"hark/agent/internal/outside"
+	"hark/agent/internal/hostvars"
 	"hark/agent/wire"
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -73,7 +73,7 @@ func (t *task) debug(ctx context.Context, res *result.Result) (*task, error) {
 	kw.Set("result", res.Whole())
 	a, err := t.g.line.ask(ctx, wire.Ask{Kind: wire.AskDebug, Step: t.id, Name: t.shownName(), Outcome: o, Kw: plan.Dict{Dict: kw}})
 	if err == nil {
-		err = outside.AnswerError(a)
+		err = hostvars.AnswerError(a)
 	}
 	if err != nil {
 		return nil, err

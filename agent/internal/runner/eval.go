@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"hark/agent/internal/outside"
+	"hark/agent/internal/hostvars"
 	"hark/agent/wire"
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -104,7 +104,7 @@ func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *
 	if a.ErrKind == wire.UnknownLookup {
 		return nil, templar.ErrUnknownLookup
 	}
-	if err := outside.AnswerError(a); err != nil {
+	if err := hostvars.AnswerError(a); err != nil {
 		return nil, err
 	}
 	if a.Value.IsZero() {

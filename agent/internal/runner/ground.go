@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"hark/agent/internal/outside"
+	"hark/agent/internal/hostvars"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/mask"
@@ -77,7 +77,7 @@ func (g *ground) newEval(s *plan.Step, id plan.ID, local *value.Dict) *eval {
 	layers := vars.StepOf(g.roles, s)
 	layers.Local = local
 	e.scope = vars.NewScope(g.vars, g.shared, layers)
-	e.scope.Lazy, e.scope.LazyNames = e.lazy, outside.Names
+	e.scope.Lazy, e.scope.LazyNames = e.lazy, hostvars.Names
 	e.tpl = templar.New(e.scope, e.options())
 	return e
 }
@@ -113,10 +113,10 @@ func (g *ground) engine() *templar.Engine {
 }
 
 // outside is the session as the world beyond the host is seen from it; lookup runs the lookups of what the host's own variables say there.
-func (g *ground) outside(lookup templar.LookupFunc) outside.Session {
+func (g *ground) outside(lookup templar.LookupFunc) hostvars.Session {
 	o := g.templates
 	o.Lookup = lookup
-	return outside.Session{
+	return hostvars.Session{
 		Host: g.start.Host, Vars: g.vars, Shared: g.shared, Live: g.live, Templates: o, Reach: g.start.Reach, Ask: g.line.ask,
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"hark/agent/internal/outside"
+	"hark/agent/internal/hostvars"
 	"hark/agent/wire"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
@@ -33,7 +33,7 @@ func (e *eval) lazy(ctx context.Context, name string) (value.Value, bool, error)
 	if name == "_task" && e.current != nil {
 		return e.current, true, nil
 	}
-	if !outside.Answers(name) {
+	if !hostvars.Answers(name) {
 		return nil, false, nil
 	}
 	return e.far.step().Lazy(ctx, name)
@@ -42,12 +42,12 @@ func (e *eval) lazy(ctx context.Context, name string) (value.Value, bool, error)
 // far is the world beyond its host as a step sees it, made when the step first looks: few do.
 type far struct {
 	e    *eval
-	made *outside.Step
+	made *hostvars.Step
 }
 
-func (f *far) step() *outside.Step {
+func (f *far) step() *hostvars.Step {
 	if f.made == nil {
-		f.made = outside.New(f.e.g.outside(f.e.lookup), f.e.id)
+		f.made = hostvars.New(f.e.g.outside(f.e.lookup), f.e.id)
 	}
 	return f.made
 }

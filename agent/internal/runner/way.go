@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"hark/agent/internal/outside"
+	"hark/agent/internal/hostvars"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
@@ -23,7 +23,7 @@ type way struct {
 func (w way) delegated() bool { return w.f.delegate != "" && w.f.delegate != w.e.g.start.Host }
 
 // toLocalhost tells that the module runs on the controller for this host.
-func (w way) toLocalhost() bool { return w.delegated() && outside.IsLocalhost(w.f.delegate) }
+func (w way) toLocalhost() bool { return w.delegated() && hostvars.IsLocalhost(w.f.delegate) }
 
 // away tells that the module does not run where the session does; target is the host then.
 func (w way) away() bool { return w.delegated() || w.e.g.start.Remote && !w.here() }

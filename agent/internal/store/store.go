@@ -25,7 +25,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hark/agent/atomicfile"
-	"hark/agent/guarded"
+	"hark/agent/securefile"
 	"hark/agent/wire"
 )
 
@@ -94,7 +94,7 @@ const IdentityFile = "identity.key"
 // Identity reads the agent's keys from a state directory, or makes them the first time. It needs no lock.
 func Identity(dir string) (*wire.Identity, error) {
 	path := filepath.Join(dir, IdentityFile)
-	text, err := guarded.Read(path, guarded.Secret)
+	text, err := securefile.Read(path, securefile.Secret)
 	if err == nil {
 		id, err := wire.ParseIdentity(text)
 		if err != nil {

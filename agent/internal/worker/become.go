@@ -15,7 +15,7 @@ import (
 	"syscall"
 
 	"hark/agent/atomicfile"
-	"hark/agent/scratch"
+	"hark/agent/tempdir"
 	"hark/agent/wire"
 	"hark/modules/py/shlex"
 )
@@ -77,7 +77,7 @@ func reachable(path string, cred *syscall.Credential) (string, func(), error) {
 	if runs(path, "/", cred) {
 		return path, func() {}, nil
 	}
-	own, err := scratch.Make("worker")
+	own, err := tempdir.Make("worker")
 	if err != nil {
 		return "", nil, err
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"hark/controller/internal/console/fold"
-	"hark/controller/internal/console/tape"
-	"hark/controller/internal/record"
+	"hark/controller/internal/console/runcache"
+	"hark/controller/internal/console/runmodel"
+	"hark/controller/internal/runs/record"
 )
 
 // differenceAt is a row of a comparison.
@@ -33,7 +33,7 @@ type slowerAt struct {
 }
 
 // compare is the page of what came out otherwise than in another run.
-func (s runPages) compare(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) compare(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
 	var b struct {
 		Head    runHead        `json:"head"`
 		Choices []choice       `json:"-"`
@@ -85,7 +85,7 @@ func (s runPages) compare(t *tape.Tape, w http.ResponseWriter, r *http.Request) 
 	return s.show(w, r, "compare", p)
 }
 
-func differenceOf(base, before string, d fold.Difference) differenceAt {
+func differenceOf(base, before string, d runmodel.Difference) differenceAt {
 	x := differenceAt{Task: d.Title, Count: d.Count, Names: d.Names, ThenText: brief(d.ThenText), NowText: brief(d.NowText)}
 	if d.Then != nil {
 		x.Then, x.Path = hostSign(*d.Then), fmt.Sprintf("%s#t%d", before, d.ThenTask)
@@ -100,7 +100,7 @@ func differenceOf(base, before string, d fold.Difference) differenceAt {
 }
 
 // comparable are the runs that one may be compared with, and which of them is: the wanted one, or else the last before it of the same command.
-func (s runPages) comparable(ctx context.Context, t *tape.Tape, wanted string) (with string, all []choice, err error) {
+func (s runPages) comparable(ctx context.Context, t *runcache.Tape, wanted string) (with string, all []choice, err error) {
 	list, err := s.list(ctx, "", "", "", time.Time{})
 	if err != nil {
 		return "", nil, err

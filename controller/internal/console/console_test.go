@@ -22,12 +22,12 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/console"
+	"hark/controller/internal/console/auth"
 	"hark/controller/internal/console/consoletest"
-	"hark/controller/internal/console/gate"
-	"hark/controller/internal/record"
-	"hark/controller/internal/record/files"
-	"hark/controller/internal/roster"
-	"hark/controller/internal/view"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/runs/files"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/view"
 )
 
 // site is a console before a directory of records.
@@ -48,7 +48,7 @@ func serveAs(t testing.TB, store *files.Store, more func(c *console.Config)) *si
 	t.Helper()
 	c := console.Config{
 		Store: store, Play: console.Screen(nil), Dir: t.TempDir(), Version: "1.0", Now: time.Now, Log: zerolog.Nop(),
-		Gate: gate.Config{Secret: bytes.Repeat([]byte{3}, 32), Key: "k", Token: "scrape", Port: "1", Now: time.Now},
+		Gate: auth.Config{Secret: bytes.Repeat([]byte{3}, 32), Key: "k", Token: "scrape", Port: "1", Now: time.Now},
 	}
 	more(&c)
 	s, err := console.New(c)

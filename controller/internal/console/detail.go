@@ -2,15 +2,15 @@ package console
 
 import (
 	"fmt"
-	"hark/controller/internal/console/tape"
+	"hark/controller/internal/console/runcache"
 	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 
-	"hark/controller/internal/console/fold"
-	"hark/controller/internal/console/markup"
+	"hark/controller/internal/console/ansihtml"
+	"hark/controller/internal/console/runmodel"
 )
 
 // hostsPage is how many hosts one page lists, groupsPage how many groups.
@@ -25,7 +25,7 @@ func from(r *http.Request) int {
 }
 
 // task is the page of one task with all its groups.
-func (s runPages) task(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) task(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
 	n, err := numberIn(r, "task")
 	if err != nil {
 		return err
@@ -39,14 +39,14 @@ func (s runPages) task(t *tape.Tape, w http.ResponseWriter, r *http.Request) err
 		Task  taskAt  `json:"task"`
 		Pager pager   `json:"-"`
 	}
-	b.Head, b.Task = s.head(t, "Tasks"), taskOf(t.Entry.Head.Run, seen, fold.Seen{})
+	b.Head, b.Task = s.head(t, "Tasks"), taskOf(t.Entry.Head.Run, seen, runmodel.Seen{})
 	b.Task.Where = seen.Place
 	b.Pager = paged(r.URL, from(r), groupsPage, from(r)+len(seen.Groups)+seen.More, "groups")
 	return s.show(w, r, "task", page{Title: seen.Title + " · " + b.Head.What, Nav: "Runs", Body: b})
 }
 
 // group is the page of one group: its text as far as it is kept, and its hosts.
-func (s runPages) group(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) group(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
 	n, err := numberIn(r, "task")
 	if err != nil {
 		return err
@@ -85,10 +85,10 @@ func (s runPages) group(t *tape.Tape, w http.ResponseWriter, r *http.Request) er
 }
 
 // textLines are all lines that are kept of a group's text.
-func textLines(g fold.GroupSeen) []template.HTML {
+func textLines(g runmodel.GroupSeen) []template.HTML {
 	var all []template.HTML
 	for line := range strings.SplitSeq(g.Text, "\n") {
-		all = append(all, markup.Line(line, lineBytes))
+		all = append(all, ansihtml.Line(line, lineBytes))
 	}
 	if g.Whole > len(g.Text) {
 		all = append(all, template.HTML(fmt.Sprintf(`<i class="cut">… and %s bytes more: they are in the output</i>`, withThousands(g.Whole-len(g.Text)))))
@@ -97,7 +97,7 @@ func textLines(g fold.GroupSeen) []template.HTML {
 }
 
 // runHosts is the page of a run's hosts, the bad ones first.
-func (s runPages) runHosts(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) runHosts(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
 	type row struct {
 		Name   string  `json:"name"`
 		Path   string  `json:"-"`
@@ -132,19 +132,19 @@ func (s runPages) runHosts(t *tape.Tape, w http.ResponseWriter, r *http.Request)
 	return s.show(w, r, "runhosts", page{Title: "Hosts · " + b.Head.What, Nav: "Runs", Body: b})
 }
 
-func hostSign(state fold.State) sign {
+func hostSign(state runmodel.State) sign {
 	c := state.String()
 	switch {
 	case state.Bad():
 		return sign{c, "✗", c}
-	case state == fold.Skipped:
+	case state == runmodel.Skipped:
 		return sign{c, "–", c}
 	}
 	return sign{c, "✓", c}
 }
 
 // runHost is the page of what one host made of a run.
-func (s runPages) runHost(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) runHost(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("host")
 	came, ok := t.Fold.Host(name)
 	if !ok {
@@ -170,7 +170,7 @@ func (s runPages) runHost(t *tape.Tape, w http.ResponseWriter, r *http.Request) 
 }
 
 // notices is the page of warnings and other texts that belong to no result.
-func (s runPages) notices(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) notices(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
 	type row struct {
 		Kind  string          `json:"kind"`
 		Text  string          `json:"text"`
@@ -185,7 +185,7 @@ func (s runPages) notices(t *tape.Tape, w http.ResponseWriter, r *http.Request) 
 	for _, n := range t.Fold.Notices() {
 		x := row{Kind: n.Kind, Text: n.Text}
 		for line := range strings.SplitSeq(strings.TrimRight(n.Text, "\n"), "\n") {
-			x.Lines = append(x.Lines, markup.Line(line, lineBytes))
+			x.Lines = append(x.Lines, ansihtml.Line(line, lineBytes))
 		}
 		b.Notices = append(b.Notices, x)
 	}

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"hark/controller/internal/record"
-	"hark/controller/internal/standing"
+	"hark/controller/internal/duties/dutystate"
+	"hark/controller/internal/runs/record"
 )
 
 // Words are what keepers said who are believed, and what of it could not be read.
 type Words struct {
-	All      []standing.Words
+	All      []dutystate.Words
 	Warnings []string
 }
 
@@ -30,12 +30,12 @@ func (s fleetPages) words(ctx context.Context) (Words, error) {
 
 // dutyAt is a duty with how its hosts stand.
 type dutyAt struct {
-	standing.Definition
-	states []standing.State
+	dutystate.Definition
+	states []dutystate.State
 }
 
 // inForce are the duties that are, by name.
-func inForce(all []standing.Words) []dutyAt {
+func inForce(all []dutystate.Words) []dutyAt {
 	var found []dutyAt
 	for _, w := range all {
 		for _, d := range w.Definitions {
@@ -99,7 +99,7 @@ func (s fleetPages) dutyList(w http.ResponseWriter, r *http.Request) error {
 func (s fleetPages) dutyRow(d *dutyAt) dutyRow {
 	x := dutyRow{Name: d.Name, Path: dutyPath(d), State: s.dutySign(d), Mode: string(d.Mode), Play: d.Play, Every: d.Every, Commit: d.Commit}
 	x.Counts, x.Share = standings(d)
-	if blind, of, _ := standing.Blindness(d.states, d.Name); blind > 0 {
+	if blind, of, _ := dutystate.Blindness(d.states, d.Name); blind > 0 {
 		x.Blind = fmt.Sprintf("%d of %d tasks", blind, of)
 	}
 	if d.Paused == nil && !d.Next.IsZero() {
@@ -124,11 +124,11 @@ func (s fleetPages) dutySign(d *dutyAt) sign {
 	case d.Late(s.Now()):
 		return sign{"silent", "?", "lost"}
 	}
-	n := standing.Count(d.states, d.Name)
+	n := dutystate.Count(d.states, d.Name)
 	switch {
-	case n[standing.Failed] > 0:
+	case n[dutystate.Failed] > 0:
 		return sign{"failed", "✗", "failed"}
-	case n[standing.Drifted] > 0:
+	case n[dutystate.Drifted] > 0:
 		return sign{"drifted", "≠", "changed"}
 	}
 	if d.Later != nil && d.Later.Ended.IsZero() {
@@ -162,7 +162,7 @@ func (s fleetPages) dutyNote(d *dutyAt) string {
 }
 
 // laterNote tells of a play that was put off for hosts that were away.
-func laterNote(l *standing.Later) string {
+func laterNote(l *dutystate.Later) string {
 	text := fmt.Sprintf("put off for %s, until %s", plural(len(l.Hosts), "host"), when(l.Until))
 	if !l.Ended.IsZero() {
 		text = fmt.Sprintf("was put off for %s, over since %s", plural(len(l.Hosts), "host"), when(l.Ended))
@@ -175,7 +175,7 @@ func laterNote(l *standing.Later) string {
 }
 
 // keeperNotes tell of keepers whose project cannot be read as it is now.
-func keeperNotes(all []standing.Words) []string {
+func keeperNotes(all []dutystate.Words) []string {
 	var notes []string
 	for _, w := range all {
 		if w.Report != nil && w.Report.Stale != "" {
@@ -187,9 +187,9 @@ func keeperNotes(all []standing.Words) []string {
 
 // standings are the hosts of a duty by how they stand, the bad ones first.
 func standings(d *dutyAt) ([]count, []segment) {
-	n := standing.Count(d.states, d.Name)
+	n := dutystate.Count(d.states, d.Name)
 	var all []count
-	for _, k := range []standing.Kind{standing.Failed, standing.Drifted, standing.Absent, standing.Held, standing.Never, standing.Mended, standing.Kept} {
+	for _, k := range []dutystate.Kind{dutystate.Failed, dutystate.Drifted, dutystate.Absent, dutystate.Held, dutystate.Never, dutystate.Mended, dutystate.Kept} {
 		if n[k] > 0 {
 			all = append(all, count{n[k], string(k), standingClass(k)})
 		}
@@ -198,24 +198,24 @@ func standings(d *dutyAt) ([]count, []segment) {
 }
 
 // standingClass is the class by which a standing is drawn.
-func standingClass(k standing.Kind) string {
+func standingClass(k dutystate.Kind) string {
 	switch k {
-	case standing.Failed:
+	case dutystate.Failed:
 		return "failed"
-	case standing.Drifted:
+	case dutystate.Drifted:
 		return "changed"
-	case standing.Absent:
+	case dutystate.Absent:
 		return "unreachable"
-	case standing.Mended:
+	case dutystate.Mended:
 		return "running"
-	case standing.Kept:
+	case dutystate.Kept:
 		return "ok"
 	}
 	return "skipped"
 }
 
-func standingSign(k standing.Kind) sign {
-	mark := map[standing.Kind]string{standing.Failed: "✗", standing.Drifted: "≠", standing.Absent: "○", standing.Mended: "↻", standing.Kept: "✓", standing.Held: "‖"}[k]
+func standingSign(k dutystate.Kind) sign {
+	mark := map[dutystate.Kind]string{dutystate.Failed: "✗", dutystate.Drifted: "≠", dutystate.Absent: "○", dutystate.Mended: "↻", dutystate.Kept: "✓", dutystate.Held: "‖"}[k]
 	if mark == "" {
 		mark = "–"
 	}

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"hark/controller/internal/console/fold"
-	"hark/controller/internal/console/markup"
-	"hark/controller/internal/record"
-	"hark/controller/internal/standing"
+	"hark/controller/internal/console/ansihtml"
+	"hark/controller/internal/console/runmodel"
+	"hark/controller/internal/duties/dutystate"
+	"hark/controller/internal/runs/record"
 )
 
 // duty finds the duty of an address.
@@ -125,20 +125,20 @@ func (s fleetPages) dutyPage(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	b.Head, b.With, b.State, b.Keeper = s.dutyHead(d), q.Get("with"), q.Get("state"), q.Get("keeper")
 	const most = 50
-	groups := standing.Drifts(d.states, func(*standing.State) bool { return true })
+	groups := dutystate.Drifts(d.states, func(*dutystate.State) bool { return true })
 	for _, g := range groups[:min(most, len(groups))] {
 		b.Drift = append(b.Drift, driftOf(g))
 	}
 	if len(groups) > most {
 		b.More = plural(len(groups)-most, "other drift") + " of fewer hosts: hark duties drift " + d.Name + " shows all"
 	}
-	blind, of, names := standing.Blindness(d.states, d.Name)
+	blind, of, names := dutystate.Blindness(d.states, d.Name)
 	b.Blind, b.BlindN, b.Noise = names, fmt.Sprintf("%d of %s", blind, plural(of, "task")), noise(d)
 	b.States = standingChoices(r.URL, b.State, b.Head.Sums)
-	rows := slices.DeleteFunc(slices.Clone(d.states), func(st standing.State) bool {
+	rows := slices.DeleteFunc(slices.Clone(d.states), func(st dutystate.State) bool {
 		return b.State != "" && string(st.Standing) != b.State || !strings.Contains(strings.ToLower(st.Host), strings.ToLower(b.With))
 	})
-	slices.SortStableFunc(rows, func(a, b standing.State) int {
+	slices.SortStableFunc(rows, func(a, b dutystate.State) int {
 		if x, y := gravity(a.Standing), gravity(b.Standing); x != y {
 			return x - y
 		}
@@ -154,8 +154,8 @@ func (s fleetPages) dutyPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // gravity orders standings, those that want a person's eye first.
-func gravity(k standing.Kind) int {
-	return slices.Index([]standing.Kind{standing.Failed, standing.Drifted, standing.Absent, standing.Held, standing.Never, standing.Mended, standing.Kept}, k)
+func gravity(k dutystate.Kind) int {
+	return slices.Index([]dutystate.Kind{dutystate.Failed, dutystate.Drifted, dutystate.Absent, dutystate.Held, dutystate.Never, dutystate.Mended, dutystate.Kept}, k)
 }
 
 func standingChoices(at *url.URL, state string, counts []count) []choice {
@@ -188,7 +188,7 @@ func noise(d *dutyAt) []string {
 	return all
 }
 
-func driftOf(g standing.Group) driftAt {
+func driftOf(g dutystate.Group) driftAt {
 	x := driftAt{Task: g.Task, Count: plural(len(g.Hosts), "host"), Since: g.Since, Diff: g.Diff, Lines: diffLines(g.Diff)}
 	const named = 8
 	slices.SortFunc(g.Hosts, natural)
@@ -213,7 +213,7 @@ func diffLines(text string) []template.HTML {
 			lines = append(lines, template.HTML(`<i class="cut">… and `+plural(len(all)-most, "line")+` more</i>`))
 			break
 		}
-		html := markup.Line(line, lineBytes)
+		html := ansihtml.Line(line, lineBytes)
 		switch {
 		case strings.HasPrefix(line, "+"):
 			html = `<span class="add">` + html + `</span>`
@@ -226,7 +226,7 @@ func diffLines(text string) []template.HTML {
 }
 
 // standOf is a host under a duty as lists show it.
-func standOf(d *dutyAt, st *standing.State) standAt {
+func standOf(d *dutyAt, st *dutystate.State) standAt {
 	at, _ := url.Parse(dutyPath(d)) // made here
 	at = at.JoinPath("hosts", url.PathEscape(st.Host))
 	x := standAt{Host: st.Host, Path: at.String(), Duty: d.Name, State: standingSign(st.Standing), Since: st.Since, At: st.At, Commit: st.Commit, Run: runLink(st.Run), Why: whyOf(st)}
@@ -252,9 +252,9 @@ func runLink(run string) *link {
 }
 
 // whyOf is what a person should know of how a host stands.
-func whyOf(st *standing.State) string {
+func whyOf(st *dutystate.State) string {
 	text := st.Why
-	if text == "" && st.Standing != standing.Kept && len(st.Drift) > 0 {
+	if text == "" && st.Standing != dutystate.Kept && len(st.Drift) > 0 {
 		text = st.Drift[0].Task
 		if n := len(st.Drift) - 1; n > 0 {
 			text += fmt.Sprintf(" and %d more", n)
@@ -275,7 +275,7 @@ func (s fleetPages) dutyHost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(d.states, func(st standing.State) bool { return st.Host == r.PathValue("host") })
+	i := slices.IndexFunc(d.states, func(st dutystate.State) bool { return st.Host == r.PathValue("host") })
 	if i < 0 {
 		return &noPageError{fmt.Sprintf("The duty %q has no host %q.", d.Name, r.PathValue("host"))}
 	}
@@ -315,7 +315,7 @@ func natural(a, b string) int {
 	switch {
 	case a == b:
 		return 0
-	case fold.Before(a, b):
+	case runmodel.Before(a, b):
 		return -1
 	}
 	return 1

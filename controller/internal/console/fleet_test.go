@@ -11,12 +11,12 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/console"
 	"hark/controller/internal/console/consoletest"
-	"hark/controller/internal/duty"
-	"hark/controller/internal/record"
-	"hark/controller/internal/record/files"
-	"hark/controller/internal/roster"
-	"hark/controller/internal/standing"
-	"hark/controller/internal/streams"
+	"hark/controller/internal/duties/duty"
+	"hark/controller/internal/duties/dutystate"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/fleet/streams"
+	"hark/controller/internal/runs/files"
+	"hark/controller/internal/runs/record"
 	"hark/modules/py/value"
 )
 
@@ -36,23 +36,23 @@ func said(now time.Time) []roster.Agent {
 }
 
 // kept are the words of one keeper: one host drifts, one failed, and another duty is paused.
-func kept(now time.Time) standing.Words {
-	st := func(duty, host string, k standing.Kind) standing.State {
-		return standing.State{V: standing.Version, Duty: duty, Host: host, Standing: k, Since: now.Add(-time.Hour), At: now, Commit: "9f31c2", Run: "k3f9aaaa", Tasks: 9, Blind: []string{"migrate"}}
+func kept(now time.Time) dutystate.Words {
+	st := func(duty, host string, k dutystate.Kind) dutystate.State {
+		return dutystate.State{V: dutystate.Version, Duty: duty, Host: host, Standing: k, Since: now.Add(-time.Hour), At: now, Commit: "9f31c2", Run: "k3f9aaaa", Tasks: 9, Blind: []string{"migrate"}}
 	}
-	drifts, failed := st("base", "web1", standing.Drifted), st("base", "db.example", standing.Failed)
-	drifts.Drift = []standing.Change{{Task: "nginx : conf", Diff: "-old <b>\n+new\n", Since: now.Add(-time.Hour)}}
-	drifts.Past = []standing.Past{{From: now.Add(-time.Hour), To: now, Times: 7, Standing: standing.Drifted, Run: "k3f9aaaa", Tasks: []string{"nginx : conf"}}}
+	drifts, failed := st("base", "web1", dutystate.Drifted), st("base", "db.example", dutystate.Failed)
+	drifts.Drift = []dutystate.Change{{Task: "nginx : conf", Diff: "-old <b>\n+new\n", Since: now.Add(-time.Hour)}}
+	drifts.Past = []dutystate.Past{{From: now.Add(-time.Hour), To: now, Times: 7, Standing: dutystate.Drifted, Run: "k3f9aaaa", Tasks: []string{"nginx : conf"}}}
 	drifts.Noise, drifts.NoiseCommit = []string{"apt : update"}, "9f31c2"
 	failed.Why = "no space left"
-	return standing.Words{
+	return dutystate.Words{
 		Keeper: "UKEEPER",
-		Definitions: []standing.Definition{
+		Definitions: []dutystate.Definition{
 			{Name: "base", Keeper: "UKEEPER", Mode: duty.Check, Play: "site.yml", Hosts: "all", Every: "30m", Period: time.Hour, Count: 3, Commit: "9f31c2", Next: now.Add(time.Minute), At: now},
-			{Name: "ntp", Keeper: "UKEEPER", Mode: duty.Enforce, Period: time.Hour, At: now, Paused: &standing.Pause{Why: "holidays"}},
+			{Name: "ntp", Keeper: "UKEEPER", Mode: duty.Enforce, Period: time.Hour, At: now, Paused: &dutystate.Pause{Why: "holidays"}},
 			{Name: "old", Keeper: "UKEEPER", Gone: true},
 		},
-		States: []standing.State{drifts, st("base", "web2", standing.Kept), failed},
+		States: []dutystate.State{drifts, st("base", "web2", dutystate.Kept), failed},
 	}
 }
 
@@ -61,7 +61,7 @@ func whole(t *testing.T, store *files.Store) *site {
 	return serveAs(t, store, func(c *console.Config) {
 		c.Fleet = func(context.Context) ([]roster.Agent, error) { return said(now), nil }
 		c.Duties = func(context.Context) (console.Words, error) {
-			return console.Words{All: []standing.Words{kept(now)}, Warnings: []string{"the keeper UOTHER is not believed here"}}, nil
+			return console.Words{All: []dutystate.Words{kept(now)}, Warnings: []string{"the keeper UOTHER is not believed here"}}, nil
 		}
 		c.Streams = func(context.Context) ([]streams.Size, error) {
 			return []streams.Size{{Stream: "HARK_RUNS", Bytes: 4711, Messages: 12}}, nil

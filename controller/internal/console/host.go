@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/record"
-	"hark/controller/internal/roster"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/runs/record"
 	"hark/modules/py/value"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"hark/controller/internal/record"
-	"hark/controller/internal/roster"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/runs/record"
 )
 
 // errNoFleet says that there is no broker.

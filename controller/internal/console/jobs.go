@@ -3,15 +3,15 @@ package console
 import (
 	"errors"
 	"fmt"
-	"hark/controller/internal/console/tape"
+	"hark/controller/internal/console/runcache"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"hark/controller/internal/console/fold"
-	"hark/controller/internal/roster"
+	"hark/controller/internal/console/runmodel"
+	"hark/controller/internal/fleet/roster"
 )
 
 // jobAt is a job in the background.
@@ -110,7 +110,7 @@ func jobSign(state string) sign {
 }
 
 // runJobs is the page of the jobs that a run started.
-func (s runPages) runJobs(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) runJobs(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
 	var b struct {
 		Head  runHead `json:"head"`
 		Rows  []jobAt `json:"jobs"`
@@ -123,7 +123,7 @@ func (s runPages) runJobs(t *tape.Tape, w http.ResponseWriter, r *http.Request) 
 	over := t.At().Over
 	for _, j := range all {
 		state := j.State
-		if over && state == fold.JobRunning {
+		if over && state == runmodel.JobRunning {
 			state = "left" // nobody was told of its end
 		}
 		b.Rows = append(b.Rows, jobAt{

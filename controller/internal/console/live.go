@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"hark/controller/internal/console/fold"
-	"hark/controller/internal/console/reel"
-	"hark/controller/internal/console/tape"
-	"hark/controller/internal/record"
+	"hark/controller/internal/console/runcache"
+	"hark/controller/internal/console/runmodel"
+	"hark/controller/internal/console/scrollback"
+	"hark/controller/internal/runs/record"
 )
 
 // Who does not take an event within slowLimit is cut off: his browser comes back and says where he was. Nothing is kept for him meanwhile, since
@@ -70,7 +70,7 @@ type piece struct {
 }
 
 // events sends what changes of a run until it is over. next makes the event of what came after a number, and tells up to which it goes.
-func (s runPages) events(w http.ResponseWriter, r *http.Request, event string, next func(t *tape.Tape, after int) (data []byte, to int, err error)) error {
+func (s runPages) events(w http.ResponseWriter, r *http.Request, event string, next func(t *runcache.Tape, after int) (data []byte, to int, err error)) error {
 	e, err := record.Choose(r.Context(), s.Store, r.PathValue("run"))
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (s runPages) runLive(w http.ResponseWriter, r *http.Request) error {
 	return s.events(w, r, "pieces", s.changedTasks)
 }
 
-func (s runPages) changedTasks(t *tape.Tape, after int) ([]byte, int, error) {
+func (s runPages) changedTasks(t *runcache.Tape, after int) ([]byte, int, error) {
 	over := t.At().Over
 	return t.Memo.Make(fmt.Sprintf("tasks %d %v", t.Fold.Line(), over), after, func() ([]byte, int, error) {
 		seen := t.Fold.Since(after, pageGroups)
@@ -152,7 +152,7 @@ func (s runPages) changedTasks(t *tape.Tape, after int) ([]byte, int, error) {
 }
 
 // pieces are the parts of the page of a run that changed after a line.
-func (s runPages) pieces(t *tape.Tape, seen fold.Seen, after int) ([]piece, error) {
+func (s runPages) pieces(t *runcache.Tape, seen runmodel.Seen, after int) ([]piece, error) {
 	var all []piece
 	add := func(x piece, name string, data any) error {
 		var err error
@@ -186,8 +186,8 @@ func (s runPages) pieces(t *tape.Tape, seen fold.Seen, after int) ([]piece, erro
 
 // outputLive sends the lines of the output after a line.
 func (s runPages) outputLive(w http.ResponseWriter, r *http.Request) error {
-	return s.events(w, r, "lines", func(t *tape.Tape, after int) ([]byte, int, error) {
-		to := min(t.Reel.Lines(), after+reel.PageLines)
+	return s.events(w, r, "lines", func(t *runcache.Tape, after int) ([]byte, int, error) {
+		to := min(t.Reel.Lines(), after+scrollback.PageLines)
 		if to <= after {
 			return nil, after, nil
 		}

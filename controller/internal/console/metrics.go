@@ -11,9 +11,9 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
-	"hark/controller/internal/record"
-	"hark/controller/internal/standing"
-	"hark/controller/internal/streams"
+	"hark/controller/internal/duties/dutystate"
+	"hark/controller/internal/fleet/streams"
+	"hark/controller/internal/runs/record"
 )
 
 // metrics is the page for Prometheus: what the list of runs and the fleet come to at the moment.
@@ -79,8 +79,8 @@ func (s fleetPages) streamMetrics(ctx context.Context, w io.Writer) {
 func (s fleetPages) dutyMetrics(w io.Writer, duties []dutyAt) {
 	for _, d := range duties {
 		name := fmt.Sprintf("duty=%q,keeper=%q", d.Name, d.Keeper)
-		n := standing.Count(d.states, d.Name)
-		for _, k := range standing.Kinds() {
+		n := dutystate.Count(d.states, d.Name)
+		for _, k := range dutystate.Kinds() {
 			metrics.WriteGaugeUint64(w, fmt.Sprintf("hark_duty_hosts{%s,state=%q}", name, k), uint64(n[k]))
 		}
 		paused := uint64(0)

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"hark/controller/internal/console/markup"
-	"hark/controller/internal/console/reel"
-	"hark/controller/internal/console/tape"
-	"hark/controller/internal/record"
+	"hark/controller/internal/console/ansihtml"
+	"hark/controller/internal/console/runcache"
+	"hark/controller/internal/console/scrollback"
+	"hark/controller/internal/runs/record"
 )
 
 // How much of a line the output shows: the page as a whole stays within about two megabytes, however long the lines are.
@@ -49,12 +49,12 @@ func (s runPages) output(w http.ResponseWriter, r *http.Request) error {
 	}
 	over := t.At().Over
 	b.Head, b.Total, b.Reading = s.head(t, "Output"), t.Reel.Lines(), reading
-	pages := max(1, (b.Total+reel.PageLines-1)/reel.PageLines)
+	pages := max(1, (b.Total+scrollback.PageLines-1)/scrollback.PageLines)
 	n := s.pageOf(r, pages, over)
 	if n < 1 || n > pages {
 		return &noPageError{fmt.Sprintf("The output has %s: there is no page %d.", plural(pages, "page"), n)}
 	}
-	if b.Lines, err = outputLines(t, (n-1)*reel.PageLines, min(n*reel.PageLines, b.Total)); err != nil {
+	if b.Lines, err = outputLines(t, (n-1)*scrollback.PageLines, min(n*scrollback.PageLines, b.Total)); err != nil {
 		return err
 	}
 	b.Told = plural(b.Total, "line") + ", " + size(t.Reel.Size())
@@ -70,7 +70,7 @@ func (s runPages) output(w http.ResponseWriter, r *http.Request) error {
 func (s runPages) pageOf(r *http.Request, pages int, over bool) int {
 	q := r.URL.Query()
 	if line, err := strconv.Atoi(q.Get("line")); err == nil {
-		return (max(1, line)-1)/reel.PageLines + 1
+		return (max(1, line)-1)/scrollback.PageLines + 1
 	}
 	if n, err := strconv.Atoi(q.Get("page")); err == nil {
 		return n
@@ -98,7 +98,7 @@ func outputPager(path string, n, pages int) pager {
 }
 
 // outputLines are the lines from one on (0 is the first) to before another.
-func outputLines(t *tape.Tape, from, to int) ([]lineAt, error) {
+func outputLines(t *runcache.Tape, from, to int) ([]lineAt, error) {
 	var all []lineAt
 	left := outputBytes
 	err := t.Reel.Each(from, outputLine, func(n int, line []byte, length int) bool {
@@ -110,7 +110,7 @@ func outputLines(t *tape.Tape, from, to int) ([]lineAt, error) {
 			most = outputShort
 		}
 		text := string(line)
-		x := lineAt{N: n + 1, HTML: cutLine(text, most, length), Text: markup.Plain(text)}
+		x := lineAt{N: n + 1, HTML: cutLine(text, most, length), Text: ansihtml.Plain(text)}
 		left -= len(x.HTML)
 		all = append(all, x)
 		return true
@@ -121,9 +121,9 @@ func outputLines(t *tape.Tape, from, to int) ([]lineAt, error) {
 // cutLine shows a line of which the beginning is at hand, and its length.
 func cutLine(text string, most, length int) template.HTML {
 	if length > len(text) && len(text) <= most {
-		return markup.Begin(text, length)
+		return ansihtml.Begin(text, length)
 	}
-	return markup.Line(text, most)
+	return ansihtml.Line(text, most)
 }
 
 func size(n int64) string {
@@ -137,7 +137,7 @@ func size(n int64) string {
 }
 
 // download is the output as a file, without colours.
-func (s runPages) download(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) download(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
 	if !t.At().Over && !t.Read(r.Context()) {
 		return r.Context().Err()
 	}
@@ -159,7 +159,7 @@ func (p *plainWriter) Write(text []byte) (int, error) {
 	if i := bytes.LastIndexByte(all, 0x1b); i >= 0 && len(all)-i < 64 && !bytes.ContainsRune(all[i:], 'm') && !bytes.ContainsRune(all[i:], '\n') {
 		all, p.held = all[:i], append([]byte(nil), all[i:]...)
 	}
-	if _, err := io.WriteString(p.w, markup.Plain(string(all))); err != nil {
+	if _, err := io.WriteString(p.w, ansihtml.Plain(string(all))); err != nil {
 		return 0, err
 	}
 	return len(text), nil
@@ -203,9 +203,9 @@ func (s runPages) search(w http.ResponseWriter, r *http.Request) error {
 		b.Tasks = append(b.Tasks, hit{x.Text, base + x.Path})
 	}
 	began, skip := time.Now(), from(r)
-	b.Hits, b.Total, err = t.Reel.Find(r.Context(), q, markup.Plain, func(at, n int, line string) {
+	b.Hits, b.Total, err = t.Reel.Find(r.Context(), q, ansihtml.Plain, func(at, n int, line string) {
 		if at >= skip && at < skip+searchPage {
-			b.Lines = append(b.Lines, lineAt{N: n + 1, HTML: markup.Marked(line, q, outputLine), Text: line, Path: fmt.Sprintf("%s/output?line=%d#L%d", base, n+1, n+1)})
+			b.Lines = append(b.Lines, lineAt{N: n + 1, HTML: ansihtml.Marked(line, q, outputLine), Text: line, Path: fmt.Sprintf("%s/output?line=%d#L%d", base, n+1, n+1)})
 		}
 	})
 	if err != nil {

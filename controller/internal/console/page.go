@@ -15,9 +15,9 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"hark/controller/internal/console/gate"
-	"hark/controller/internal/console/markup"
-	"hark/controller/internal/view"
+	"hark/controller/internal/console/ansihtml"
+	"hark/controller/internal/console/auth"
+	"hark/controller/internal/ui/view"
 )
 
 // page is what every page is made of.
@@ -101,13 +101,13 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, status int, name
 		return asJSON(w, status, p.Body)
 	}
 	p.Menu = []entry{{"Runs", "/runs"}, {"Hosts", "/hosts"}, {"Duties", "/duties"}, {"Jobs", "/jobs"}, {"Warnings", "/warnings"}}
-	p.Who, p.Stamp, p.Foot = gate.Who(r.Context()), s.stamp, "hark "+s.Version
+	p.Who, p.Stamp, p.Foot = auth.Who(r.Context()), s.stamp, "hark "+s.Version
 	var b bytes.Buffer
 	if err := s.pages[name].ExecuteTemplate(&b, "layout", p); err != nil {
 		return fmt.Errorf("internal error: %w", err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	text := markup.Visible(b.String())
+	text := ansihtml.Visible(b.String())
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
 		w.WriteHeader(status)
@@ -138,7 +138,7 @@ func (s *Server) part(page, name string, data any) (string, error) {
 	if err := s.pages[page].ExecuteTemplate(&b, name, data); err != nil {
 		return "", fmt.Errorf("internal error: %w", err)
 	}
-	return markup.Visible(b.String()), nil
+	return ansihtml.Visible(b.String()), nil
 }
 
 // refusal is the page of those who get none.

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/controller/internal/console/fold"
-	"hark/controller/internal/console/markup"
-	"hark/controller/internal/console/tape"
-	"hark/controller/internal/record"
+	"hark/controller/internal/console/ansihtml"
+	"hark/controller/internal/console/runcache"
+	"hark/controller/internal/console/runmodel"
+	"hark/controller/internal/runs/record"
 )
 
 // How much of a task the page of a run shows; its own page shows all.
@@ -135,7 +135,7 @@ func (s runPages) run(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, "run", p)
 }
 
-func (s runPages) play(t *tape.Tape, p fold.PlaySeen, seen fold.Seen) playAt {
+func (s runPages) play(t *runcache.Tape, p runmodel.PlaySeen, seen runmodel.Seen) playAt {
 	x := playAt{N: p.N, Name: p.Name, Path: p.Path}
 	if p.Stage > 0 {
 		at := seen.Stages[p.Stage-1]
@@ -151,7 +151,7 @@ func (s runPages) play(t *tape.Tape, p fold.PlaySeen, seen fold.Seen) playAt {
 const barSteps = 20
 
 // taskOf is a task as pages show it.
-func taskOf(run string, t fold.TaskSeen, seen fold.Seen) taskAt {
+func taskOf(run string, t runmodel.TaskSeen, seen runmodel.Seen) taskAt {
 	base := fmt.Sprintf("/runs/%s/tasks/%d", run, t.N)
 	x := taskAt{
 		N: t.N, Title: t.Title, Action: t.Action, Handler: t.Handler, Bad: t.Bad(), Took: took(t.Took()), Seconds: t.Took().Seconds(),
@@ -181,7 +181,7 @@ func taskOf(run string, t fold.TaskSeen, seen fold.Seen) taskAt {
 }
 
 // groupOf is a group with at most lines lines of its text.
-func groupOf(base string, task int, g fold.GroupSeen, lines int) groupAt {
+func groupOf(base string, task int, g runmodel.GroupSeen, lines int) groupAt {
 	x := groupAt{
 		ID: fmt.Sprintf("t%d.g%d", task, g.N), Class: g.State.String(), Word: g.State.String(), Count: plural(g.Count, "host"), Names: g.Names, Text: g.Text,
 		Path: fmt.Sprintf("%s/g/%d", base, g.N),
@@ -193,7 +193,7 @@ func groupOf(base string, task int, g fold.GroupSeen, lines int) groupAt {
 		x.More = fmt.Sprintf("and %s more", withThousands(g.More))
 	}
 	if g.Short() {
-		x.Short = markup.Line(g.Text, lineBytes)
+		x.Short = ansihtml.Line(g.Text, lineBytes)
 		return x
 	}
 	all := strings.Split(g.Text, "\n")
@@ -202,7 +202,7 @@ func groupOf(base string, task int, g fold.GroupSeen, lines int) groupAt {
 			x.Rest = plural(len(all)-lines, "line") + " more"
 			break
 		}
-		x.Lines = append(x.Lines, markup.Line(line, lineBytes))
+		x.Lines = append(x.Lines, ansihtml.Line(line, lineBytes))
 	}
 	if x.Rest == "" && g.Whole > len(g.Text) {
 		x.Rest = withThousands(g.Whole-len(g.Text)) + " bytes more"
@@ -211,9 +211,9 @@ func groupOf(base string, task int, g fold.GroupSeen, lines int) groupAt {
 }
 
 // counts are the states that there are, the bad ones first.
-func counts(c fold.Counts) []count {
+func counts(c runmodel.Counts) []count {
 	var all []count
-	for s := fold.State(0); s < fold.States; s++ {
+	for s := runmodel.State(0); s < runmodel.States; s++ {
 		if c[s] > 0 {
 			all = append(all, count{c[s], s.String(), s.String()})
 		}
@@ -222,7 +222,7 @@ func counts(c fold.Counts) []count {
 }
 
 // summary tells how the hosts came out: of a run that is over as its foot says, of one that goes on as far as was read.
-func (s runPages) summary(t *tape.Tape, seen fold.Seen) summary {
+func (s runPages) summary(t *runcache.Tape, seen runmodel.Seen) summary {
 	e := now(t)
 	x := summary{Counts: counts(seen.Counts)}
 	total := max(e.Head.Hosts, seen.Hosts)
@@ -235,7 +235,7 @@ func (s runPages) summary(t *tape.Tape, seen fold.Seen) summary {
 		all := counts(at.Counts)
 		x.Stages = append(x.Stages, stageAt{N: at.N, Of: at.Of, Name: at.Name, Counts: all, Share: share(all, at.Counts.Total())})
 	}
-	for _, state := range []fold.State{fold.Failed, fold.Unreachable} {
+	for _, state := range []runmodel.State{runmodel.Failed, runmodel.Unreachable} {
 		if row := badHosts(t, state); row != nil {
 			x.Bad = append(x.Bad, *row)
 		}
@@ -250,7 +250,7 @@ func (s runPages) summary(t *tape.Tape, seen fold.Seen) summary {
 }
 
 // badHosts are those whose worst is a state, a row of them.
-func badHosts(t *tape.Tape, state fold.State) *badRow {
+func badHosts(t *runcache.Tape, state runmodel.State) *badRow {
 	const most = 30
 	names, total := t.Fold.Worst(state, most)
 	if total == 0 {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"hark/controller/internal/console/tape"
-	"hark/controller/internal/record"
+	"hark/controller/internal/console/runcache"
+	"hark/controller/internal/runs/record"
 )
 
 // runHead is what all pages of one run begin with.
@@ -41,7 +41,7 @@ type tab struct {
 }
 
 // take opens the run of an address, and waits a moment until what there is of it has been read. reading says how far it is if that takes longer.
-func (s runPages) take(r *http.Request) (t *tape.Tape, reading string, back func(), err error) {
+func (s runPages) take(r *http.Request) (t *runcache.Tape, reading string, back func(), err error) {
 	e, err := record.Choose(r.Context(), s.Store, r.PathValue("run"))
 	if err != nil {
 		return nil, "", nil, err
@@ -65,7 +65,7 @@ func (s runPages) take(r *http.Request) (t *tape.Tape, reading string, back func
 }
 
 // withRun is a page about a run of which as much has been read as could be in a moment.
-func (s runPages) withRun(show func(t *tape.Tape, w http.ResponseWriter, r *http.Request) error) func(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) withRun(show func(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error) func(w http.ResponseWriter, r *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		t, _, back, err := s.take(r)
 		if err != nil {
@@ -77,7 +77,7 @@ func (s runPages) withRun(show func(t *tape.Tape, w http.ResponseWriter, r *http
 }
 
 // now is the entry of a tape as it is known by now.
-func now(t *tape.Tape) record.Entry {
+func now(t *runcache.Tape) record.Entry {
 	e := t.Entry
 	at := t.At()
 	if at.Foot != nil && e.Foot == nil {
@@ -95,7 +95,7 @@ func now(t *tape.Tape) record.Entry {
 	return e
 }
 
-func (s runPages) head(t *tape.Tape, here string) runHead {
+func (s runPages) head(t *runcache.Tape, here string) runHead {
 	e := now(t)
 	h := &e.Head
 	x := runHead{ID: h.Run, Short: short(h.Run), What: what(h), State: signOf(&e), Check: h.Check}
@@ -144,7 +144,7 @@ func at(from string) string {
 	return " at " + from
 }
 
-func (s runPages) tabs(t *tape.Tape, here string) []tab {
+func (s runPages) tabs(t *runcache.Tape, here string) []tab {
 	base := "/runs/" + t.Entry.Head.Run
 	seen := t.Fold.Size()
 	all := []tab{

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"hark/controller/internal/console/gate"
-	"hark/controller/internal/record"
+	"hark/controller/internal/console/auth"
+	"hark/controller/internal/runs/record"
 )
 
 // runsPage is how many runs one page lists.
@@ -150,7 +150,7 @@ func (s *Server) runList(r *http.Request) (runList, []string, error) {
 	if err != nil {
 		return runList{}, nil, err
 	}
-	mine := gate.Who(r.Context())
+	mine := auth.Who(r.Context())
 	b := runList{Filter: f, Filtered: f.Host+f.Task+f.By+f.State+f.Since != ""}
 	b.Spark = s.spark(listing.Entries)
 	b.States = states(q, f.State, mine != "")

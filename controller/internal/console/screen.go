@@ -4,16 +4,16 @@ import (
 	"io"
 	"strings"
 
-	"hark/controller/internal/console/fold"
-	"hark/controller/internal/record"
-	"hark/controller/internal/view"
+	"hark/controller/internal/console/runmodel"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/view"
 	"hark/playbook/deprecation"
 )
 
 // Screen has the lines of a record told to the views that the run was shown in, with colours, and to the fold. prelude tells the steps of a broadcast that
 // come before the one that counts.
-func Screen(prelude func(view.Task) bool) func(h record.Head, screen io.Writer, f *fold.Run) (func(record.Line) error, error) {
-	return func(h record.Head, screen io.Writer, f *fold.Run) (func(record.Line) error, error) {
+func Screen(prelude func(view.Task) bool) func(h record.Head, screen io.Writer, f *runmodel.Run) (func(record.Line) error, error) {
+	return func(h record.Head, screen io.Writer, f *runmodel.Run) (func(record.Line) error, error) {
 		d, err := view.NewDisplay(view.DisplayOptions{
 			Out: screen, Err: screen, Verbosity: h.Screen.Verbosity, Colored: true, NoDeprecations: h.Screen.NoDeprecations, Tagged: h.Screen.Tagged,
 		})
@@ -34,7 +34,7 @@ func Screen(prelude func(view.Task) bool) func(h record.Head, screen io.Writer, 
 // replay tells one record.
 type replay struct {
 	d *view.Display
-	f *fold.Run
+	f *runmodel.Run
 	p *record.Player
 }
 
@@ -73,7 +73,7 @@ func (r *replay) views(s record.Screen, prelude func(view.Task) bool) ([]view.Vi
 // tell tells a line; at the end what the views have kept for it.
 func (r *replay) tell(l record.Line) error {
 	if s := l.Stage; l.Kind == record.KindStage && s != nil {
-		r.f.Stage(fold.Stage{N: s.N, Of: s.Of, Name: s.Name})
+		r.f.Stage(runmodel.Stage{N: s.N, Of: s.Of, Name: s.Name})
 	}
 	if l.Foot == nil {
 		return r.p.Tell(&l)
@@ -91,7 +91,7 @@ func (r *replay) tell(l record.Line) error {
 // both is a listener that has what a display prints noted too.
 type both struct {
 	*view.Display
-	f *fold.Run
+	f *runmodel.Run
 }
 
 func (b both) Warn(text string) {

@@ -19,12 +19,12 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"hark/controller/internal/console/fold"
-	"hark/controller/internal/console/gate"
-	"hark/controller/internal/console/tape"
-	"hark/controller/internal/record"
-	"hark/controller/internal/roster"
-	"hark/controller/internal/streams"
+	"hark/controller/internal/console/auth"
+	"hark/controller/internal/console/runcache"
+	"hark/controller/internal/console/runmodel"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/fleet/streams"
+	"hark/controller/internal/runs/record"
 	"hark/modules/py/value"
 )
 
@@ -43,8 +43,8 @@ type Config struct {
 	// Facts gives the facts of a host that are on record, and when they were gathered; nil without any record. It is called for each host that a page shows.
 	Facts func(ctx context.Context, host string) (facts *value.Dict, at time.Time, ok bool)
 	// Play makes what the lines of a record are told to, see tape.Shelf.
-	Play func(h record.Head, screen io.Writer, f *fold.Run) (tell func(record.Line) error, err error)
-	Gate gate.Config
+	Play func(h record.Head, screen io.Writer, f *runmodel.Run) (tell func(record.Line) error, err error)
+	Gate auth.Config
 	// Dir is where outputs are kept while they are read; "" is the system's directory for such.
 	Dir     string
 	Version string
@@ -55,7 +55,7 @@ type Config struct {
 // Server serves the pages. It is safe for concurrent use.
 type Server struct {
 	Config
-	shelf   *tape.Shelf
+	shelf   *runcache.Shelf
 	pages   map[string]*template.Template
 	stamp   string // of the static files, so that browsers take new ones
 	lists   listings
@@ -75,7 +75,7 @@ type (
 
 // New makes a server. Close ends what it started.
 func New(c Config) (*Server, error) {
-	s := &Server{Config: c, shelf: &tape.Shelf{Store: c.Store, Dir: c.Dir, Play: c.Play}}
+	s := &Server{Config: c, shelf: &runcache.Shelf{Store: c.Store, Dir: c.Dir, Play: c.Play}}
 	s.done, s.stop = context.WithCancel(context.Background())
 	var err error
 	if s.pages, err = parse(); err != nil {
@@ -130,7 +130,7 @@ func (s *Server) Handler() http.Handler {
 	} {
 		mux.Handle(pattern, s.page(page))
 	}
-	return gate.New(s.Gate, s.refuse).Wrap(mux)
+	return auth.New(s.Gate, s.refuse).Wrap(mux)
 }
 
 // noPageError is an address that shows nothing.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"hark/controller/internal/record"
+	"hark/controller/internal/runs/record"
 )
 
 // spark is a row of bars: how many runs began in each stretch of the time that the list covers, and how many of them came out badly.

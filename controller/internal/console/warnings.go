@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"hark/controller/internal/record"
+	"hark/controller/internal/runs/record"
 )
 
 // warningAt is something that is wrong.

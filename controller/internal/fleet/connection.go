@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
-	"hark/controller/internal/enrol"
-	"hark/controller/internal/roster"
-	"hark/controller/internal/trust"
+	"hark/controller/internal/fleet/enrol"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/fleet/trust"
 	"time"
 )
 

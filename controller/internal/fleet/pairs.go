@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"hark/agent/atomicfile"
-	"hark/agent/guarded"
+	"hark/agent/securefile"
 	"hark/agent/wire"
 )
 
@@ -17,10 +17,10 @@ const (
 
 // recall gives an operator what an earlier process has kept. What cannot be read is as none.
 func recall(home string, operator *wire.Identity, hellos *wire.Verified) {
-	if text, err := guarded.Read(filepath.Join(home, pairsFile), guarded.Ours); err == nil {
+	if text, err := securefile.Read(filepath.Join(home, pairsFile), securefile.Ours); err == nil {
 		_ = operator.KeepPairs(text) // of another key of the operator's: it is written anew
 	}
-	if text, err := guarded.Read(filepath.Join(home, hellosFile), guarded.Ours); err == nil {
+	if text, err := securefile.Read(filepath.Join(home, hellosFile), securefile.Ours); err == nil {
 		_ = hellos.Keep(operator, text) // likewise
 	}
 }

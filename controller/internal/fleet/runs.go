@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"slices"
 
-	"hark/controller/internal/ledger"
-	"hark/controller/internal/record"
-	"hark/controller/internal/trust"
+	"hark/controller/internal/fleet/trust"
+	"hark/controller/internal/runs/ledger"
+	"hark/controller/internal/runs/record"
 )
 
 // Believes tells whether this operator takes another's word, by his public key; his own he does.

@@ -9,8 +9,8 @@ import (
 
 	"hark/controller/internal/console/consoletest"
 	"hark/controller/internal/fleet"
-	"hark/controller/internal/record"
-	"hark/controller/internal/record/files"
+	"hark/controller/internal/runs/files"
+	"hark/controller/internal/runs/record"
 )
 
 func tell(store *files.Store, run, name string, at time.Time) {

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/link"
-	"hark/controller/internal/play/course"
-	"hark/controller/internal/play/handout"
-	"hark/controller/internal/play/lockstep"
-	"hark/controller/internal/play/screen"
+	"hark/controller/internal/play/display"
+	"hark/controller/internal/play/handover"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/play/progress"
 	"hark/controller/internal/play/sessions"
+	"hark/controller/internal/play/stall"
 	"hark/controller/internal/play/steps"
-	"hark/controller/internal/play/waits"
+	"hark/controller/internal/play/strategy"
 	"hark/playbook/plan"
 )
 
@@ -27,26 +27,26 @@ type batchRun struct {
 	steps *steps.Set
 
 	// Who may go on, what is shown of it, and how the one becomes the other.
-	machine *lockstep.Machine
-	order   *screen.Order
+	machine *strategy.Machine
+	order   *display.Order
 	pace    *pace
 
 	// The sessions of the hosts, and what was given to them.
 	starts   *sessions.Starts
 	sessions *sessions.Sessions
-	handouts *handout.Handouts
-	desk     *handout.Desk
+	handouts *handover.Handouts
+	desk     *handover.Desk
 
 	// Where hosts are, what they owe, and what becomes of those that are lost.
-	course  *course.Course
+	course  *progress.Course
 	where   *whereabouts
 	losses  *losses
 	present *presence
 
 	// What is awaited.
-	polls      *screen.Polls
-	stragglers *waits.Stragglers
-	vigil      *waits.Vigil
+	polls      *display.Polls
+	stragglers *stall.Stragglers
+	vigil      *stall.Vigil
 
 	errands *errands
 	// soft is over when the run is cancelled, ends when the batch is over.
@@ -59,10 +59,10 @@ type batchRun struct {
 // equip makes the parts of a batch that need nothing but what it has already.
 func (b *batchRun) equip(needFacts map[string]bool) {
 	r := b.r
-	b.course, b.where, b.losses, b.pace = course.New(b.steps), newWhereabouts(), newLosses(b), &pace{b: b, needFacts: needFacts}
-	b.polls, b.vigil, b.stragglers = screen.NewPolls(), waits.NewVigil(waits.Stillness, time.Now), waits.NewStragglers(r.in.Straggler, time.Now)
+	b.course, b.where, b.losses, b.pace = progress.New(b.steps), newWhereabouts(), newLosses(b), &pace{b: b, needFacts: needFacts}
+	b.polls, b.vigil, b.stragglers = display.NewPolls(), stall.NewVigil(stall.Stillness, time.Now), stall.NewStragglers(r.in.Straggler, time.Now)
 	b.sessions = sessions.New(sessions.Config{Start: b.starts.For, Open: r.link.Start, Want: b.want, Room: b.room(), Work: &r.work, Stopped: r.stopped})
-	b.desk = handout.NewDesk(b.handouts, handout.DeskConfig{Plan: b.plan, Steps: b.steps, Modules: r.in.Modules, Evaluator: evaluators(b)})
+	b.desk = handover.NewDesk(b.handouts, handover.DeskConfig{Plan: b.plan, Steps: b.steps, Modules: r.in.Modules, Evaluator: evaluators(b)})
 }
 
 // room is how many sessions --forks leaves room for, in plays whose hosts go each by itself; nil is any number.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"hark/agent/wire"
-	"hark/controller/internal/link"
+	"hark/controller/internal/play/link"
 	"hark/controller/internal/play/playtest"
 	"hark/modules/py/value"
 	"hark/playbook/plan"

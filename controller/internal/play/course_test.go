@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"hark/agent/wire"
-	"hark/controller/internal/play/lockstep"
-	"hark/controller/internal/view"
+	"hark/controller/internal/play/strategy"
+	"hark/controller/internal/ui/view"
 	"hark/playbook/plan"
 )
 
@@ -100,7 +100,7 @@ func TestWhoIsToldToLeaveOwesNothing(t *testing.T) {
 		"drop": func(s *stage) { s.publish(wire.Advance{Drop: []string{"a"}}) },
 		"end":  func(s *stage) { s.publish(wire.Advance{EndPlay: true}) },
 		"fail": func(s *stage) {
-			s.pace.carryOut(t.Context(), []lockstep.Decision{{Kind: lockstep.Fail, Hosts: []string{"a"}, At: []plan.ID{"7"}}})
+			s.pace.carryOut(t.Context(), []strategy.Decision{{Kind: strategy.Fail, Hosts: []string{"a"}, At: []plan.ID{"7"}}})
 		},
 	} {
 		s := handed(t, sections(), "a", "b")

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"hark/agent/wire"
-	"hark/controller/internal/debugger"
+	"hark/controller/internal/ui/debugger"
 	"hark/playbook/plan"
 )
 

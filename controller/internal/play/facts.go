@@ -3,7 +3,7 @@ package play
 import (
 	"slices"
 
-	"hark/controller/internal/answer"
+	"hark/controller/internal/play/answer"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/inventory"

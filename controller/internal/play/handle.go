@@ -8,10 +8,10 @@ import (
 
 	"hark/agent/evaluate"
 	"hark/agent/wire"
-	"hark/controller/internal/play/course"
-	"hark/controller/internal/play/handout"
-	"hark/controller/internal/play/lockstep"
-	"hark/controller/internal/view"
+	"hark/controller/internal/play/handover"
+	"hark/controller/internal/play/progress"
+	"hark/controller/internal/play/strategy"
+	"hark/controller/internal/ui/view"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )
@@ -70,7 +70,7 @@ func (b *batchRun) believes(e *wire.Event) bool {
 		b.hears(*e, s, h)
 		return false
 	}
-	if doubt := course.Admit(e, s, h.Asked(e.Step)); doubt != "" {
+	if doubt := progress.Admit(e, s, h.Asked(e.Step)); doubt != "" {
 		b.losses.doubt(e.Host, doubt)
 		return false
 	}
@@ -79,7 +79,7 @@ func (b *batchRun) believes(e *wire.Event) bool {
 	}
 	if o := e.Outcome; o != nil {
 		if o.Effects = b.r.answers.Admit(e.Host, s, o.Effects); !h.Fits(o.Effects) {
-			b.losses.doubt(e.Host, fmt.Sprintf("its variables take more than %d MB", handout.MostVariables>>20))
+			b.losses.doubt(e.Host, fmt.Sprintf("its variables take more than %d MB", handover.MostVariables>>20))
 			return false
 		}
 	}
@@ -88,7 +88,7 @@ func (b *batchRun) believes(e *wire.Event) bool {
 
 // hears judges what an agent says has broken the run. Only that a handler is not there can come up on a host, when it is known what a step
 // notifies.
-func (b *batchRun) hears(e wire.Event, s *plan.Step, h *handout.Handout) {
+func (b *batchRun) hears(e wire.Event, s *plan.Step, h *handover.Handout) {
 	const claim = "it says that the run cannot go on"
 	if h == nil || s == nil || s.Notify.IsZero() || s.Evaluator == plan.Controller {
 		b.losses.doubt(e.Host, claim)
@@ -181,7 +181,7 @@ func failed(o *wire.Outcome) bool {
 
 // ended notes that a host takes no further part.
 func (b *batchRun) ended(e wire.Event) {
-	why := map[wire.Fate]lockstep.Fate{wire.Failed: lockstep.Failed, wire.Unreachable: lockstep.Unreachable}[e.Fate]
+	why := map[wire.Fate]strategy.Fate{wire.Failed: strategy.Failed, wire.Unreachable: strategy.Unreachable}[e.Fate]
 	b.machine.Leave(e.Host, why)
 	b.where.leave(e.Host)
 	if e.Fate != wire.Finished {

@@ -8,7 +8,7 @@ import (
 
 	"hark/agent/evaluate"
 	"hark/agent/wire"
-	"hark/controller/internal/play/handout"
+	"hark/controller/internal/play/handover"
 	"hark/playbook/plan"
 )
 
@@ -34,8 +34,8 @@ func (b *batchRun) doStep(ctx context.Context, ask wire.Ask) (*wire.Did, error) 
 }
 
 // evaluators make what does the controller's steps for a host: the code of the sessions, over one that begins as the host's would in this process.
-func evaluators(b *batchRun) func(host string, now wire.HostVars) handout.Evaluator {
-	return func(host string, now wire.HostVars) handout.Evaluator {
+func evaluators(b *batchRun) func(host string, now wire.HostVars) handover.Evaluator {
+	return func(host string, now wire.HostVars) handover.Evaluator {
 		start := b.starts.OfDesk(host)
 		start.Vars = now
 		return evaluate.New(evaluate.Config{
@@ -56,7 +56,7 @@ func evaluators(b *batchRun) func(host string, now wire.HostVars) handout.Evalua
 
 // turn notes that it is a host's turn to be at a step; the error is why it is not. A host says where it stands; where it may stand, and that it
 // comes to no step twice, the controller knows.
-func (b *batchRun) turn(host string, h *handout.Handout, id plan.ID) error {
+func (b *batchRun) turn(host string, h *handover.Handout, id plan.ID) error {
 	if err := b.desk.Owed(h, id); err != nil {
 		return err
 	}

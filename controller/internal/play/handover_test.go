@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"hark/agent/wire"
-	"hark/controller/internal/play/handout"
-	"hark/controller/internal/play/lockstep"
+	"hark/controller/internal/play/handover"
+	"hark/controller/internal/play/strategy"
 	"hark/playbook/plan"
 )
 
@@ -14,7 +14,7 @@ func handed(t *testing.T, p *plan.Plan, hosts ...string) *stage {
 	t.Helper()
 	s := newStage(p, hosts...)
 	s.ends = t.Context()
-	s.handouts = handout.New(nil, s.r.mirror, s.r.render)
+	s.handouts = handover.New(nil, s.r.mirror, s.r.render)
 	s.equip(nil)
 	for _, h := range hosts {
 		s.handouts.Give(h, map[string]bool{"r": true})
@@ -28,8 +28,8 @@ func handed(t *testing.T, p *plan.Plan, hosts ...string) *stage {
 // letGo lets the first host go for the step at which all stand.
 func (s *stage) letGo() {
 	for _, d := range s.machine.Proceed() {
-		if d.Kind == lockstep.Turn {
-			s.machine.Answer(lockstep.Rule{Limit: 1})
+		if d.Kind == strategy.Turn {
+			s.machine.Answer(strategy.Rule{Limit: 1})
 		}
 	}
 }
@@ -51,14 +51,14 @@ func TestAStepIsDoneOnceAndInItsTurn(t *testing.T) {
 	try("a", "1.0.1", false) // nor such a fragment
 	try("a", "1", true)
 	try("a", "1", false) // it was done
-	s.machine.Did(lockstep.Done{Host: "a", Step: "1", Next: "2"})
+	s.machine.Did(strategy.Done{Host: "a", Step: "1", Next: "2"})
 	s.machine.Proceed()
-	s.machine.Did(lockstep.Done{Host: "b", Step: "1", Next: "2"})
+	s.machine.Did(strategy.Done{Host: "b", Step: "1", Next: "2"})
 	s.letGo()
 	try("a", "2", true)
 	try("a", "3", true)  // no gate stands before it
 	try("a", "1", false) // it is past that
-	s.machine.Leave("a", lockstep.Ended)
+	s.machine.Leave("a", strategy.Ended)
 	s.handouts.Give("a", nil)
 	try("a", "3", false) // it takes no part any more
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"hark/agent/wire"
-	"hark/controller/internal/reach"
+	"hark/controller/internal/fleet/connections"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
@@ -29,7 +29,7 @@ func newLogins(r *runner, p *plan.Plan) *logins {
 
 // of is the login of a host, nil if its tasks are to find the way each for itself.
 func (l *logins) of(host string) *wire.Login {
-	if kind := l.r.locals.kind(host); kind != reach.Smart && kind != reach.SSH {
+	if kind := l.r.locals.kind(host); kind != connections.Smart && kind != connections.SSH {
 		return nil
 	}
 	step := l.first()

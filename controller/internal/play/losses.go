@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/link"
-	"hark/controller/internal/play/course"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/play/progress"
 	"hark/controller/internal/play/steps"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
@@ -86,7 +86,7 @@ func (l *losses) doubt(host, why string) {
 }
 
 // faulty gives a host up that leaves out what it owes. It is false if there is nothing wrong.
-func (l *losses) faulty(host string, f *course.Fault) bool {
+func (l *losses) faulty(host string, f *progress.Fault) bool {
 	if f == nil {
 		return false
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/link"
+	"hark/controller/internal/play/link"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"hark/agent/wire"
-	"hark/controller/internal/play/lockstep"
+	"hark/controller/internal/play/strategy"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -22,7 +22,7 @@ type pace struct {
 
 // did tells of the end of a step on a host.
 func (p *pace) did(e wire.Event) {
-	d := lockstep.Done{Host: e.Host, Step: e.Step, Next: e.Next, Adopted: e.Adopted}
+	d := strategy.Done{Host: e.Host, Step: e.Step, Next: e.Next, Adopted: e.Adopted}
 	if o := e.Outcome; o != nil && !e.Adopted {
 		if p.b.machine.DoesForAll(e.Host, e.Step) {
 			p.outcome = o
@@ -33,18 +33,18 @@ func (p *pace) did(e wire.Event) {
 }
 
 // weigh says how a step came out.
-func (p *pace) weigh(d *lockstep.Done, o *wire.Outcome) {
+func (p *pace) weigh(d *strategy.Done, o *wire.Outcome) {
 	d.Rescued = o.Rescued
 	switch {
 	case o.Cancelled:
-		d.Came = lockstep.Cancelled
+		d.Came = strategy.Cancelled
 	case failed(o):
-		d.Came = lockstep.Ill
+		d.Came = strategy.Ill
 	case o.Status == wire.StatusUnreachable && !o.Ignored:
-		d.Came = lockstep.Lost
+		d.Came = strategy.Lost
 	}
 	switch {
-	case d.Came == lockstep.Lost, d.Came == lockstep.Ill && (!d.Rescued || p.b.steps.Tagged):
+	case d.Came == strategy.Lost, d.Came == strategy.Ill && (!d.Rescued || p.b.steps.Tagged):
 		s := p.b.steps.Step(d.Step)
 		d.Excused = s == nil || ignoresInWriting(s)
 		d.Fatal = o.FailAll || !d.Excused && p.fatalForAll(d.Host, s)
@@ -54,16 +54,16 @@ func (p *pace) weigh(d *lockstep.Done, o *wire.Outcome) {
 }
 
 // metaOf is what a meta step asks of other hosts.
-func metaOf(action string) lockstep.Meta {
+func metaOf(action string) strategy.Meta {
 	switch action {
 	case "end_play":
-		return lockstep.MetaEndPlay
+		return strategy.MetaEndPlay
 	case "end_batch":
-		return lockstep.MetaEndBatch
+		return strategy.MetaEndBatch
 	case "clear_host_errors":
-		return lockstep.MetaClearErrors
+		return strategy.MetaClearErrors
 	}
-	return lockstep.NoMeta
+	return strategy.NoMeta
 }
 
 // ahead lets the hosts go for the first step before their sessions are opened, where nobody has to wait there for others: then there is no barrier before it, and each
@@ -102,7 +102,7 @@ func (p *pace) first() (first *plan.Step) {
 func (p *pace) proceed(ctx context.Context) { p.carryOut(ctx, p.b.machine.Proceed()) }
 
 // carryOut sends, and shows, what was decided.
-func (p *pace) carryOut(ctx context.Context, decisions []lockstep.Decision) {
+func (p *pace) carryOut(ctx context.Context, decisions []strategy.Decision) {
 	for _, d := range decisions {
 		if p.b.fatal != nil {
 			return
@@ -112,38 +112,38 @@ func (p *pace) carryOut(ctx context.Context, decisions []lockstep.Decision) {
 			a.Only = d.Hosts
 		}
 		switch d.Kind {
-		case lockstep.Turn:
+		case strategy.Turn:
 			p.carryOut(ctx, p.b.machine.Answer(p.rule(ctx, d.Step, d.Hosts)))
-		case lockstep.Release:
+		case strategy.Release:
 			p.b.stragglers.Released(d.Hosts)
 			p.b.publish(a)
-		case lockstep.Pass:
+		case strategy.Pass:
 			a.Shared = &wire.Outcome{Status: wire.Skipped, Result: []byte("{}")}
 			p.b.publish(a)
-		case lockstep.Adopt:
+		case strategy.Adopt:
 			p.adopt(d, p.shared(d))
-		case lockstep.Fail:
+		case strategy.Fail:
 			for i, h := range d.Hosts {
 				p.b.course.Fail(h, d.At[i])
 			}
 			p.b.publish(wire.Advance{Fail: d.Hosts})
-		case lockstep.Drop:
+		case strategy.Drop:
 			p.b.publish(wire.Advance{Drop: d.Hosts})
-		case lockstep.EndPlay:
+		case strategy.EndPlay:
 			p.b.publish(wire.Advance{EndPlay: true})
-		case lockstep.NoneLeft:
+		case strategy.NoneLeft:
 			p.b.order.Drain()
 			p.b.r.view.NoHostsRemaining()
-		case lockstep.Still:
+		case strategy.Still:
 			p.b.order.PassAll()
 		}
 	}
 }
 
 // rule says how a step is let go, at which hosts stand.
-func (p *pace) rule(ctx context.Context, step plan.ID, hosts []string) lockstep.Rule {
+func (p *pace) rule(ctx context.Context, step plan.ID, hosts []string) strategy.Rule {
 	s := p.b.steps.Step(step)
-	r := lockstep.Rule{Limit: p.b.r.in.Forks}
+	r := strategy.Rule{Limit: p.b.r.in.Forks}
 	if s == nil {
 		return r
 	}
@@ -152,9 +152,9 @@ func (p *pace) rule(ctx context.Context, step plan.ID, hosts []string) lockstep.
 		take, err := p.b.r.takeStep(p.b.steps, s)
 		switch {
 		case err != nil:
-			return lockstep.Rule{Abort: true}
+			return strategy.Rule{Abort: true}
 		case !take:
-			return lockstep.Rule{Passing: hosts}
+			return strategy.Rule{Passing: hosts}
 		case s.Implicit && s.Kind == plan.Task:
 			r.Passing, hosts = p.gathered(hosts)
 		}
@@ -182,7 +182,7 @@ func (p *pace) gathered(hosts []string) (known, need []string) {
 }
 
 // shared is what came of a step on the host that did it for all, as the others take it over.
-func (p *pace) shared(d lockstep.Decision) wire.Outcome {
+func (p *pace) shared(d strategy.Decision) wire.Outcome {
 	s, o := p.b.steps.Step(d.Step), p.outcome
 	if d.Blank || o == nil {
 		return wire.Outcome{Status: wire.OK, Result: []byte("{}")}
@@ -207,7 +207,7 @@ func (p *pace) shared(d lockstep.Decision) wire.Outcome {
 }
 
 // adopt lets the hosts at a step take an outcome over. What it did to the variables holds for the others of the batch too.
-func (p *pace) adopt(d lockstep.Decision, o wire.Outcome) {
+func (p *pace) adopt(d strategy.Decision, o wire.Outcome) {
 	for _, h := range d.Hosts {
 		p.b.apply(h, o.Effects)
 	}

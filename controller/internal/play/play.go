@@ -1,7 +1,7 @@
 // Package play drives a run: plays one after the other, and batches of hosts within a play. Of a batch it opens the sessions, takes in what they tell,
 // and sends and shows what follows: which hosts may start a step decides lockstep, which result is shown when screen. Agents decide everything about
-// the step itself. It neither parses playbooks (playbook/compile), nor answers agents' questions (controller/internal/answer), nor prints
-// (controller/internal/view).
+// the step itself. It neither parses playbooks (playbook/compile), nor answers agents' questions (controller/internal/play/answer), nor prints
+// (controller/internal/ui/view).
 package play
 
 import (
@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/answer"
-	"hark/controller/internal/debugger"
-	"hark/controller/internal/link"
-	"hark/controller/internal/plugins"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ansible/plugins"
+	"hark/controller/internal/play/answer"
+	"hark/controller/internal/play/link"
+	"hark/controller/internal/ui/debugger"
+	"hark/controller/internal/ui/view"
 	"hark/modules"
 	"hark/modules/mask"
 	"hark/modules/py/value"

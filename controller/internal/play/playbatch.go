@@ -9,12 +9,12 @@ import (
 	"sync"
 
 	"hark/agent/wire"
-	"hark/controller/internal/answer"
-	"hark/controller/internal/play/handout"
-	"hark/controller/internal/play/lockstep"
-	"hark/controller/internal/play/screen"
+	"hark/controller/internal/play/answer"
+	"hark/controller/internal/play/display"
+	"hark/controller/internal/play/handover"
 	"hark/controller/internal/play/sessions"
 	"hark/controller/internal/play/steps"
+	"hark/controller/internal/play/strategy"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/plan"
@@ -38,7 +38,7 @@ type playBatch struct {
 // batchResult is what came of a batch.
 type batchResult struct {
 	status Status
-	lockstep.Balance
+	strategy.Balance
 }
 
 // run compiles the play for the batch, runs it and draws the balance.
@@ -187,17 +187,17 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before
 		r: r, plan: unit.Plan, hosts: p.hosts, steps: steps.Of(unit.Plan), present: newPresence(p.hosts, p.all, r.fates.Hosts()), errands: newErrands(r.stopped),
 	}
 	var resumeAt map[string]plan.ID
-	var was *lockstep.Machine
+	var was *strategy.Machine
 	if before != nil {
 		was, resumeAt = before.machine, before.losses.back
 		b.present.leave(before.present.absent()...) // to the magic variables they stay away
 	}
 	b.machine = p.machine(b, was)
-	b.order = screen.New(screen.Config{
+	b.order = display.New(display.Config{
 		View: r.view, Warn: r.messages.Warn, Verbose: func(level int, text string) { r.messages.Verbose(level, "", text) },
 		Recap: r.recap, Steps: b.steps, Free: p.free(), Hosts: p.hosts, Patience: patience,
 	})
-	b.handouts = handout.New(unit, r.mirror, r.render)
+	b.handouts = handover.New(unit, r.mirror, r.render)
 	b.starts = &sessions.Starts{
 		Base: wire.Start{
 			Run: r.in.Run, Play: unit.Plan.Play.ID, Resume: unit.Start, Follow: r.in.Follow, BecomePassword: r.in.BecomePassword,
@@ -213,9 +213,9 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before
 }
 
 // machine is the lockstep of the batch, or of what is left of it behind before.
-func (p *playBatch) machine(b *batchRun, before *lockstep.Machine) *lockstep.Machine {
+func (p *playBatch) machine(b *batchRun, before *strategy.Machine) *strategy.Machine {
 	of := &b.plan.Play
-	return lockstep.New(lockstep.Config{
+	return strategy.New(strategy.Config{
 		Hosts: p.hosts, Gated: of.Gated, Free: of.Free(), MaxFail: p.settings.MaxFail, Tagged: of.Level.Tagged(), Blocks: b.steps, Fates: p.r.fates, Before: before,
 	})
 }

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/answer"
-	"hark/controller/internal/link"
-	"hark/controller/internal/play/lockstep"
+	"hark/controller/internal/play/answer"
+	"hark/controller/internal/play/display"
+	"hark/controller/internal/play/link"
 	"hark/controller/internal/play/playtest"
-	"hark/controller/internal/play/screen"
 	"hark/controller/internal/play/sessions"
 	"hark/controller/internal/play/steps"
-	"hark/controller/internal/view"
+	"hark/controller/internal/play/strategy"
+	"hark/controller/internal/ui/view"
 	"hark/modules/py/value"
 	"hark/playbook/deprecation"
 	"hark/playbook/plan"
@@ -287,8 +287,8 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 	p.Play.ID = "0.0"
 	shown := &playtest.Script{}
 	r := &runner{
-		in: Input{Run: "test"}, view: shown, messages: &notes{}, link: th, recap: screen.NewRecap(), ctx: context.Background(),
-		fates: lockstep.NewFates(), syncs: make(chan chan struct{}), stopped: make(chan struct{}),
+		in: Input{Run: "test"}, view: shown, messages: &notes{}, link: th, recap: display.NewRecap(), ctx: context.Background(),
+		fates: strategy.NewFates(), syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
 	r.mirror = answer.NewMirror(nobody{}, false)
 	r.answers = answer.New(answer.Config{Mirror: r.mirror})
@@ -296,8 +296,8 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 	of := steps.Of(p)
 	b := &batchRun{
 		r: r, plan: p, hosts: hosts, steps: of, present: newPresence(hosts, hosts, nil), errands: newErrands(r.stopped),
-		order:   screen.New(screen.Config{View: shown, Warn: func(string) {}, Recap: r.recap, Steps: of, Free: p.Play.Free(), Hosts: hosts}),
-		machine: lockstep.New(lockstep.Config{Hosts: hosts, Gated: p.Play.Gated, Free: p.Play.Free(), Blocks: of, Fates: r.fates}),
+		order:   display.New(display.Config{View: shown, Warn: func(string) {}, Recap: r.recap, Steps: of, Free: p.Play.Free(), Hosts: hosts}),
+		machine: strategy.New(strategy.Config{Hosts: hosts, Gated: p.Play.Gated, Free: p.Play.Free(), Blocks: of, Fates: r.fates}),
 		starts:  &sessions.Starts{Base: wire.Start{Run: "test", Play: p.Play.ID}, Whole: p.Written(), Vars: r.mirror.Start},
 	}
 	b.equip(nil)

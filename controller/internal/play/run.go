@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/answer"
-	"hark/controller/internal/link"
-	"hark/controller/internal/play/lockstep"
-	"hark/controller/internal/play/screen"
+	"hark/controller/internal/play/answer"
+	"hark/controller/internal/play/display"
+	"hark/controller/internal/play/link"
 	"hark/controller/internal/play/steps"
-	"hark/controller/internal/view"
+	"hark/controller/internal/play/strategy"
+	"hark/controller/internal/ui/view"
 	"hark/modules/mask"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
@@ -34,7 +34,7 @@ type runner struct {
 	link     link.Link
 	answers  *answer.Answerer
 	mirror   *answer.Mirror
-	recap    *screen.Recap
+	recap    *display.Recap
 	facts    *factKeeper
 	locals   *locals
 
@@ -43,7 +43,7 @@ type runner struct {
 	hidden    hider
 
 	// fates are the hosts that take no part any more, in this batch or in later plays.
-	fates *lockstep.Fates
+	fates *strategy.Fates
 	seq   uint64
 	// started says that --start-at-task was found; stepping that --step still asks.
 	started, stepping bool
@@ -71,8 +71,8 @@ func Run(ctx context.Context, in Input) (Result, error) {
 
 func newRunner(ctx context.Context, in Input) *runner {
 	r := &runner{
-		in: in, view: in.View, messages: in.Messages, recap: screen.NewRecap(), ctx: ctx,
-		strangers: map[string]bool{}, hidden: hider{in.Hidden, map[string]*mask.Masker{}}, fates: lockstep.NewFates(),
+		in: in, view: in.View, messages: in.Messages, recap: display.NewRecap(), ctx: ctx,
+		strangers: map[string]bool{}, hidden: hider{in.Hidden, map[string]*mask.Masker{}}, fates: strategy.NewFates(),
 		started: in.StartAt == "", stepping: in.Step, staging: newStaging(in.Stages),
 		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
@@ -186,7 +186,7 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 	if err != nil {
 		return true, err
 	}
-	batches, err := lockstep.NewBatches(ordered, s.Serial, r.fates)
+	batches, err := strategy.NewBatches(ordered, s.Serial, r.fates)
 	if err != nil {
 		return true, err
 	}

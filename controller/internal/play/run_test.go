@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/link"
+	"hark/controller/internal/play/link"
 	"hark/controller/internal/play/playtest"
 	"hark/controller/internal/play/steps"
-	"hark/controller/internal/stages"
+	"hark/controller/internal/runs/rollout"
 	"hark/modules"
 	"hark/modules/all"
 	"hark/modules/py/value"
@@ -194,13 +194,13 @@ func caseInput(t *testing.T, head, book string) (Input, map[string]string) {
 			in.Step = true
 		case "stages", "stop-at":
 			if in.Stages == nil {
-				in.Stages = &Staging{StopAt: stages.Share{Count: 1}}
+				in.Stages = &Staging{StopAt: rollout.Share{Count: 1}}
 			}
 			var err error
 			if key == "stages" {
-				in.Stages.Stages, err = stages.Parse(v)
+				in.Stages.Stages, err = rollout.Parse(v)
 			} else {
-				in.Stages.StopAt, err = stages.ParseShare(v)
+				in.Stages.StopAt, err = rollout.ParseShare(v)
 			}
 			if err != nil {
 				t.Fatal(err)

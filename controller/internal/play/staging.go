@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"hark/controller/internal/stages"
+	"hark/controller/internal/runs/rollout"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 )
@@ -12,11 +12,11 @@ import (
 // Staging brings the plays of a run to their hosts stage by stage: all plays to the hosts of the first, then all to those of the second. Plays know
 // nothing of it: to them the hosts of the stage are those that there are, as under --limit.
 type Staging struct {
-	Stages stages.Stages
+	Stages rollout.Stages
 	// Pause is how long the run waits from one stage to the next; the end of its context ends it.
 	Pause time.Duration
 	// StopAt ends the run when so many of the hosts of the stages so far have failed or were not reached.
-	StopAt stages.Share
+	StopAt rollout.Share
 	// Tell is called with each stage as it begins, as it is over and as it pauses or ends the run. It is called from the goroutine of Run.
 	Tell func(Stage)
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"hark/controller/internal/link"
+	"hark/controller/internal/play/link"
 	"hark/controller/internal/play/playtest"
-	"hark/controller/internal/stages"
+	"hark/controller/internal/runs/rollout"
 )
 
 // TestPauseBetweenStagesEndsWithTheRun: an interrupt ends it, the next stage does not begin, and the recap comes.
@@ -35,7 +35,7 @@ func TestPauseBetweenStagesEndsWithTheRun(t *testing.T) {
 
 // TestHostsOfStagesAreOfOneStage, whichever plays they have, and in each play the first is a canary.
 func TestHostsOfStagesAreOfOneStage(t *testing.T) {
-	s := newStaging(&Staging{Stages: stages.Stages{{Count: 1}, {Percent: 50}}})
+	s := newStaging(&Staging{Stages: rollout.Stages{{Count: 1}, {Percent: 50}}})
 	s.meet([]string{"a", "b", "c", "d"})
 	s.meet([]string{"d", "e"})
 	var got [][]string

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/play/waits"
-	"hark/controller/internal/view"
+	"hark/controller/internal/play/stall"
+	"hark/controller/internal/ui/view"
 	"hark/playbook/plan"
 )
 
 func TestTheBatchGoesOnWithoutAStraggler(t *testing.T) {
 	s := newStage(linear("1!", "2!"), "a", "b")
-	s.stragglers = waits.NewStragglers(20*time.Millisecond, time.Now)
+	s.stragglers = stall.NewStragglers(20*time.Millisecond, time.Now)
 	on := make(chan struct{})
 	s.theatre.hold = func(host string, step plan.ID) {
 		switch {
@@ -34,7 +34,7 @@ func TestNobodyIsLeftBehindWhenNobodyWaits(t *testing.T) {
 	p := linear("1!")
 	p.Play.Strategy = "free"
 	s := newStage(p, "a", "b")
-	s.stragglers = waits.NewStragglers(time.Nanosecond, time.Now)
+	s.stragglers = stall.NewStragglers(time.Nanosecond, time.Now)
 	s.play(t)
 	if s.r.fates.AnyUnreachable() {
 		t.Errorf("unreachable: %v", s.r.fates.Hosts())

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"hark/controller/internal/play/waits"
+	"hark/controller/internal/play/stall"
 	"hark/playbook/plan"
 )
 
@@ -27,7 +27,7 @@ func TestARunThatStandsSaysOnceWhomItWaitsFor(t *testing.T) {
 		s := newStage(p, "a", "b")
 		said := &ear{heard: make(chan string, 1000)}
 		s.r.messages = said
-		s.vigil = waits.NewVigil(time.Millisecond, time.Now)
+		s.vigil = stall.NewVigil(time.Millisecond, time.Now)
 		s.theatre.hold = func(host string, step plan.ID) {
 			if host == "b" && step == "1" {
 				for text := range said.heard {

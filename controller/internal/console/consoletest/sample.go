@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/record"
-	"hark/controller/internal/record/files"
-	"hark/controller/internal/view"
+	"hark/controller/internal/runs/files"
+	"hark/controller/internal/runs/record"
+	"hark/controller/internal/ui/view"
 	"hark/playbook/plan"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hark/agent/wire"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ui/view"
 	"hark/playbook/plan"
 )
 

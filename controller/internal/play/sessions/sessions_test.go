@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"hark/agent/wire"
-	"hark/controller/internal/link"
+	"hark/controller/internal/play/link"
 	"hark/playbook/plan"
 )
 

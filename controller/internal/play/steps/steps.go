@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"hark/agent/wire"
-	"hark/controller/internal/view"
+	"hark/controller/internal/ui/view"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"

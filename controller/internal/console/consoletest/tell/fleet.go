@@ -8,9 +8,9 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"hark/agent/wire"
-	"hark/controller/internal/duty"
-	"hark/controller/internal/roster"
-	"hark/controller/internal/standing"
+	"hark/controller/internal/duties/duty"
+	"hark/controller/internal/duties/dutystate"
+	"hark/controller/internal/fleet/roster"
 )
 
 // fleet puts agents and duties that never were to an open broker: the agents of the samples, and what a keeper says, sealed for a reader. It prints the
@@ -24,14 +24,14 @@ func fleet(ctx context.Context, url, reader string) error {
 	if err := roster.Ensure(ctx, conn); err != nil {
 		return err
 	}
-	if err := standing.Ensure(ctx, conn); err != nil {
+	if err := dutystate.Ensure(ctx, conn); err != nil {
 		return err
 	}
 	keeper, err := wire.NewIdentity()
 	if err != nil {
 		return err
 	}
-	store, err := standing.Open(conn, keeper, []string{reader}, func(string) bool { return true })
+	store, err := dutystate.Open(conn, keeper, []string{reader}, func(string) bool { return true })
 	if err != nil {
 		return err
 	}
@@ -94,15 +94,15 @@ func agent(conn *nats.Conn, name string, i int) (string, error) {
 }
 
 // duties says how the hosts stand under three duties.
-func duties(ctx context.Context, store *standing.Store, ids map[string]string) error {
+func duties(ctx context.Context, store *dutystate.Store, ids map[string]string) error {
 	now := time.Now()
-	for _, d := range []standing.Definition{
+	for _, d := range []dutystate.Definition{
 		{Name: "base", Mode: duty.Check, Play: "site.yml", Hosts: "web", Every: "30m", Period: 40 * time.Minute, Commit: "9f31c2aa01bc", Next: now.Add(4 * time.Minute)},
 		{Name: "ntp", Mode: duty.Enforce, Play: "ntp.yml", Hosts: "all", Every: "6h", Period: 6 * time.Hour, Commit: "9f31c2aa01bc", Next: now.Add(2 * time.Hour), Before: "77b0d1e09a4c", Stage: 1},
 		{Name: "certificates", Mode: duty.Enforce, Play: "certificates.yml", Hosts: "web", Every: "1d", Period: 24 * time.Hour, Commit: "77b0d1e09a4c",
-			Paused: &standing.Pause{At: now.Add(-3 * time.Hour), Why: "7% of the hosts failed, stop_at is 5%"}, Stale: "certificates.yml:14:7: no such module: openssl_certificat"},
+			Paused: &dutystate.Pause{At: now.Add(-3 * time.Hour), Why: "7% of the hosts failed, stop_at is 5%"}, Stale: "certificates.yml:14:7: no such module: openssl_certificat"},
 	} {
-		d.V, d.Count, d.At = standing.Version, len(ids), now.Add(-time.Minute)
+		d.V, d.Count, d.At = dutystate.Version, len(ids), now.Add(-time.Minute)
 		if err := store.PutDefinition(ctx, d); err != nil {
 			return err
 		}
@@ -116,16 +116,16 @@ func duties(ctx context.Context, store *standing.Store, ids map[string]string) e
 }
 
 // state is how a host stands: most as they should, some not.
-func state(d standing.Definition, host, id string, i int, now time.Time) standing.State {
+func state(d dutystate.Definition, host, id string, i int, now time.Time) dutystate.State {
 	at := now.Add(-time.Duration(i%30) * time.Minute)
-	s := standing.State{
-		V: standing.Version, Duty: d.Name, Host: host, Agent: id, Standing: standing.Kept, Since: at.Add(-4 * 24 * time.Hour), At: at, Mode: d.Mode, Commit: d.Commit, Run: "c14k3f9q2", Tasks: 96,
-		Past: []standing.Past{{From: at.Add(-4 * 24 * time.Hour), To: at, Times: 192, Standing: standing.Kept, Run: "c14k3f9q2"}, {From: at.Add(-5 * 24 * time.Hour), To: at.Add(-4 * 24 * time.Hour), Times: 48, Standing: standing.Failed, Run: "c10k3f9q2", Tasks: []string{"app : migrate"}}},
+	s := dutystate.State{
+		V: dutystate.Version, Duty: d.Name, Host: host, Agent: id, Standing: dutystate.Kept, Since: at.Add(-4 * 24 * time.Hour), At: at, Mode: d.Mode, Commit: d.Commit, Run: "c14k3f9q2", Tasks: 96,
+		Past: []dutystate.Past{{From: at.Add(-4 * 24 * time.Hour), To: at, Times: 192, Standing: dutystate.Kept, Run: "c14k3f9q2"}, {From: at.Add(-5 * 24 * time.Hour), To: at.Add(-4 * 24 * time.Hour), Times: 48, Standing: dutystate.Failed, Run: "c10k3f9q2", Tasks: []string{"app : migrate"}}},
 	}
 	drift := func(task, diff string) {
-		s.Standing, s.Since = standing.Drifted, now.Add(-3*time.Hour)
-		s.Drift = append(s.Drift, standing.Change{Task: task, Diff: diff, Since: s.Since})
-		s.Past = append([]standing.Past{{From: s.Since, To: at, Times: 6, Standing: standing.Drifted, Run: "c14k3f9q2", Tasks: []string{task}}}, s.Past...)
+		s.Standing, s.Since = dutystate.Drifted, now.Add(-3*time.Hour)
+		s.Drift = append(s.Drift, dutystate.Change{Task: task, Diff: diff, Since: s.Since})
+		s.Past = append([]dutystate.Past{{From: s.Since, To: at, Times: 6, Standing: dutystate.Drifted, Run: "c14k3f9q2", Tasks: []string{task}}}, s.Past...)
 	}
 	base := d.Name == "base"
 	if base {
@@ -133,18 +133,18 @@ func state(d standing.Definition, host, id string, i int, now time.Time) standin
 	}
 	switch {
 	case i == 40 || i == 77:
-		s.Standing, s.Since, s.Missed, s.Why, s.Run = standing.Absent, now.Add(-2*time.Hour), 4, "no agent named "+host+" is connected: last heard of 2 h ago", ""
+		s.Standing, s.Since, s.Missed, s.Why, s.Run = dutystate.Absent, now.Add(-2*time.Hour), 4, "no agent named "+host+" is connected: last heard of 2 h ago", ""
 	case i == 8:
-		s.Standing, s.Until, s.Why, s.Run = standing.Held, now.Add(2*time.Hour), "disk swap, anna", ""
+		s.Standing, s.Until, s.Why, s.Run = dutystate.Held, now.Add(2*time.Hour), "disk swap, anna", ""
 	case i == 2 && base, d.Name == "certificates" && i%14 == 3:
-		s.Standing, s.Since, s.Why = standing.Failed, now.Add(-time.Hour), "app : migrate the schema: timed out after 30 s"
-		s.Past = append([]standing.Past{{From: s.Since, To: at, Times: 2, Standing: standing.Failed, Run: "c14k3f9q2", Tasks: []string{"app : migrate the schema"}}}, s.Past...)
+		s.Standing, s.Since, s.Why = dutystate.Failed, now.Add(-time.Hour), "app : migrate the schema: timed out after 30 s"
+		s.Past = append([]dutystate.Past{{From: s.Since, To: at, Times: 2, Standing: dutystate.Failed, Run: "c14k3f9q2", Tasks: []string{"app : migrate the schema"}}}, s.Past...)
 	case base && i < 60:
 		drift("nginx : template nginx.conf", "--- before: /etc/nginx/nginx.conf\n+++ after: /etc/nginx/nginx.conf\n@@ -4,5 +4,5 @@\n events {\n-    worker_connections 768;\n+    worker_connections 1024;\n }\n")
 	case base && i >= 300:
 		drift("sshd : PermitRootLogin", "-PermitRootLogin yes\n+PermitRootLogin no\n")
 	case d.Name == "ntp" && i%50 == 7:
-		s.Standing, s.Drift = standing.Mended, []standing.Change{{Task: "ntp : configure chrony", Diff: "-pool 2.debian.pool.ntp.org iburst\n+server time.example.org iburst\n", Since: at}}
+		s.Standing, s.Drift = dutystate.Mended, []dutystate.Change{{Task: "ntp : configure chrony", Diff: "-pool 2.debian.pool.ntp.org iburst\n+server time.example.org iburst\n", Since: at}}
 	}
 	return s
 }

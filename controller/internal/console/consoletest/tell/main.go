@@ -17,8 +17,8 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/console/consoletest"
-	"hark/controller/internal/record"
-	"hark/controller/internal/record/files"
+	"hark/controller/internal/runs/files"
+	"hark/controller/internal/runs/record"
 )
 
 func main() {

@@ -1,0 +1,175 @@
+package hostvars
+
+import (
+	"context"
+	"slices"
+
+	"hark/agent/wire"
+	"hark/modules/py/value"
+	"hark/playbook/plan"
+)
+
+// hostvars is the variable of that name: hosts are looked up when they are used, and so are their variables.
+type hostvars struct {
+	f   *Step
+	ctx context.Context
+	// delegated: this is ansible_delegated_vars, in which inventory_hostname is the host that delegates.
+	delegated bool
+}
+
+// Type names Ansible's class.
+func (*hostvars) Type() string { return "HostVars" }
+
+// QualifiedType names Ansible's class with its module.
+func (*hostvars) QualifiedType() string { return "ansible.vars.hostvars.HostVars" }
+
+// Lookup gives a host; one that the inventory does not have is undefined under a name of its own.
+func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
+	name, ok := value.Text(key)
+	if !ok {
+		return nil, false, nil
+	}
+	if name != h.f.Host && !IsLocalhost(name) {
+		names, err := h.f.hostnames(h.ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		if !containsText(names, name) {
+			own := "hostvars['" + name + "']"
+			if h.f.Templates.Tagged() {
+				return value.UndefinedHint(own), true, nil
+			}
+			return value.UndefinedName(own), true, nil
+		}
+	}
+	return &hostVariables{f: h.f, ctx: h.ctx, whose: whose{name, h.delegated}}, true, nil
+}
+
+// Keys are the hosts of the inventory, and localhost in any case, but not in the tagged language.
+func (h *hostvars) Keys() ([]value.Value, error) {
+	names, err := h.f.hostnames(h.ctx)
+	if err != nil || h.f.Templates.Tagged() || containsText(names, "localhost") {
+		return names, err
+	}
+	return append(slices.Clone(names), value.Str("localhost")), nil
+}
+
+// PrintedKeys are the hosts of the inventory.
+func (h *hostvars) PrintedKeys() ([]value.Value, error) { return h.f.hostnames(h.ctx) }
+
+// hostVariables are the variables of one host.
+type hostVariables struct {
+	f   *Step
+	ctx context.Context
+	whose
+}
+
+// Type names Ansible's class.
+func (*hostVariables) Type() string { return "HostVarsVars" }
+
+// QualifiedType names Ansible's class with its module.
+func (*hostVariables) QualifiedType() string { return "ansible.vars.hostvars.HostVarsVars" }
+
+// Lookup gives a variable, rendered.
+func (h *hostVariables) Lookup(key value.Value) (value.Value, bool, error) {
+	name, ok := value.Text(key)
+	if !ok {
+		return nil, false, nil
+	}
+	if h.delegated && name == "inventory_hostname" {
+		return value.Str(h.f.Host), true, nil
+	}
+	v, err := h.f.variable(h.ctx, h.whose, name)
+	return v, v != nil, err
+}
+
+// Branch gives one of the host's facts: all of them, of every host of a fleet, would be too much to bring here.
+func (h *hostVariables) Branch(name, key string) (value.Value, bool, error) {
+	if name != "ansible_facts" || key == "" || h.host == h.f.Host {
+		return nil, false, nil
+	}
+	return h.f.fact(h.ctx, h.host, key)
+}
+
+// Keys are the names of all variables.
+func (h *hostVariables) Keys() ([]value.Value, error) {
+	return h.f.names(h.ctx, h.whose)
+}
+
+// IsLocalhost tells the names for which Ansible makes up a host that the inventory does not have.
+func IsLocalhost(name string) bool {
+	return name == "localhost" || name == "127.0.0.1" || name == "::1"
+}
+
+func containsText(list []value.Value, text string) bool {
+	for _, v := range list {
+		if s, ok := value.Text(v); ok && s == text {
+			return true
+		}
+	}
+	return false
+}
+
+// connectionNames are the variables of a delegated host that say how it is reached, and how to be somebody there.
+func connectionNames() []string {
+	names := []string{"ansible_host", "ansible_port", "ansible_python_interpreter", "ansible_become_password", "ansible_become_pass"}
+	for _, method := range []string{"sudo", "su"} {
+		names = append(names, plan.MethodVariable(method)+"pass")
+		for _, k := range plan.Keywords() {
+			names = append(names, k.Variables(method)...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Connection are those variables of a host, and those of Session.Reach, fetched once for the step.
+func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error) {
+	if d := f.connections[host]; d != nil {
+		return d, nil
+	}
+	d, names := value.NewDict(), connectionNames()
+	for _, name := range f.Reach {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if host == f.Host {
+		for _, name := range names {
+			v, err := f.ownVariable(ctx, true, name)
+			if err != nil {
+				return nil, err
+			}
+			if v != nil {
+				d.Set(name, v)
+			}
+		}
+	} else {
+		a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}, Names: names, Delegated: true})
+		if err != nil {
+			return nil, err
+		}
+		if got := a.Vars[host].Dict; got != nil {
+			d = got
+		}
+	}
+	f.connections[host] = d
+	return d, nil
+}
+
+// Delegated is what a result says of the host it was delegated to.
+func (f *Step) Delegated(ctx context.Context, host string) (*value.Dict, error) {
+	d := value.NewDict()
+	d.Set("ansible_delegated_host", value.Str(host))
+	known, err := f.Connection(ctx, host)
+	if err != nil {
+		return d, err
+	}
+	d.Set("ansible_host", value.Str(host))
+	for _, name := range []string{"ansible_host", "ansible_port", "ansible_user", "ansible_connection"} {
+		if v, ok := known.Get(name); ok {
+			d.Set(name, v)
+		}
+	}
+	return d, nil
+}

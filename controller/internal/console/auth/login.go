@@ -1,0 +1,103 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nkeys"
+)
+
+// The addresses at which operators sign in.
+const (
+	ChallengePath = "/login/challenge"
+	LoginPath     = "/login"
+)
+
+// How many operators may be at signing in, and for how long a challenge is good.
+const (
+	mostNonces = 256
+	nonceLife  = 2 * time.Minute
+)
+
+type nonce struct {
+	text  string
+	until time.Time
+}
+
+// Challenge is what an operator signs.
+type Challenge struct {
+	Nonce string `json:"nonce"`
+}
+
+// Statement is what is signed: the challenge for the server that shows the certificate of that digest (all zeros without TLS), so that nobody
+// can hand on another server's challenge.
+func Statement(nonce string, digest [sha256.Size]byte) []byte {
+	return fmt.Appendf(nil, "hark console login\n%s\n%x\n", nonce, digest)
+}
+
+// challenge gives a nonce that may be signed once.
+func (g *Gate) challenge(w http.ResponseWriter, r *http.Request) {
+	if len(g.c.Operators) == 0 {
+		g.refuse(w, r, http.StatusNotFound, "Nobody signs in here with an operator's key.")
+		return
+	}
+	text := rand.Text()
+	g.mu.Lock()
+	g.nonces = append(g.current(), nonce{text, g.c.Now().Add(nonceLife)})
+	if over := len(g.nonces) - mostNonces; over > 0 {
+		g.nonces = slices.Delete(g.nonces, 0, over)
+	}
+	g.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(Challenge{Nonce: text}) // who went away misses nothing
+}
+
+// current are the nonces that are still good. It assumes mu held.
+func (g *Gate) current() []nonce {
+	now := g.c.Now()
+	return slices.DeleteFunc(g.nonces, func(n nonce) bool { return now.After(n.until) })
+}
+
+// take tells whether a nonce was given and not used, and uses it.
+func (g *Gate) take(text string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.nonces = g.current()
+	i := slices.IndexFunc(g.nonces, func(n nonce) bool { return n.text == text })
+	if i < 0 {
+		return false
+	}
+	g.nonces = slices.Delete(g.nonces, i, i+1)
+	return true
+}
+
+// login lets in the operator who signed a challenge.
+func (g *Gate) login(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if q.Get("nonce") == "" && q.Get("sig") == "" {
+		g.refuse(w, r, http.StatusUnauthorized, g.howToSignIn())
+		return
+	}
+	key := q.Get("key")
+	name, listed := g.c.Operators[key]
+	sig, err := base64.RawURLEncoding.DecodeString(q.Get("sig"))
+	switch {
+	case !listed || err != nil || !signed(key, Statement(q.Get("nonce"), g.c.Digest), sig):
+		g.refuse(w, r, http.StatusForbidden, "This is not the signature of an operator who may read here.")
+	case !g.take(q.Get("nonce")):
+		g.refuse(w, r, http.StatusForbidden, "This link was used already, or is too old: make another one with `hark console login`.")
+	default:
+		g.admit(w, r, name, "/", nil)
+	}
+}
+
+func signed(key string, statement, sig []byte) bool {
+	pub, err := nkeys.FromPublicKey(key)
+	return err == nil && pub.Verify(statement, sig) == nil
+}

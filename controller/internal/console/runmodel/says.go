@@ -1,0 +1,212 @@
+package runmodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"sort"
+	"strings"
+
+	"hark/agent/wire"
+	"hark/controller/internal/ui/view"
+	"hark/modules/py/value"
+	"hark/modules/result"
+)
+
+// longest is how much of a result's text is kept of a group.
+const longest = 4 << 10
+
+// seed makes the sums of texts that groups are found by.
+var seed = maphash.MakeSeed()
+
+// group is what results of one group share.
+type group struct {
+	state State
+	sum   uint64
+	whole int
+}
+
+// add counts a host to the group of its result.
+func (t *Task) add(s State, text string, whole int, host int32, line int) {
+	key := group{s, maphash.String(seed, text), whole}
+	g := t.index[key]
+	if g == nil {
+		if len(text) > longest {
+			text = text[:longest]
+		}
+		g = &Group{N: len(t.Groups) + 1, State: s, Text: text, Whole: whole, Line: line}
+		t.index[key] = g
+		t.Groups = append(t.Groups, g)
+	}
+	g.hosts.add(host)
+}
+
+// Says is the text of a result: message, return code, output and differences.
+func Says(res view.Result) string {
+	text, _ := says(res)
+	return text
+}
+
+// says is the text of a result, and its length.
+func says(res view.Result) (text string, whole int) {
+	o := res.Outcome
+	if o == nil || len(o.Result) == 0 {
+		return "", 0
+	}
+	if o.NoLog || res.Task.NoLog {
+		return "hidden, since no_log is set", 0
+	}
+	if !speaks(o, res.Task.Action) {
+		return "", 0
+	}
+	said := o.Said()
+	text = telling(said.Dict, debug(res.Task.Action))
+	if said.Has("diff") {
+		text = strings.TrimLeft(text+"\n"+strings.TrimRight(view.DiffText(res), "\n"), "\n")
+	}
+	return text, len(text)
+}
+
+// speaks tells whether a result may have anything to say: most have not, and decoding them is most of the work.
+func speaks(o *wire.Outcome, action string) bool {
+	if o.Status == wire.StatusFailed || o.Status == wire.StatusUnreachable || debug(action) {
+		return true
+	}
+	return slices.ContainsFunc([]string{"msg", "stdout", "stderr", "diff", "warnings", "skip_reason"}, result.Raw(o.Result).Has)
+}
+
+func debug(action string) bool { return action == "debug" || strings.HasSuffix(action, ".debug") }
+
+// telling is what a result tells, a line or more each.
+func telling(d *value.Dict, debug bool) string {
+	var b strings.Builder
+	put := func(name, text string) {
+		if s := strings.TrimRight(text, "\n"); s != "" {
+			if name != "" && strings.Contains(s, "\n") {
+				name += "\n"
+			} else if name != "" {
+				name += " "
+			}
+			b.WriteString(name + s + "\n")
+		}
+	}
+	entry := func(name string) string {
+		v, _ := d.Get(name)
+		return plain(v)
+	}
+	rc := entry("rc")
+	if rc == "0" {
+		rc = ""
+	}
+	for _, key := range []string{"msg", "reason", "skip_reason", "censored"} {
+		text := entry(key)
+		if rc != "" && text != "" && !strings.Contains(text, "\n") {
+			text, rc = text+" (rc "+rc+")", ""
+		}
+		put("", text)
+	}
+	put("rc", rc)
+	both := entry("stdout") != ""
+	put("", entry("stdout"))
+	for _, key := range []string{"stderr", "module_stdout", "module_stderr", "exception"} {
+		name := ""
+		if both {
+			name = key + ":"
+		}
+		text := entry(key)
+		put(name, text)
+		both = both || text != ""
+	}
+	put("warning:", entry("warnings"))
+	if debug && b.Len() == 0 {
+		b.WriteString(variables(d))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// variables are what a debug task shows.
+func variables(d *value.Dict) string {
+	var lines []string
+	d.Each(func(k, v value.Value) bool {
+		switch name := value.Printed(k); name {
+		case "changed", "failed", "skipped", "invocation":
+		default:
+			if !result.Internal(name) {
+				lines = append(lines, name+": "+plain(v)+"\n")
+			}
+		}
+		return true
+	})
+	sort.Strings(lines)
+	return strings.Join(lines, "")
+}
+
+// plain is a value as people read it.
+func plain(v value.Value) string {
+	switch v := v.(type) {
+	case nil, value.None:
+		return ""
+	case value.Bool:
+		return fmt.Sprint(bool(v))
+	case *value.List:
+		lines := make([]string, len(v.Items))
+		for i, x := range v.Items {
+			text, ok := value.Text(x)
+			if !ok {
+				return indented(v)
+			}
+			lines[i] = text
+		}
+		return strings.Join(lines, "\n")
+	case *value.Dict:
+		return indented(v)
+	}
+	return value.Printed(v)
+}
+
+func indented(v value.Value) string {
+	return value.JSONText(v, value.JSONOptions{Lines: true, Indent: "  ", Sorted: true}) + "\n"
+}
+
+// label is the item of a loop as it is shown.
+func label(o *wire.Outcome) string {
+	if o.Label != "" {
+		return o.Label
+	}
+	var s string
+	if json.Unmarshal(o.Item, &s) == nil {
+		return s
+	}
+	return string(o.Item)
+}
+
+// nameMark stands in texts of groups where each host has its own name.
+const nameMark = "\x00host\x00"
+
+// anonymous is a text of a host with a mark for its name, so that those of other hosts can be the same. Names that are short may be anything.
+func anonymous(text, host string) string {
+	const shortest = 3
+	if len(host) < shortest || !strings.Contains(text, host) {
+		return text
+	}
+	var b strings.Builder
+	for {
+		i := strings.Index(text, host)
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		end := i + len(host)
+		if i > 0 && inName(text[i-1]) || end < len(text) && inName(text[end]) {
+			b.WriteString(text[:end])
+		} else {
+			b.WriteString(text[:i] + nameMark)
+		}
+		text = text[end:]
+	}
+}
+
+func inName(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || digit(c) || c == '-' || c == '_'
+}

@@ -1,0 +1,246 @@
+package dutystate
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"hark/agent/wire"
+	"hark/controller/internal/fleet/sealkeys"
+)
+
+func newConn(t *testing.T) *nats.Conn {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(20 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	conn, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+func newIdentity(t *testing.T) *wire.Identity {
+	t.Helper()
+	id, err := wire.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func open(t *testing.T, conn *nats.Conn, own *wire.Identity, readers, believed []string) *Store {
+	t.Helper()
+	s, err := Open(conn, own, readers, func(key string) bool {
+		for _, k := range append(believed, own.Key) {
+			if k == key {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func put(t *testing.T, s *Store, duty, agent string, k Kind) {
+	t.Helper()
+	if err := s.PutState(t.Context(), State{V: Version, Duty: duty, Agent: agent, Host: "host of " + agent, Standing: k, Drift: []Change{{Task: "sshd", Diff: "SECRET"}}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWordsAreForReadersAndTheLastOneCounts(t *testing.T) {
+	conn := newConn(t)
+	if err := Ensure(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	keeper, reader, other := newIdentity(t), newIdentity(t), newIdentity(t)
+	s := open(t, conn, keeper, []string{reader.XKey}, nil)
+	put(t, s, "base", "a1", Drifted)
+	put(t, s, "base", "a1", Kept)
+	put(t, s, "base", "a2", Absent)
+	if err := s.PutDefinition(t.Context(), Definition{V: Version, Name: "base"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		who      *wire.Identity
+		believed []string
+		states   int
+		warning  string
+	}{
+		{keeper, nil, 2, ""},
+		{reader, []string{keeper.Key}, 2, ""},
+		{reader, nil, 0, "is not believed here"},
+		{other, []string{keeper.Key}, 0, "sealed for others"},
+	} {
+		all, warnings, err := open(t, conn, x.who, nil, x.believed).Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.states == 0 {
+			if len(all) != 0 || !strings.Contains(strings.Join(warnings, " "), x.warning) {
+				t.Errorf("%v: %v, %v", x, all, warnings)
+			}
+			continue
+		}
+		if len(all) != 1 || len(all[0].States) != 2 || all[0].States[0].Standing != Kept || all[0].Keeper != keeper.Key || all[0].Definitions[0].Keeper != keeper.Key || len(warnings) > 0 {
+			t.Errorf("%+v, %v", all, warnings)
+		}
+	}
+	js, _ := jetstream.New(conn)
+	stream, err := js.Stream(t.Context(), StreamName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := stream.GetLastMsgForSubject(t.Context(), wire.Standing(keeper.ID(), "base", "a1"))
+	if err != nil || strings.Contains(string(m.Data), "SECRET") || strings.Contains(string(m.Data), "host of") {
+		t.Errorf("the broker reads %q, %v", m.Data, err)
+	}
+}
+
+func TestWordsOfOthersAndOfOtherHostsArePassedOver(t *testing.T) {
+	conn := newConn(t)
+	if err := Ensure(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	keeper, thief := newIdentity(t), newIdentity(t)
+	s, theirs := open(t, conn, keeper, nil, nil), open(t, conn, thief, nil, nil)
+	put(t, s, "base", "a1", Kept)
+	put(t, theirs, "base", "a1", Kept)
+	js, _ := jetstream.New(conn)
+	stream, err := js.Stream(t.Context(), StreamName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := func(from, to string) {
+		t.Helper()
+		m, err := stream.GetLastMsgForSubject(t.Context(), from)
+		if err == nil {
+			_, err = js.Publish(t.Context(), to, m.Data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	copied(wire.Standing(keeper.ID(), "base", "a1"), wire.Standing(keeper.ID(), "base", "a2")) // of another host
+	copied(wire.Standing(keeper.ID(), "base", "a1"), wire.Standing(keeper.ID(), "ntp", "a1"))  // of another duty
+	copied(wire.Standing(thief.ID(), "base", "a1"), wire.Standing(keeper.ID(), "base", "a3"))  // of another keeper
+	copied(wire.StandingKeys(thief.ID(), sealkeys.Week(time.Now())), wire.StandingKeys(keeper.ID(), "2020-W01"))
+	if _, err := js.Publish(t.Context(), wire.Standing(keeper.ID(), "base", "a4"), []byte("rubbish")); err != nil {
+		t.Fatal(err)
+	}
+	all, warnings, err := open(t, conn, keeper, nil, nil).read(t.Context(), keeper.ID())
+	if err != nil || len(all) != 1 || len(all[0].States) != 1 || len(warnings) < 2 {
+		t.Errorf("%+v, %v, %v", all, warnings, err)
+	}
+}
+
+func TestANewerWordIsRefused(t *testing.T) {
+	conn := newConn(t)
+	if err := Ensure(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, conn, newIdentity(t), nil, nil)
+	if err := s.PutState(t.Context(), State{V: Version + 1, Duty: "base", Agent: "a1"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Own(t.Context()); err == nil || !strings.Contains(err.Error(), "newer than this hark") {
+		t.Error(err)
+	}
+}
+
+// shortLocks makes the bucket so that locks end soon.
+func shortLocks(t *testing.T, conn *nats.Conn) {
+	t.Helper()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := StreamConfigs()[1]
+	cfg.MaxAge = time.Second
+	if _, err := js.CreateStream(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOneKeeperAtATimeHasTheLock(t *testing.T) {
+	conn := newConn(t)
+	if err := Ensure(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	var inside, most atomic.Int32
+	held, release := make(chan struct{}), make(chan struct{})
+	done := make(chan error, 2)
+	enter := func(name string, waits func(Holder), f func()) {
+		l, err := NewLock(t.Context(), conn, "k1", name)
+		if err != nil {
+			done <- err
+			return
+		}
+		done <- l.With(t.Context(), waits, func(context.Context) error {
+			most.Store(max(most.Load(), inside.Add(1)))
+			f()
+			inside.Add(-1)
+			return nil
+		})
+	}
+	go enter("first", nil, func() {
+		close(held)
+		<-release
+	})
+	<-held
+	told := make(chan Holder, 1)
+	go enter("second", func(h Holder) { told <- h }, func() {})
+	if h := <-told; h.From != "first" {
+		t.Errorf("the lock is said to be had by %+v", h)
+	}
+	close(release)
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if most.Load() != 1 {
+		t.Errorf("%d had it at a time", most.Load())
+	}
+}
+
+func TestTheLockOfADeadKeeperEnds(t *testing.T) {
+	conn := newConn(t)
+	shortLocks(t, conn)
+	dead, err := NewLock(t.Context(), conn, "k1", "dead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dead.take(t.Context(), nil); err != nil { // and never says so again
+		t.Fatal(err)
+	}
+	next, err := NewLock(t.Context(), conn, "k1", "next")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.With(t.Context(), nil, func(context.Context) error { return errors.New("had") }); err == nil || err.Error() != "had" {
+		t.Error(err)
+	}
+}

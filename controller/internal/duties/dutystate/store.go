@@ -1,0 +1,247 @@
+package dutystate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"hark/agent/wire"
+	"hark/controller/internal/fleet/sealkeys"
+	"hark/controller/internal/fleet/streams"
+)
+
+// Store is what keepers say, at the broker. It is safe for concurrent use.
+type Store struct {
+	conn *nats.Conn
+	js   jetstream.JetStream
+	own  *wire.Identity
+	// believes tells whose words count.
+	believes func(key string) bool
+	codec    wire.Codec
+	keys     *sealkeys.Keys
+}
+
+// Open is the store at a broker, for one operator. Its words are sealed for the readers, by their public curve keys, and for itself. believes tells
+// of which keepers it believes words, by their public keys.
+func Open(conn *nats.Conn, own *wire.Identity, readers []string, believes func(key string) bool) (*Store, error) {
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := sealkeys.New(sealkeys.Config{Conn: conn, Stream: StreamName, Subject: wire.StandingKeys, Self: own, Readers: readers})
+	if err != nil {
+		return nil, err
+	}
+	return &Store{conn: conn, js: js, own: own, believes: believes, keys: keys}, nil
+}
+
+// Words are what one keeper says.
+type Words struct {
+	Keeper      string  // its public key
+	Report      *Report // nil for a keeper that has not said anything of itself
+	Definitions []Definition
+	States      []State
+}
+
+// Read gives the words of all keepers who are believed. What is forged, or sealed for others, is passed over and told in the warnings.
+func (s *Store) Read(ctx context.Context) (all []Words, warnings []string, err error) {
+	return s.read(ctx, "*")
+}
+
+func (s *Store) read(ctx context.Context, keeper string) (all []Words, warnings []string, err error) {
+	var messages []streams.Message
+	_, err = streams.Each(ctx, s.conn, StreamName, wire.Standing(keeper, "*", "*"), 1, func(m streams.Message) {
+		if !strings.Contains(m.Subject, "._keys.") {
+			messages = append(messages, m)
+		}
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot read how hosts stand: %w", err)
+	}
+	opened := make([]word, len(messages))
+	var work sync.WaitGroup
+	next := make(chan int)
+	for range runtime.NumCPU() {
+		work.Go(func() {
+			for i := range next {
+				opened[i] = s.open(ctx, messages[i])
+			}
+		})
+	}
+	for i := range messages {
+		next <- i
+	}
+	close(next)
+	work.Wait()
+	return s.sort(opened)
+}
+
+// word is one message, opened.
+type word struct {
+	keeper     string
+	state      *State
+	definition *Definition
+	report     *Report
+	err        error
+}
+
+func (s *Store) sort(opened []word) (all []Words, warnings []string, err error) {
+	by := map[string]*Words{}
+	for _, w := range opened {
+		switch {
+		case w.err != nil:
+			if text := w.err.Error(); !slices.Contains(warnings, text) {
+				warnings = append(warnings, text)
+			}
+			continue
+		case by[w.keeper] == nil:
+			by[w.keeper] = &Words{Keeper: w.keeper}
+		}
+		switch {
+		case w.state != nil:
+			by[w.keeper].States = append(by[w.keeper].States, *w.state)
+		case w.report != nil:
+			by[w.keeper].Report = w.report
+		default:
+			by[w.keeper].Definitions = append(by[w.keeper].Definitions, *w.definition)
+		}
+	}
+	for _, w := range by {
+		slices.SortFunc(w.States, func(a, b State) int { return strings.Compare(a.Duty+"\x00"+a.Host, b.Duty+"\x00"+b.Host) })
+		slices.SortFunc(w.Definitions, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
+		all = append(all, *w)
+	}
+	slices.SortFunc(all, func(a, b Words) int { return strings.Compare(a.Keeper, b.Keeper) })
+	return all, warnings, nil
+}
+
+// open checks who says a word and of what, and opens it.
+func (s *Store) open(ctx context.Context, m streams.Message) word {
+	part := strings.Split(m.Subject, ".")
+	keeper, duty, agent := part[2], part[3], part[4]
+	f, err := wire.Parse(m.Data)
+	if err != nil {
+		return word{err: fmt.Errorf("a word of the keeper %s cannot be read: %w", keeper, err)}
+	}
+	kind := wire.KindStanding
+	if agent == wire.StandingDuty {
+		kind = wire.KindDefinition
+	}
+	if duty == wire.StandingSelf {
+		kind = wire.KindReport
+	}
+	h := f.Header
+	switch {
+	case !f.Signed || wire.IDOf(h.Issuer) != keeper || h.Kind != kind || h.Run != duty || h.To != agent:
+		return word{err: fmt.Errorf("at the broker lies a word on the duty %s that is not of its keeper %s: it is passed over", duty, keeper)}
+	case !s.believes(h.Issuer):
+		return word{err: fmt.Errorf("the keeper %s is not believed here: `hark key believe %s`", h.Issuer, h.Issuer)}
+	}
+	w := word{keeper: h.Issuer}
+	key, err := s.keys.Of(ctx, keeper, h.Plan)
+	if err != nil {
+		return word{err: fmt.Errorf("the words of the keeper %s are sealed for others: %w", h.Issuer, err)}
+	}
+	var into any
+	switch kind {
+	case wire.KindReport:
+		w.report = &Report{}
+		into = w.report
+	case wire.KindDefinition:
+		w.definition = &Definition{}
+		into = w.definition
+	default:
+		w.state = &State{}
+		into = w.state
+	}
+	if err := f.Body(&s.codec, wire.SealRecord, wire.Keys{Record: &key}, into); err != nil {
+		return word{err: fmt.Errorf("a word of the keeper %s cannot be opened: %w", h.Issuer, err)}
+	}
+	if v := w.version(); v > Version {
+		return word{err: fmt.Errorf("the keeper %s is newer than this hark: its words have version %d, this reads up to %d", h.Issuer, v, Version)}
+	}
+	if w.definition != nil {
+		w.definition.Keeper = h.Issuer
+	}
+	if w.report != nil {
+		w.report.Keeper = h.Issuer
+	}
+	return w
+}
+
+func (w word) version() int {
+	switch {
+	case w.state != nil:
+		return w.state.V
+	case w.report != nil:
+		return w.report.V
+	}
+	return w.definition.V
+}
+
+// PutState says how a host stands.
+func (s *Store) PutState(ctx context.Context, st State) error {
+	return s.put(ctx, wire.KindStanding, st.Duty, st.Agent, st)
+}
+
+// PutDefinition says how a duty stands.
+func (s *Store) PutDefinition(ctx context.Context, d Definition) error {
+	d.XKey = s.own.XKey
+	return s.put(ctx, wire.KindDefinition, d.Name, wire.StandingDuty, d)
+}
+
+// PutReport says how it stands with the keeper itself.
+func (s *Store) PutReport(ctx context.Context, r Report) error {
+	r.XKey = s.own.XKey
+	return s.put(ctx, wire.KindReport, wire.StandingSelf, wire.StandingDuty, r)
+}
+
+func (s *Store) put(ctx context.Context, k wire.Kind, duty, agent string, body any) error {
+	now := time.Now()
+	key, err := s.keys.Own(ctx, now)
+	if err != nil {
+		return fmt.Errorf("cannot seal what is said: %w", err)
+	}
+	h := wire.Header{Kind: k, Run: duty, To: agent, Plan: sealkeys.Week(now)}
+	return s.publish(ctx, wire.Standing(s.own.ID(), duty, agent), h, body, wire.Packing{Sign: s.own, Key: &key, Seal: wire.SealRecord})
+}
+
+func (s *Store) publish(ctx context.Context, subject string, h wire.Header, body any, p wire.Packing) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	frame, err := s.codec.PackBytes(h, raw, p)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if _, err := s.js.Publish(ctx, subject, frame); err != nil {
+		return fmt.Errorf("cannot put it to the broker: %w", err)
+	}
+	return nil
+}
+
+// Own are this operator's own words.
+func (s *Store) Own(ctx context.Context) (Words, error) {
+	all, warnings, err := s.read(ctx, s.own.ID())
+	switch {
+	case err != nil:
+		return Words{}, err
+	case len(warnings) > 0:
+		return Words{}, errors.New(warnings[0])
+	case len(all) == 0:
+		return Words{Keeper: s.own.Key}, nil
+	}
+	return all[0], nil
+}

@@ -1,0 +1,68 @@
+package dutystate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"hark/agent/wire"
+	"hark/controller/internal/fleet/streams"
+)
+
+// StreamName is the stream in which the broker keeps how hosts stand, LockName the one of the keepers' locks.
+const (
+	StreamName = "HARK_DUTIES"
+	LockName   = "KV_" + lockBucket
+	lockBucket = "HARK_KEEPERS"
+)
+
+// How long the broker keeps the last word on a host, and how long a keeper has the lock after it last said so.
+const (
+	keepWords = 400 * 24 * time.Hour
+	lockTime  = 30 * time.Second
+)
+
+// StreamConfigs are the streams that Ensure makes, for those who configure a broker of their own.
+func StreamConfigs() []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{{
+		Name:              StreamName,
+		Description:       "how hosts stand under hark's duties, sealed for their readers",
+		Subjects:          []string{wire.Standing("*", "*", "*")},
+		MaxMsgsPerSubject: 1,
+		MaxMsgSize:        512 << 10,
+		MaxAge:            keepWords,
+		Storage:           jetstream.FileStorage,
+		Discard:           jetstream.DiscardOld,
+		AllowDirect:       true,
+		DenyDelete:        true,
+		DenyPurge:         true,
+	}, {
+		Name:              LockName, // as nats.go's key-value buckets are
+		Description:       "which of several keepers with one key sees to its duties",
+		Subjects:          []string{"$KV." + lockBucket + ".>"},
+		MaxMsgsPerSubject: 1,
+		MaxMsgSize:        4 << 10,
+		MaxAge:            lockTime,
+		Storage:           jetstream.MemoryStorage,
+		Discard:           jetstream.DiscardNew,
+		AllowDirect:       true,
+		AllowRollup:       true,
+		DenyDelete:        true,
+	}}
+}
+
+// Ensure makes the streams on a broker that does not have them. A cluster that has just been started may take until ctx is over.
+func Ensure(ctx context.Context, conn *nats.Conn) error {
+	for _, cfg := range StreamConfigs() {
+		if err := streams.Ensure(ctx, conn, cfg); err != nil {
+			return fmt.Errorf("cannot keep how hosts stand at the broker: %w", err)
+		}
+	}
+	return nil
+}
+
+// LockSubject is where a keeper says that it has the lock.
+func LockSubject(keeper string) string { return "$KV." + lockBucket + "." + keeper }

@@ -1,0 +1,207 @@
+package keeper
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"hark/agent/wire"
+	"hark/controller/internal/duties/dutystate"
+	"hark/controller/internal/ui/view"
+	"hark/modules/py/value"
+	"hark/modules/result"
+	"hark/playbook/plan"
+)
+
+// Account is a view that shows nothing and notes of each host what a turn made of it. Its methods but Of are called as those of all views.
+type Account struct {
+	mu    sync.Mutex
+	hosts map[string]*tally // guarded by mu
+}
+
+// tally is one host's.
+type tally struct {
+	Outcome
+	results     int
+	items       string // the diffs of the items of the step that it is at
+	unreachable string
+}
+
+// NewAccount is an empty one.
+func NewAccount() *Account { return &Account{hosts: map[string]*tally{}} }
+
+// Of is what came of a turn on a host: nothing at all is a host that no play was for.
+func (a *Account) Of(host string) Outcome {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.hosts[host]
+	if t == nil {
+		return Outcome{Fate: Done}
+	}
+	o := t.Outcome
+	switch {
+	case t.unreachable != "" && t.results == 0:
+		o.Fate, o.Why = Away, t.unreachable
+	case t.unreachable != "":
+		o.Fate, o.Why = Lost, t.unreachable
+	case len(o.Failed) > 0:
+		o.Fate = Broke
+	default:
+		o.Fate, o.Why = Done, ""
+	}
+	return o
+}
+
+// Clean tells that every host went through without a change.
+func (a *Account) Clean() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, t := range a.hosts {
+		if t.unreachable != "" || len(t.Failed) > 0 || len(t.Changes) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Away are the hosts on which nothing was done since they were not there, sorted.
+func (a *Account) Away() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []string
+	for name, t := range a.hosts {
+		if t.unreachable != "" && t.results == 0 {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// The results.
+
+// Done notes the result of a step.
+func (a *Account) Done(r view.Result) {
+	if r.Outcome == nil || r.Task.Kind == plan.Meta {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.of(r.Host)
+	defer func() { t.items = "" }()
+	name := label(r.Task)
+	switch r.Outcome.Status {
+	case wire.StatusUnreachable:
+		t.unreachable = message(r.Outcome.Said())
+		return
+	case wire.StatusFailed:
+		if !r.Outcome.Ignored && !r.Outcome.Rescued {
+			t.Failed = append(t.Failed, name)
+			t.Why = name + ": " + message(r.Outcome.Said())
+		}
+	case wire.Changed:
+		t.Changes = append(t.Changes, dutystate.Change{Task: name, Diff: cut(t.items+diffOf(r), longestDiff)})
+	case wire.Skipped:
+		if r.Task.Check && unseen(r.Outcome.Said()) && !slices.Contains(t.Blind, name) {
+			t.Blind = append(t.Blind, name)
+		}
+	}
+	t.results++
+	t.Tasks++
+}
+
+// ItemDone notes what items would change, and those at which check mode did not look: their task tells less.
+func (a *Account) ItemDone(r view.Result) {
+	if r.Outcome == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t, name := a.of(r.Host), label(r.Task)
+	if r.Outcome.Status == wire.Changed && len(t.items) < longestDiff {
+		t.items += diffOf(r)
+	}
+	if r.Outcome.Status == wire.Skipped && r.Task.Check && unseen(r.Outcome.Said()) && !slices.Contains(t.Blind, name) {
+		t.Blind = append(t.Blind, name)
+	}
+}
+
+// of is the tally of a host. It assumes mu held.
+func (a *Account) of(host string) *tally {
+	if a.hosts[host] == nil {
+		a.hosts[host] = &tally{}
+	}
+	return a.hosts[host]
+}
+
+// label is a task as people know it: as its banner has it.
+func label(t view.Task) string {
+	name := t.Name
+	if name == "" {
+		name = t.Action
+	}
+	if t.Role != "" {
+		name = t.Role + " : " + name
+	}
+	return name
+}
+
+// The limits of what a state takes.
+const (
+	longestMessage = 500
+	longestDiff    = 4 << 10
+)
+
+// message is what a result says of its failure.
+func message(said *result.Result) string {
+	msg, _ := said.Get("msg")
+	text, ok := value.Text(msg)
+	if !ok && msg != nil && !value.IsNone(msg) {
+		text = value.JSONText(msg, value.JSONOptions{})
+	}
+	if text == "" {
+		text = said.Text("stderr")
+	}
+	return cut(strings.TrimSpace(text), longestMessage)
+}
+
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " ..."
+}
+
+// unseen tells a result that was skipped because of check mode: what a condition or an empty loop skips says so.
+func unseen(said *result.Result) bool {
+	return !slices.ContainsFunc([]string{"skip_reason", "skipped_reason", "results", "false_condition"}, said.Has)
+}
+
+// temporary are the names of files that hold the content of a copy: they are others each time, and for each host.
+var temporary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\S*/ansible-local-\w+/tmp\w+`) })
+
+// diffOf is what a result shows of its changes. Results under no_log are censored before.
+func diffOf(r view.Result) string {
+	if r.Outcome.NoLog || r.Task.NoLog {
+		return ""
+	}
+	return cut(temporary().ReplaceAllString(view.DiffText(r), "(content)"), longestDiff)
+}
+
+// What is no result.
+
+// PlaybookStart implements view.View, and so do those below: they note nothing.
+func (a *Account) PlaybookStart(string)             {}
+func (a *Account) PlayStart(view.Play)              {}
+func (a *Account) NoHostsMatched()                  {}
+func (a *Account) NoHostsRemaining()                {}
+func (a *Account) TaskStart(view.Task)              {}
+func (a *Account) HostStart(view.Task, string)      {}
+func (a *Account) Retry(view.Result)                {}
+func (a *Account) Included(view.Task, view.Include) {}
+func (a *Account) Notified(string, string)          {}
+func (a *Account) Progress(view.Result)             {}
+func (a *Account) AsyncDone(view.Result)            {}
+func (a *Account) Stats(view.Stats)                 {}
+func (a *Account) Close() error                     { return nil }

@@ -1,0 +1,100 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/controller/internal/duties/duty"
+	"hark/controller/internal/duties/dutystate"
+)
+
+// shelf is a store in memory and a driver to which all turns succeed.
+type shelf struct {
+	own dutystate.Words
+
+	mu      sync.Mutex
+	reports []dutystate.Report // guarded by mu
+	commits []string           // of turns; guarded by mu
+}
+
+func (s *shelf) Own(context.Context) (dutystate.Words, error)              { return s.own, nil }
+func (s *shelf) PutState(context.Context, dutystate.State) error           { return nil }
+func (s *shelf) PutDefinition(context.Context, dutystate.Definition) error { return nil }
+
+func (s *shelf) PutReport(_ context.Context, r dutystate.Report) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reports = append(s.reports, r)
+	return nil
+}
+
+func (s *shelf) Carry(_ context.Context, t Turn) map[string]Outcome {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commits = append(s.commits, t.Commit)
+	return everywhere(t, Outcome{Fate: Done})
+}
+
+func TestAProjectThatCannotBeReadIsTriedAgainAndTold(t *testing.T) {
+	at := func(commit string) Plan {
+		d := duty.Duty{Name: "base", Mode: duty.Check, AtOnce: 1, Schedule: duty.Schedule{Every: time.Minute, Splay: time.Minute}}
+		return Plan{Commit: commit, Duties: []Planned{{Duty: d, Hosts: []Host{{Name: "web1", Agent: "a1"}}, Lacks: lacksNone}}}
+	}
+	gone := errors.New("it is no longer there")
+	for name, x := range map[string]struct {
+		definitions []dutystate.Definition
+		before      error
+		reports     []dutystate.Report
+		commits     []string // of turns, in the order in which they came to be in force
+	}{
+		"a keeper that is new": {nil, gone, []dutystate.Report{{Stale: "site.yml:1:1: no"}, {Commit: "c2"}}, []string{"c2"}},
+		"one that was started again": {
+			[]dutystate.Definition{{Name: "base", Commit: "c1"}}, nil, []dutystate.Report{{Commit: "c1", Stale: "site.yml:1:1: no"}, {Commit: "c2"}}, []string{"c1", "c2"},
+		},
+		"and lacks the commit": {[]dutystate.Definition{{Name: "base", Commit: "c1"}}, gone, []dutystate.Report{{Stale: "site.yml:1:1: no"}, {Commit: "c2"}}, []string{"c2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &shelf{own: dutystate.Words{Definitions: x.definitions}}
+				begin := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+30*time.Second)
+				defer cancel()
+				err := New(Config{
+					Store: s, Driver: s, Poll: 10 * time.Second, Now: time.Now, Logger: zerolog.Nop(), Reached: func() bool { return true }, Keep: func([]string) {},
+					Present: func(context.Context) ([]string, error) { return nil, nil },
+					Plan: func(context.Context) (Plan, error) {
+						if time.Since(begin) < 5*time.Minute {
+							return Plan{}, errors.New("site.yml:1:1: no")
+						}
+						return at("c2"), nil
+					},
+					Before: func(_ context.Context, commit string) (Plan, error) {
+						if x.before != nil {
+							return Plan{}, x.before
+						}
+						return at(commit), nil
+					},
+				}).Run(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range s.reports {
+					s.reports[i].At, s.reports[i].V = time.Time{}, 0
+				}
+				if !slices.Equal(s.reports, x.reports) {
+					t.Errorf("it said %+v", s.reports)
+				}
+				if got := slices.Compact(slices.Clone(s.commits)); !slices.Equal(got, x.commits) || len(s.commits) < 5*len(x.commits) {
+					t.Errorf("turns of %v", s.commits)
+				}
+			})
+		})
+	}
+}

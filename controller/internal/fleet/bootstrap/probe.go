@@ -1,0 +1,137 @@
+package bootstrap
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hark/controller/internal/fleet/ssh"
+	"hark/modules/py/shlex"
+)
+
+// probeScript finds out what a host is, and the name of a directory, not there yet, from which programs can be run. It leaves nothing.
+const probeScript = lookScript + `echo "uid=$(id -u)"
+` + dirScript + `rm -rf "$d"
+`
+
+// lookScript finds out what a host is.
+const lookScript = `umask 077
+set -- $(uname -sm)
+echo "os=$1"
+echo "arch=$2"
+command -v gzip >/dev/null 2>&1 && echo gzip=1
+for f in /usr/bin/hark-agent /usr/local/bin/hark-agent; do
+  [ -x "$f" ] && { s=$(sha256sum "$f" 2>/dev/null) && echo "have=${s%% *} $f"; }
+done
+`
+
+// dirScript makes a directory, d, from which programs can be run.
+const dirScript = `d=
+for base in "${TMPDIR:-/tmp}" /var/tmp "$HOME" /dev/shm; do
+  d=$(mktemp -d "$base/.hark-XXXXXXXX" 2>/dev/null) || continue
+  printf '#!/bin/sh\nexit 0\n' >"$d/try" && chmod 700 "$d/try" && "$d/try" 2>/dev/null && break
+  rm -rf "$d"
+  d=
+done
+[ "$d" ] || { echo "no directory was found in which programs may be written and run" >&2; exit 1; }
+echo "dir=$d"
+`
+
+// place is what a probe found.
+type place struct {
+	os, arch, uid, dir string
+	gzip               bool
+	kept               bool              // the agent of an earlier run is there, and is run
+	have               map[string]string // installed binaries by digest
+}
+
+func probe(ctx context.Context, c *ssh.Client, t ssh.Target) (*place, error) {
+	out, err := c.Reach(ctx, t, "exec /bin/sh", probeScript)
+	if err != nil {
+		return nil, err
+	}
+	p := newPlace()
+	for line := range strings.Lines(out) {
+		p.note(line)
+	}
+	if p.os == "" || p.arch == "" || p.dir == "" {
+		return nil, fmt.Errorf("the host's shell gave no sense: %.200q", out)
+	}
+	return p, nil
+}
+
+func newPlace() *place { return &place{have: map[string]string{}} }
+
+// note takes a line of a probe. What is none, as a greeting, says nothing.
+func (p *place) note(line string) {
+	key, v, _ := strings.Cut(strings.TrimSpace(line), "=")
+	switch key {
+	case "os":
+		p.os = strings.ToLower(v)
+	case "arch":
+		p.arch = goArch(v)
+	case "uid":
+		p.uid = v
+	case "dir":
+		p.dir = v
+	case "gzip":
+		p.gzip = true
+	case "have":
+		digest, path, _ := strings.Cut(v, " ")
+		p.have[digest] = path
+	case "kept":
+		p.kept = true
+	}
+}
+
+// goArch is what Go calls a machine.
+func goArch(machine string) string {
+	for _, arch := range []string{"amd64", "arm64"} {
+		if slices.Contains(machines(arch), machine) {
+			return arch
+		}
+	}
+	return machine
+}
+
+// machines are what uname calls what Go calls so.
+func machines(arch string) []string {
+	if arch == "amd64" {
+		return []string{"x86_64", "amd64"}
+	}
+	return []string{"aarch64", "arm64"}
+}
+
+// upload brings the agent's binary to the host, and gives its path there.
+func (p *place) upload(ctx context.Context, c *ssh.Client, t ssh.Target, b *Binary) (string, error) {
+	path := p.dir + "/hark-agent"
+	body, err := b.body(p.gzip)
+	if err != nil {
+		return "", err
+	}
+	command := "cat"
+	if p.gzip {
+		command = "gzip -dc"
+	}
+	// A controller that is killed in the middle leaves nothing either.
+	script := fmt.Sprintf(`umask 077; mkdir %[1]s || exit 1; %[2]s >%[3]s && [ "$(wc -c <%[3]s)" -eq %[4]d ] && chmod 700 %[3]s || { rm -rf %[1]s; exit 1; }`,
+		shlex.Quote(p.dir), command, shlex.Quote(path), len(b.Text))
+	if _, err = c.Run(ctx, t, "exec /bin/sh -c "+shlex.Quote(script), bytes.NewReader(body)); err != nil {
+		return "", fmt.Errorf("cannot upload the agent: %w", err)
+	}
+	return path, nil
+}
+
+// remove removes the directory.
+func (p *place) remove(ctx context.Context, c *ssh.Client, t ssh.Target) error {
+	_, err := c.Run(ctx, t, "rm -rf "+shlex.Quote(p.dir), nil)
+	return err
+}
+
+func unreachable(err error) bool {
+	var e *ssh.Error
+	return errors.As(err, &e) && e.Unreachable
+}

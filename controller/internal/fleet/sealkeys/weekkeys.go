@@ -1,0 +1,199 @@
+// Package sealkeys has the keys with which an operator seals what he keeps at the broker for others to read: one for each week, closed for each reader whom he
+// has named and signed by him, so that the broker can neither read nor replace it. It seals nothing itself.
+package sealkeys
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"hark/agent/wire"
+	"hark/controller/internal/fleet/streams"
+)
+
+// Config says whose keys these are and where they lie.
+type Config struct {
+	Conn   *nats.Conn
+	Stream string
+	// Subject is where an operator's key of a week lies in the stream; operator is the id of his key.
+	Subject func(operator, week string) string
+	// Self makes the keys with which it seals, and opens what others have closed for it.
+	Self *wire.Identity
+	// Readers are the public curve keys for which keys are closed, beside Self's.
+	Readers []string
+}
+
+// Keys are the keys of all operators in one stream. It is safe for concurrent use.
+type Keys struct {
+	cfg   Config
+	js    jetstream.JetStream
+	codec wire.Codec
+
+	mu    sync.Mutex
+	known map[weekOf]wire.Key // guarded by mu
+}
+
+// weekOf is a week of an operator, by the id of his key.
+type weekOf struct{ operator, week string }
+
+// New makes Keys; nothing is asked of the broker yet.
+func New(cfg Config) (*Keys, error) {
+	js, err := jetstream.New(cfg.Conn)
+	if err != nil {
+		return nil, err
+	}
+	return &Keys{cfg: cfg, js: js, known: map[weekOf]wire.Key{}}, nil
+}
+
+// Week is the name of the week of a time, of ISO 8601: 2026-W47.
+func Week(at time.Time) string {
+	year, number := at.UTC().ISOWeek()
+	return fmt.Sprintf("%d-W%02d", year, number)
+}
+
+// NotReaderError says that something is sealed for others.
+type NotReaderError struct{ Operator string }
+
+func (e *NotReaderError) Error() string {
+	return fmt.Sprintf("its operator %s has not named this reader: `hark runs readers add` there does", e.Operator)
+}
+
+// Of is the key of an operator's week. The error is a *NotReaderError if it is closed for others.
+func (k *Keys) Of(ctx context.Context, operator, week string) (wire.Key, error) {
+	of := weekOf{operator, week}
+	key, ok := k.recall(of)
+	if ok {
+		return key, nil
+	}
+	keys, _, err := k.read(ctx, of)
+	switch {
+	case err != nil:
+		return key, err
+	case keys == nil:
+		return key, fmt.Errorf("the broker does not have the key of week %s of operator %s", week, operator)
+	case keys.Boxes[k.cfg.Self.XKey] == nil:
+		return key, &NotReaderError{operator}
+	}
+	if key, err = k.cfg.Self.Open(keys.Boxes[k.cfg.Self.XKey], keys.From); err != nil {
+		return key, err
+	}
+	k.learn(of, key)
+	return key, nil
+}
+
+// Own is the key with which Self seals in the week of a time. It is made once a week.
+func (k *Keys) Own(ctx context.Context, at time.Time) (wire.Key, error) {
+	if key, ok := k.recall(weekOf{k.cfg.Self.ID(), Week(at)}); ok {
+		return key, nil
+	}
+	return k.Share(ctx, at)
+}
+
+// Share makes sure that the readers that are named now, and no others, are given Self's key of the week of a time, and gives it.
+func (k *Keys) Share(ctx context.Context, at time.Time) (wire.Key, error) {
+	of := weekOf{k.cfg.Self.ID(), Week(at)}
+	for try := 0; ; try++ {
+		key, err := k.share(ctx, of)
+		if !streams.Taken(err) || try == 3 { // another process of this operator was faster
+			return key, err
+		}
+	}
+}
+
+func (k *Keys) share(ctx context.Context, of weekOf) (key wire.Key, err error) {
+	had, seq, err := k.read(ctx, of)
+	if err != nil {
+		return key, err
+	}
+	if had == nil {
+		key = wire.NewKey()
+	} else if key, err = k.cfg.Self.Open(had.Boxes[k.cfg.Self.XKey], had.From); err != nil {
+		return key, fmt.Errorf("cannot open the key of this week: %w", err)
+	}
+	if had == nil || !k.same(had) {
+		if err := k.publish(ctx, of, key, seq); err != nil {
+			return key, err
+		}
+	}
+	k.learn(of, key)
+	return key, nil
+}
+
+// publish closes a key for each reader and puts it in the place of what has the sequence seq, 0 for nothing.
+func (k *Keys) publish(ctx context.Context, of weekOf, key wire.Key, seq uint64) error {
+	keys := wire.WeekKeys{Week: of.week, From: k.cfg.Self.XKey, Boxes: map[string][]byte{}}
+	for reader := range k.wanted() {
+		box, err := k.cfg.Self.Close(key, reader)
+		if err != nil {
+			return err
+		}
+		keys.Boxes[reader] = box
+	}
+	// The week is in the header too: keepers of versions before look for it there.
+	frame, err := k.codec.Pack(wire.Header{Kind: wire.KindKeys, Plan: of.week}, keys, wire.Packing{Sign: k.cfg.Self})
+	if err != nil {
+		return err
+	}
+	_, err = k.js.Publish(ctx, k.cfg.Subject(of.operator, of.week), frame, jetstream.WithExpectLastSequencePerSubject(seq))
+	return err
+}
+
+// read is what the broker has of the keys of a week, nil for nothing, and its place in the stream. Only the operator's own word counts.
+func (k *Keys) read(ctx context.Context, of weekOf) (*wire.WeekKeys, uint64, error) {
+	m, ok, err := streams.Last(ctx, k.cfg.Conn, k.cfg.Stream, k.cfg.Subject(of.operator, of.week))
+	if err != nil || !ok {
+		return nil, 0, err
+	}
+	f, err := wire.Parse(m.Data)
+	switch {
+	case err != nil:
+		return nil, m.Seq, err
+	case !f.Signed || wire.IDOf(f.Header.Issuer) != of.operator || f.Header.Kind != wire.KindKeys:
+		return nil, m.Seq, fmt.Errorf("the keys of week %s are not signed by the operator %s", of.week, of.operator)
+	}
+	var keys wire.WeekKeys
+	if err := f.Body(&k.codec, "", wire.Keys{}, &keys); err != nil {
+		return nil, m.Seq, err
+	}
+	if keys.Week != of.week {
+		return nil, m.Seq, fmt.Errorf("the keys of week %s are those of week %q", of.week, keys.Week)
+	}
+	return &keys, m.Seq, nil
+}
+
+// wanted are the readers of now.
+func (k *Keys) wanted() map[string]bool {
+	want := map[string]bool{k.cfg.Self.XKey: true}
+	for _, reader := range k.cfg.Readers {
+		want[reader] = true
+	}
+	return want
+}
+
+// same tells whether the readers of keys are those of now.
+func (k *Keys) same(keys *wire.WeekKeys) bool {
+	want := k.wanted()
+	for reader := range want {
+		if keys.Boxes[reader] == nil {
+			return false
+		}
+	}
+	return len(want) == len(keys.Boxes)
+}
+
+func (k *Keys) recall(of weekOf) (wire.Key, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key, ok := k.known[of]
+	return key, ok
+}
+
+func (k *Keys) learn(of weekOf, key wire.Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.known[of] = key
+}

@@ -1,0 +1,73 @@
+// Package trust keeps the keys of people: the operator identity that signs everything sent to agents, and the
+// record of which key belongs to which agent. Both are files that their owner alone can read.
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"hark/agent/atomicfile"
+	"hark/agent/securefile"
+	"hark/agent/wire"
+)
+
+// NoKeyError says that there is no operator key yet.
+type NoKeyError struct{ Path string }
+
+func (e *NoKeyError) Error() string {
+	return fmt.Sprintf("there is no operator key at %s: make one with `hark key create`", e.Path)
+}
+
+// Load reads the operator's identity from a file. The error is a *NoKeyError if there is none, and something else if others can read
+// the file or replace it.
+func Load(path string) (*wire.Identity, error) {
+	text, err := securefile.Read(path, securefile.Secret)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NoKeyError{Path: path}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the operator key: %w", err)
+	}
+	id, err := wire.ParseIdentity(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %v", path, err)
+	}
+	return id, nil
+}
+
+// Create makes a new operator identity; the directory of the file is made if need be. It refuses to replace one.
+func Create(path string) (*wire.Identity, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the directory of the operator key: %v", err)
+	}
+	id, err := wire.NewIdentity()
+	if err != nil {
+		return nil, err
+	}
+	text, err := id.Text()
+	if err != nil {
+		return nil, err
+	}
+	if err := atomicfile.WriteNew(path, text); err != nil {
+		return nil, fmt.Errorf("cannot write the operator key: %w", err)
+	}
+	return id, nil
+}
+
+// LoadOrCreate is Load, and Create if there is no key; created tells which.
+func LoadOrCreate(path string) (id *wire.Identity, created bool, err error) {
+	id, err = Load(path)
+	var none *NoKeyError
+	if !errors.As(err, &none) {
+		return id, false, err
+	}
+	id, err = Create(path)
+	if errors.Is(err, fs.ErrExist) { // another process was faster
+		id, err = Load(path)
+		return id, false, err
+	}
+	return id, err == nil, err
+}

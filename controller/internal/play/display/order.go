@@ -1,0 +1,286 @@
+// Package display shows a run as Ansible would, although hosts run ahead of each other and their results arrive in any order: which result is shown
+// when (Order), how often a job that still runs is shown (Polls), and what the recap counts (Recap). What a view makes of it is the
+// matter of controller/internal/ui/view.
+//
+// One step is on the screen at a time; events of later steps wait until no host can come up with an earlier one any more.
+// The results of a step are shown in the order of the hosts:
+//
+//	            its lane is the front, or has passed
+//	a: [2][3]  ─────────────────────────────────────▶ TASK 2
+//	b: [2]                                              a: ok
+//	c: (at 1)  ◀─ front: more of the step on the screen can come of it; b waits for it no longer than patience
+//
+// but a host that keeps the others waiting for longer than patience loses its turn, so that a slow host hides nothing. In a free play everything is shown
+// as it arrives.
+package display
+
+import (
+	"time"
+
+	"hark/agent/wire"
+	"hark/controller/internal/play/steps"
+	"hark/controller/internal/ui/view"
+	"hark/modules/py/value"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/plan"
+)
+
+// Config is what a screen is made for.
+type Config struct {
+	View view.View
+	Warn func(text string)
+	// Verbose prints text at a level of verbosity; nil prints none.
+	Verbose func(level int, text string)
+	Recap   *Recap
+	Steps   *steps.Set
+	// Free says that everything is shown as it arrives.
+	Free  bool
+	Hosts []string // in their order
+	// Patience is how long a result waits for hosts that stand before its own; 0 is not at all.
+	Patience time.Duration
+	// Now is the clock; nil is the machine's.
+	Now func() time.Time
+}
+
+// Order brings the events of a batch into play order and feeds the view. It belongs to one goroutine.
+type Order struct {
+	*page
+	*lanes
+	patience time.Duration
+	now      func() time.Time
+
+	// patient are the lanes that wait for their turn at the step on the screen, in the order in which they began to.
+	patient []*lane
+	// front is the first lane from which more of the step on the screen can come. Lanes beyond it have to wait.
+	front int
+	// paused: the debugger has the screen.
+	paused bool
+}
+
+// New makes the screen of a batch, of whose hosts nothing will come until they enter.
+func New(c Config) *Order {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Verbose == nil {
+		c.Verbose = func(int, string) {}
+	}
+	return &Order{page: &page{Config: c}, lanes: newLanes(c.Hosts), patience: c.Patience, now: c.Now}
+}
+
+// Enter says that events of the host will come.
+func (o *Order) Enter(host string) {
+	if l := o.by[host]; l != nil {
+		l.ended = false
+	}
+}
+
+// Add takes an event and shows what can be shown now.
+func (o *Order) Add(e wire.Event) {
+	l := o.by[e.Host]
+	if l == nil {
+		return
+	}
+	e.Outcome = visible(e.Outcome)
+	l.note(e)
+	if e.Kind != wire.AtGate && e.Kind != wire.Ended {
+		if o.put(l, e); o.held > mostHeld {
+			o.spill()
+		}
+	}
+	if o.Free {
+		o.showAll(l)
+		o.closeStep(o.all)
+		return
+	}
+	if o.paused {
+		return
+	}
+	if l.at > o.front {
+		o.showStep(l)
+	}
+	o.moveFront()
+	o.showRipe()
+}
+
+// moveFront shows the lanes whose turn it is, up to the first from which more of this step can come.
+func (o *Order) moveFront() {
+	for o.front < len(o.all) {
+		l := o.all[o.front]
+		o.showStep(l)
+		if l.due(o.step) {
+			return
+		}
+		o.front++
+	}
+}
+
+// Wake is how long until a lane has waited long enough; false if none waits.
+func (o *Order) Wake() (time.Duration, bool) {
+	for len(o.patient) > 0 && (o.patient[0].since.IsZero() || o.patient[0].at <= o.front) {
+		o.patient = o.patient[1:]
+	}
+	if len(o.patient) == 0 || o.waiting == 0 {
+		return 0, false
+	}
+	return max(0, o.patient[0].since.Add(o.patience).Sub(o.now())), true
+}
+
+// Tick lets those pass that have waited long enough.
+func (o *Order) Tick() {
+	now := o.now()
+	for len(o.patient) > 0 {
+		l := o.patient[0]
+		if !l.since.IsZero() && now.Sub(l.since) < o.patience {
+			break
+		}
+		o.patient = o.patient[1:]
+		if !l.since.IsZero() {
+			l.pass()
+			o.showStep(l)
+		}
+	}
+	o.showRipe()
+}
+
+// showRipe shows all that is ripe.
+func (o *Order) showRipe() {
+	for o.waiting > 0 && !o.paused {
+		next, ok := o.earliest()
+		if !ok || next == o.step || !o.ripe(next, o.Steps.Between) {
+			break
+		}
+		o.turnTo(next)
+	}
+	if o.included && o.past(o.step) {
+		o.closeStep(o.all)
+	}
+}
+
+// turnTo brings the next step to the screen, with all that waits for it.
+func (o *Order) turnTo(next plan.ID) {
+	o.closeStep(o.all)
+	o.warnEarly()
+	o.step, o.task, o.front, o.patient = next, view.Task{}, 0, nil
+	o.turn()
+	o.moveFront()
+	for _, l := range o.all[min(o.front, len(o.all)):] {
+		o.showStep(l)
+	}
+}
+
+// PassAll shows all that is ripe, whoever's turn it is: no host is under way.
+func (o *Order) PassAll() {
+	for _, l := range o.all {
+		if len(l.queue) > 0 {
+			l.pass()
+			o.showStep(l)
+		}
+	}
+	o.showRipe()
+}
+
+// Drain shows all that is there, however early: nothing more will come.
+func (o *Order) Drain() {
+	o.paused = false
+	o.spill()
+	o.closeStep(o.all)
+	o.warnEarly()
+}
+
+// mostHeld is how many bytes of events may wait for their place on the screen; beyond it they are shown out of order.
+const mostHeld = 64 << 20
+
+// spill shows all that is there, even while the debugger has the screen: hosts that are far ahead may not take all memory.
+func (o *Order) spill() {
+	defer func(was bool) { o.paused = was }(o.paused)
+	o.paused = false
+	for o.waiting > 0 {
+		for _, l := range o.all {
+			l.pass()
+			o.showStep(l)
+		}
+		if next, ok := o.earliest(); ok {
+			o.turnTo(next)
+		}
+	}
+}
+
+// showStep shows what the lane has of the step on the screen. Warnings and the like that belong to no step go along.
+func (o *Order) showStep(l *lane) {
+	for len(l.queue) > 0 && !o.paused {
+		e := l.queue[0]
+		if e.Step != "" && e.Step != o.step || o.holds(l, e) {
+			return
+		}
+		o.take(l)
+		o.show(l, e)
+	}
+}
+
+// holds tells whether an event has to wait because hosts before its own are still at the step. What prints no
+// result waits for nobody, unless it would bring a banner in which a host may be named: that is the first host's.
+func (o *Order) holds(l *lane, e wire.Event) bool {
+	switch {
+	case o.patience == 0, l.at <= o.front, l.passed, e.Kind == wire.Warning, e.Adopted:
+		return false
+	case e.Kind == wire.Started && (o.task.ID != "" || !o.namesHosts(e.Step)):
+		return false
+	}
+	if l.since.IsZero() {
+		l.since = o.now()
+		o.patient = append(o.patient, l)
+	}
+	return true
+}
+
+// namesHosts tells whether the name of a step may differ from host to host.
+func (o *Order) namesHosts(id plan.ID) bool {
+	s := o.Steps.Step(id)
+	return s != nil && templar.IsTemplate(value.YAMLStr(s.Name))
+}
+
+func (o *Order) showAll(l *lane) {
+	for len(l.queue) > 0 {
+		e := l.queue[0]
+		o.take(l)
+		if e.Step != "" && (e.Step != o.step || e.Kind == wire.Started) {
+			o.step, o.task = e.Step, view.Task{}
+		}
+		o.show(l, e)
+	}
+}
+
+// Announce shows the banner of a step whose results will never come.
+func (o *Order) Announce(e wire.Event) {
+	o.Drain()
+	if o.step != e.Step {
+		o.turnTo(e.Step)
+	}
+	o.banner(e)
+}
+
+// Halt shows a result that may not be the last of its step, whoever's turn it is, and stops the screen there: the debugger has it.
+func (o *Order) Halt(e wire.Event) {
+	l := o.by[e.Host]
+	if l == nil {
+		return
+	}
+	e.Outcome = visible(e.Outcome)
+	l.pass()
+	if o.step != e.Step {
+		o.turnTo(e.Step)
+	}
+	o.showStep(l)
+	o.redone(l)
+	l.halted = e.Outcome
+	o.View.Done(view.Result{Task: o.banner(e), Host: e.Host, Outcome: e.Outcome, Start: l.start, End: o.now()})
+	o.paused = true
+}
+
+// Resume goes on with what has come since Halt.
+func (o *Order) Resume() {
+	o.paused = false
+	o.moveFront()
+	o.showRipe()
+}

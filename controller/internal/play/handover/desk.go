@@ -1,0 +1,218 @@
+package handover
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"hark/agent/wire"
+	"hark/controller/internal/play/steps"
+	"hark/modules"
+	"hark/modules/py/value"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// DeskConfig is what a desk needs of its batch.
+type DeskConfig struct {
+	Plan    *plan.Plan
+	Steps   *steps.Set
+	Modules *modules.Registry
+	// Evaluator makes what does the controller's steps for a host, from the variables that it has now. It is called once for a host, from any goroutine.
+	Evaluator func(host string, now wire.HostVars) Evaluator
+}
+
+// Evaluator does single steps for one host, and what comes of them is told before the host hears of it. The variables are those that the host has at
+// that moment. Its methods are called one at a time, with the host's handout locked.
+type Evaluator interface {
+	// Do does the step where the host stands. Nothing, without an error, is that it was not done.
+	Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wire.Did, error)
+	// Late are the contents of the play's vars_files whose names hold templates, by their index.
+	Late(ctx context.Context, now wire.HostVars) (map[int]*value.Dict, error)
+	// Missing is the first of the handlers that a step notifies to which nobody answers, "" if all are there.
+	Missing(ctx context.Context, s *plan.Step, now wire.HostVars) string
+	// Shared are the layers of the play, with what fragments have made public.
+	Shared() *vars.Shared
+}
+
+// Desk does the steps that hosts hand over: what touches a host goes to its agent as calls. Its methods with a Handout assume that locked, if they do not
+// say otherwise.
+type Desk struct {
+	*Handouts
+	c DeskConfig
+}
+
+// NewDesk makes the desk of a batch.
+func NewDesk(h *Handouts, c DeskConfig) *Desk { return &Desk{h, c} }
+
+// Do does a step for a host that stands there, and gives what the host has to hear of it. within is how long the step may take, ctx how long the host waits.
+func (d *Desk) Do(ctx, within context.Context, h *Handout, at plan.Stand) (*wire.Did, error) {
+	did, err := d.single(h).Do(within, at, d.mirror.Start(h.host))
+	switch {
+	case err != nil:
+		return nil, err
+	case did == nil:
+		return nil, fmt.Errorf("step %s was not done", at.ID)
+	}
+	d.complete(ctx, h, at.Step, at.ID, did)
+	return did, nil
+}
+
+// Await has a step judged by how a job has ended that its host has left behind. Nil is that nobody can say.
+func (d *Desk) Await(ctx context.Context, h *Handout, s *plan.Step, job string) *wire.Did {
+	did, _ := d.single(h).Do(ctx, plan.Stand{Step: s, ID: s.ID, Job: job}, d.mirror.Start(h.host))
+	return did
+}
+
+// Missing is a handler that a step notifies and its host does not have, "" if there is none. It locks the handout.
+func (d *Desk) Missing(ctx context.Context, h *Handout, s *plan.Step) string {
+	h.Lock()
+	defer h.Unlock()
+	return d.single(h).Missing(ctx, s, d.mirror.Start(h.host))
+}
+
+// OwnVars are the variables of a host as they are now, for its agent. It locks the handout of the host.
+func (d *Desk) OwnVars(ctx context.Context, host string) (*wire.Did, error) {
+	all := d.mirror.Start(host)
+	h := d.Of(host)
+	if h == nil {
+		return &wire.Did{Vars: &all}, nil
+	}
+	h.Lock()
+	defer h.Unlock()
+	keep := func(name string) bool { return h.readable[name] }
+	did := &wire.Did{}
+	if slices.ContainsFunc(d.c.Plan.Play.VarsFiles, func(f plan.VarsFile) bool { return f.Late }) {
+		late, err := d.single(h).Late(ctx, all)
+		if err != nil {
+			return nil, err
+		}
+		did.Late = map[int]plan.Dict{}
+		for i, v := range late {
+			did.Late[i], _ = plan.CutVars(plan.Dict{Dict: v}, keep)
+		}
+	}
+	own := d.vars(ctx, host, all, keep)
+	did.Vars, did.More = &own, d.more(ctx, h)
+	return did, nil
+}
+
+// Owed tells why a step is none that a host hands over now: it has no such step, or is past it. The handout need not be locked.
+func (d *Desk) Owed(h *Handout, id plan.ID) error {
+	switch {
+	case d.c.Steps.Step(id) == nil || !d.given(h, id):
+		return fmt.Errorf("the plan of host %q has no step %q", h.host, id)
+	case h.asked[id]:
+		return fmt.Errorf("step %s was done for host %q before", id, h.host)
+	case h.last != "" && plan.Compare(id, h.last) <= 0 && d.c.Steps.Section(id) != plan.InRescue:
+		return fmt.Errorf("host %q is past step %s", h.host, id)
+	}
+	return nil
+}
+
+// given tells whether a step is of the plan, or of a fragment that the host was given.
+func (d *Desk) given(h *Handout, id plan.ID) bool {
+	if d.c.Steps.Included(id) && !slices.ContainsFunc(h.under, func(under plan.ID) bool { return id.Within(under) }) {
+		return false
+	}
+	s := d.c.Steps.Step(id)
+	is := func(handler plan.Handler) bool { return handler.Step.ID == s.ID }
+	return s.ID == id || slices.ContainsFunc(d.c.Plan.Handlers, is) ||
+		slices.ContainsFunc(h.fragments, func(f *plan.Fragment) bool { return slices.ContainsFunc(f.Handlers, is) })
+}
+
+// single is what does steps for a host.
+func (d *Desk) single(h *Handout) Evaluator {
+	if h.single == nil {
+		h.single = d.c.Evaluator(h.host, d.mirror.Start(h.host))
+	}
+	return h.single
+}
+
+// complete adds to what a host hears of a step what it can read from now on, and takes away what it cannot.
+func (d *Desk) complete(ctx context.Context, h *Handout, s *plan.Step, id plan.ID, did *wire.Did) {
+	for i := range did.Fragments {
+		f := did.Fragments[i]
+		h.fragments = append(h.fragments, &f)
+		h.under = append(h.under, id.Under(f.Index))
+	}
+	templates := slices.ContainsFunc(did.Outcome.Effects, func(e wire.Effect) bool { return e.Vars.Dict != nil && templar.IsTemplate(e.Vars.Dict) })
+	if len(did.Fragments) > 0 || templates {
+		did.More = d.more(ctx, h)
+	}
+	keep := func(name string) bool { return h.readable[name] }
+	did.Outcome.Effects = slices.DeleteFunc(did.Outcome.Effects, func(e wire.Effect) bool { return e.Host != "" && e.Host != h.host })
+	did.Outcome.Effects = trim(did.Outcome.Effects, keep)
+	for i := range did.Fragments {
+		did.Fragments[i] = did.Fragments[i].Cut(keep)
+	}
+	if s.Kind == plan.Meta || d.c.Modules.Has(s.Action, modules.ChangesInventory) {
+		own := d.vars(ctx, h.host, d.mirror.Start(h.host), keep)
+		did.Vars = &own
+	}
+}
+
+// Asked tells whether a step was done for the host. Like Take and Fits it is for the goroutine of the batch, and nil has handed nothing over.
+func (h *Handout) Asked(id plan.ID) bool { return h != nil && h.asked[id] }
+
+// Take notes that a step is done for the host.
+func (h *Handout) Take(id plan.ID) { h.asked[id], h.last = true, id }
+
+// MostVariables is how much the variables that one host's agent tells of may take in this process, in bytes.
+const MostVariables = 128 << 20
+
+// Fits counts in what an agent tells of its host's variables, and tells whether they stay within what one host may take.
+func (h *Handout) Fits(effects []wire.Effect) bool {
+	if h == nil {
+		return true
+	}
+	for _, e := range effects {
+		e.Vars.Each(func(k, v value.Value) bool {
+			name, _ := value.Text(k)
+			name = e.Layer + "/" + name
+			weight := len(name) + weigh(v)
+			h.weight += weight - h.told[name]
+			h.told[name] = weight
+			return true
+		})
+	}
+	return h.weight <= MostVariables
+}
+
+// weigh is about how many bytes a value takes.
+func weigh(v value.Value) int {
+	const node = 32
+	n := node
+	switch v := v.(type) {
+	case *value.List:
+		for _, item := range v.Items {
+			n += weigh(item)
+		}
+	case *value.Dict:
+		for i := range v.Len() {
+			k, item := v.Kept(i) // lines that nobody has read take nothing
+			n += 2*node + weigh(k) + weigh(item)
+		}
+	case *value.Lines:
+	default:
+		text, _ := value.Text(v)
+		n += len(text)
+	}
+	return n
+}
+
+// ForAll are effects as all agents of the run may see them, and those of the hosts that have to ask for the rest: their sessions are in this process
+// and have every variable.
+func (h *Handouts) ForAll(effects []wire.Effect, hosts []string) (shared []wire.Effect, ask []string) {
+	if len(effects) == 0 || h == nil {
+		return effects, nil
+	}
+	for _, host := range hosts {
+		if h.Of(host) == nil {
+			ask = append(ask, host)
+		}
+	}
+	own := slices.DeleteFunc(slices.Clone(effects), func(e wire.Effect) bool { return e.Host != "" })
+	return trim(own, h.readable), ask
+}

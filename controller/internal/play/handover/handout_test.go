@@ -1,0 +1,112 @@
+package handover
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"hark/agent/wire"
+	"hark/controller/internal/play/playtest"
+	"hark/controller/internal/play/steps"
+	"hark/modules/py/value"
+	"hark/playbook/plan"
+)
+
+// given is what agents were given who can read one variable.
+func given(hosts ...string) *Handouts {
+	h := New(nil, nil, nil)
+	for _, host := range hosts {
+		h.Give(host, map[string]bool{"r": true})
+	}
+	return h
+}
+
+func TestAStepIsHandedOverOnceByThoseWhoHaveIt(t *testing.T) {
+	p := &plan.Plan{Blocks: []plan.Block{{Body: playtest.Steps([]string{"1:include", "2"})}}}
+	d := NewDesk(given("a", "b"), DeskConfig{Plan: p, Steps: steps.Of(p)})
+	f := &plan.Fragment{Index: 0, Blocks: []plan.Block{{Body: []plan.Node{{Step: &plan.Step{ID: "1.0.1", Kind: plan.Task}}}}}}
+	d.c.Steps.Add(f)
+	a, b := d.Of("a"), d.Of("b")
+	a.under, a.fragments = []plan.ID{"1.0"}, []*plan.Fragment{f}
+	if d.Owed(a, "1.0.1") != nil || d.Owed(b, "1.0.1") == nil {
+		t.Error("a fragment is given to who did not include it, or not to who did")
+	}
+	if d.Owed(a, "7") == nil {
+		t.Error("a step is handed over that there is not")
+	}
+	a.Take("1.0.1")
+	if d.Owed(a, "1.0.1") == nil || d.Owed(a, "1") == nil || d.Owed(a, "2") != nil || !a.Asked("1.0.1") {
+		t.Error("a step is handed over twice, or not in its order")
+	}
+}
+
+// A result with as much output as is kept is within the bound, however many lines that has.
+func TestMuchOutputIsWithinTheBound(t *testing.T) {
+	h := given("a").Of("a")
+	text := value.UnsafeStr(strings.Repeat("hello\n", 20<<20/6))
+	r, vars := value.NewDict(), value.NewDict()
+	r.Set("stdout", text)
+	r.Set("stdout_lines", value.NewLines(text))
+	vars.Set("r", r)
+	if !h.Fits([]wire.Effect{{Layer: "set", Vars: plan.Dict{Dict: vars}}}) {
+		t.Error("the host is given up")
+	}
+}
+
+func TestAHostsVariablesHaveABound(t *testing.T) {
+	h := given("a").Of("a")
+	large := value.NewList()
+	for range 100_000 {
+		large.Items = append(large.Items, value.NewList())
+	}
+	tell := func(name string) bool {
+		d := value.NewDict()
+		d.Set(name, large)
+		return h.Fits([]wire.Effect{{Layer: "facts", Vars: plan.Dict{Dict: d}}})
+	}
+	for range 60 {
+		if !tell("same") {
+			t.Fatal("one fact that is told again and again is too much")
+		}
+	}
+	fits := 0
+	for i := range 1000 {
+		if !tell(string(rune('a' + i))) {
+			break
+		}
+		fits++
+	}
+	if fits < 5 || fits > 100 {
+		t.Errorf("%d facts of 3 MB each fit", fits)
+	}
+}
+
+// What was sent to all is cut to what some host can read; who has everything asks for the rest.
+func TestSharedEffectsAreCutForAgents(t *testing.T) {
+	h := given("a", "b")
+	h.Forget("b") // its session is in this process
+	d := value.NewDict()
+	d.Set("r", value.Str("read"))
+	d.Set("secret", value.Str("kept"))
+	other := wire.Effect{Layer: "set", Host: "c", Vars: plan.Dict{Dict: d}}
+	shared, ask := h.ForAll([]wire.Effect{{Layer: "set", Vars: plan.Dict{Dict: d}}, other}, []string{"a", "b"})
+	if !slices.Equal(ask, []string{"b"}) || len(shared) != 1 || shared[0].Vars.Len() != 1 {
+		t.Errorf("%+v, asked by %v", shared, ask)
+	}
+}
+
+// What says how a host's tasks are done every task looks for: were it withheld, each would be handed over.
+func TestVariablesThatSteerAreHandedOut(t *testing.T) {
+	of := func(names ...string) plan.Dict {
+		d := value.NewDict()
+		for _, name := range names {
+			d.Set(name, value.YAMLStr("x"))
+		}
+		return plan.Dict{Dict: d}
+	}
+	got := steering(wire.HostVars{Inventory: of("ansible_user", "other"), Set: of("ansible_become_pass"), Include: of("ansible_host", "ansible_ssh_pass")})
+	slices.Sort(got)
+	if want := []string{"ansible_become_pass", "ansible_host", "ansible_user"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

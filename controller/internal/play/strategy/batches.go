@@ -1,0 +1,90 @@
+package strategy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Batches are the hosts of a play as they have their turn (serial).
+type Batches struct {
+	fates *Fates
+	rest  [][]string
+	// now is the batch in hand, out how many were out when it began.
+	now []string
+	out int
+	// over: no batch comes any more. broke: nor does another play.
+	over, broke bool
+}
+
+// NewBatches parts the hosts of a play by the entries of serial: numbers and percentages of all hosts. The last entry counts for
+// the rest; an entry of 0 or less takes all that are left. No hosts are no batches.
+func NewBatches(hosts []string, serial []string, fates *Fates) (*Batches, error) {
+	batches, err := split(hosts, serial)
+	return &Batches{fates: fates, rest: batches}, err
+}
+
+// None tells that the play has no hosts.
+func (b *Batches) None() bool { return b.now == nil && len(b.rest) == 0 }
+
+// Next is the next batch; false if there is none.
+func (b *Batches) Next() ([]string, bool) {
+	if b.over || len(b.rest) == 0 {
+		return nil, false
+	}
+	b.now, b.rest = b.rest[0], b.rest[1:]
+	b.out = b.fates.count()
+	return b.now, true
+}
+
+// Done takes the balance of the batch in hand. stop says that no more hosts may be lost.
+func (b *Batches) Done(of Balance, stop bool) {
+	if of.EndPlay {
+		b.over, b.broke = true, false
+		return
+	}
+	b.broke = b.broke || of.Broken
+	if stop || b.fates.count()-b.out == len(b.now) {
+		b.over, b.broke = true, true
+	}
+}
+
+// Broke tells that no play comes after this one: a failure was one of all hosts, or all of a batch are out.
+func (b *Batches) Broke() bool { return b.broke }
+
+func split(hosts []string, serial []string) ([][]string, error) {
+	var batches [][]string
+	rest := hosts
+	for i := 0; len(rest) > 0; i++ {
+		size := 0
+		if len(serial) > 0 {
+			n, err := batchSize(serial[min(i, len(serial)-1)], len(hosts))
+			if err != nil {
+				return nil, err
+			}
+			size = n
+		}
+		if size <= 0 || size > len(rest) {
+			size = len(rest)
+		}
+		batches = append(batches, rest[:size:size])
+		rest = rest[size:]
+	}
+	return batches, nil
+}
+
+// batchSize is one entry of serial. A percentage is at least one host.
+func batchSize(entry string, hosts int) (int, error) {
+	if percent, ok := strings.CutSuffix(entry, "%"); ok {
+		f, err := strconv.ParseFloat(percent, 64)
+		if err != nil {
+			return 0, fmt.Errorf("invalid serial value: %q", entry)
+		}
+		return max(1, int(f/100*float64(hosts))), nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(entry))
+	if err != nil {
+		return 0, fmt.Errorf("invalid serial value: %q", entry)
+	}
+	return n, nil
+}
