@@ -24,10 +24,11 @@ var layers = []struct {
 	{"modules/modtest", []string{"modules"}},
 	{"modules/all", []string{"modules"}},
 	{"modules", []string{"modules"}},
-	{"playbook/jinja", []string{"playbook/jinja", "modules/py", "modules/mask"}},
-	{"playbook/plan", []string{"modules/py"}},
+	{"playbook/dialect", []string{"modules/py"}}, // docs/decisions/0026
+	{"playbook/jinja", []string{"playbook/jinja", "playbook/dialect", "modules/py", "modules/mask"}},
+	{"playbook/plan", []string{"playbook/dialect", "modules/py"}},
 	{"playbook", []string{"modules", "playbook"}},
-	{"agent", []string{"modules", "playbook/plan", "playbook/jinja", "playbook/vars", "agent"}},
+	{"agent", []string{"modules", "playbook/dialect", "playbook/plan", "playbook/jinja", "playbook/vars", "agent"}},
 	{"controller/internal/play/strategy", []string{"playbook/plan"}}, // docs/decisions/0015
 	{"controller", []string{"modules", "playbook", "agent", "controller"}},
 	{"packaging", []string{"modules", "playbook", "agent", "controller", "packaging"}},

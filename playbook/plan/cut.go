@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"hark/modules/py/value"
+	"hark/playbook/dialect"
 )
 
 // What a host gets of a plan is cut to what its own steps are made of: of steps that the controller evaluates their place alone, of
@@ -177,11 +178,11 @@ func copyKeywords(to, from *Step, at Stage) {
 	}
 }
 
-// Steers tells the variables by which a host's tasks are told how they are done, beside what playbooks say: as whom, by which Python,
-// where jobs are kept. Hosts need them whatever their steps read.
-func Steers(name string) bool { return steering().MatchString(name) }
+// Steers reports whether a variable says how a host's tasks are done, beside what playbooks say: as whom, by which Python, where jobs are
+// kept. Hosts need such variables whatever their steps read.
+func Steers(name string) bool { return dialect.IsBecomeVariable(name) || steering().MatchString(name) }
 
 var steering = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^ansible_(become(_\w+)?|(sudo|su|doas|dzdo|ksu|machinectl|pbrun|pfexec|pmrun|sesu|sudosu|runas)_\w+|` +
-		`connection|user|ssh_user|host|port|ssh_host|ssh_port|async_dir|\w+_interpreter|facts_modules|network_os|pipelining|ssh_pipelining)$`)
+	return regexp.MustCompile(`^ansible_(connection|user|ssh_user|host|port|ssh_host|ssh_port|async_dir|\w+_interpreter|facts_modules|` +
+		`network_os|pipelining|ssh_pipelining)$`)
 })

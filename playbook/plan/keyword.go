@@ -1,10 +1,10 @@
 package plan
 
 import (
-	"strings"
 	"sync"
 
 	"hark/modules/py/value"
+	"hark/playbook/dialect"
 )
 
 // Keyword is a word of the language of playbooks: a row of the one table from which all go that know keywords. A new one is a row, and
@@ -24,6 +24,8 @@ type Keyword struct {
 	Stage Stage
 	// Vars are the variables that win over what playbooks say, the strongest first; {method} stands for the become method.
 	Vars []string
+	// Become is the option of become methods that the keyword gives: their rows have the variables.
+	Become dialect.BecomeOption
 	// Setting is the setting that holds where nobody gave the keyword, "" if there is none.
 	Setting string
 	// Default is what tasks show of it that neither they nor settings give; nil is None.
@@ -152,6 +154,11 @@ func (k *Keyword) AnsibleName() string {
 	return k.Name
 }
 
+// Becomes reports whether the keyword is about becoming another user.
+func (k *Keyword) Becomes() bool {
+	return k.Become != "" || k.Name == "become" || k.Name == "become_method"
+}
+
 // Inherited tells whether tasks take it from what they stand in.
 func (k *Keyword) Inherited() bool { return k.Inherit != Own }
 
@@ -221,40 +228,12 @@ func (k *Keyword) Exprs(s *Step) []Expr {
 	return nil
 }
 
-// Variables are Vars for a become method, "" is sudo. Nobody may change them.
+// Variables are Vars for a become method, "" is dialect.DefaultMethod. Nobody may change them.
 func (k *Keyword) Variables(method string) []string {
-	if out, ok := ofSudo()[k.Name]; ok && (method == "" || method == "sudo") {
-		return out
+	if k.Become == "" {
+		return k.Vars
 	}
-	return k.variables(method)
-}
-
-// ofSudo are the variables of the keywords that have some for each method, for the method that most tasks have.
-var ofSudo = sync.OnceValue(func() map[string][]string {
-	out := map[string][]string{}
-	for i := range keywords {
-		if k := &keywords[i]; len(k.Vars) > 0 {
-			out[k.Name] = k.variables("sudo")
-		}
-	}
-	return out
-})
-
-func (k *Keyword) variables(method string) []string {
-	out := make([]string, len(k.Vars))
-	for i, name := range k.Vars {
-		out[i] = strings.Replace(name, "ansible_{method}_", MethodVariable(method), 1)
-	}
-	return out
-}
-
-// MethodVariable begins the names of the variables that say how to be somebody by a method of becoming, "" is sudo. They win over those
-// that hold for all methods.
-func MethodVariable(method string) string {
-	if method == "" {
-		method = "sudo"
-	}
-	return "ansible_" + method[strings.LastIndexByte(method, '.')+1:] + "_"
+	return dialect.BecomeVariables(method, k.Become)
 }
 
 func textOrNil(s string) value.Value {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hark/modules/py/value"
+	"hark/playbook/dialect"
 	"hark/playbook/plan/keywordtest"
 )
 
@@ -128,12 +129,17 @@ func TestAGuardKeepsWhatCountsWithTheConditions(t *testing.T) {
 // What wins over a keyword says how tasks are done, and no host is without it.
 func TestVariablesOfKeywordsSteer(t *testing.T) {
 	for _, k := range Keywords() {
-		for _, method := range []string{"", "su", "community.general.doas"} {
-			for _, name := range k.Variables(method) {
+		for _, m := range dialect.Methods() {
+			for _, name := range k.Variables(m.FullName()) {
 				if !Steers(name) || strings.Contains(name, "{") {
 					t.Errorf("%s of %s is no variable that steers", name, k.Name)
 				}
 			}
+		}
+	}
+	for _, name := range dialect.AllBecomeVariables() {
+		if !Steers(name) {
+			t.Errorf("%s is no variable that steers", name)
 		}
 	}
 }

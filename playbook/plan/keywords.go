@@ -1,6 +1,9 @@
 package plan
 
-import "hark/modules/py/value"
+import (
+	"hark/modules/py/value"
+	"hark/playbook/dialect"
+)
 
 // keywords is the table. What Ansible's classes say of each is in keywordtest/keywords.txt, and tests hold the table to it.
 var keywords = []Keyword{
@@ -47,13 +50,16 @@ var keywords = []Keyword{
 		Doc: "When the debugger starts.", One: func(s *Step) *Expr { return &s.Debugger }},
 	{Name: "become", On: everywhere, Is: IsBool, Inherit: Nearest, Stage: AtWay, Vars: []string{"ansible_become"}, Default: value.Bool(false),
 		Doc: "Run as another user.", One: func(s *Step) *Expr { return &s.Become }},
-	{Name: "become_method", On: everywhere, Is: IsText, Inherit: Nearest, Stage: AtWay, Vars: []string{"ansible_become_method"}, Default: value.YAMLStr("sudo"),
+	{Name: "become_method", On: everywhere, Is: IsText, Inherit: Nearest, Stage: AtWay, Vars: []string{"ansible_become_method"}, Default: value.YAMLStr(dialect.DefaultMethod),
 		Doc: "How the user is changed where the agent is not root.", One: func(s *Step) *Expr { return &s.BecomeMethod }},
 	{Name: "become_user", On: everywhere, Is: IsText, Inherit: Nearest, Stage: AtWay, Vars: []string{"ansible_{method}_user", "ansible_become_user"},
+		Become:  dialect.BecomeUser,
 		Setting: "DEFAULT_BECOME_USER", Doc: "Who to become.", One: func(s *Step) *Expr { return &s.BecomeUser }},
 	{Name: "become_flags", On: everywhere, Is: IsText, Inherit: Nearest, Stage: AtWay, Vars: []string{"ansible_{method}_flags", "ansible_become_flags"},
+		Become:  dialect.BecomeFlags,
 		Setting: "DEFAULT_BECOME_FLAGS", Doc: "Flags of the program that changes the user.", One: func(s *Step) *Expr { return &s.BecomeFlags }},
 	{Name: "become_exe", On: everywhere, Is: IsText, Inherit: Nearest, Stage: AtWay, Vars: []string{"ansible_{method}_exe", "ansible_become_exe"},
+		Become:  dialect.BecomeExe,
 		Setting: "DEFAULT_BECOME_EXE", Doc: "The program that changes the user.", One: func(s *Step) *Expr { return &s.BecomeExe }},
 
 	{Name: "hosts", On: OnPlay, Is: IsList, Stage: AtPlay, Doc: "The hosts of the play, as a pattern."},

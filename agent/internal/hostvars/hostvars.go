@@ -3,9 +3,11 @@ package hostvars
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/playbook/dialect"
 	"hark/playbook/plan"
 )
 
@@ -110,25 +112,22 @@ func containsText(list []value.Value, text string) bool {
 	return false
 }
 
-// connectionNames are the variables of a delegated host that say how it is reached, and how to be somebody there.
-func connectionNames() []string {
-	names := []string{"ansible_host", "ansible_port", "ansible_python_interpreter", "ansible_become_password", "ansible_become_pass"}
-	for _, method := range []string{"sudo", "su"} {
-		names = append(names, plan.MethodVariable(method)+"pass")
-		for _, k := range plan.Keywords() {
-			names = append(names, k.Variables(method)...)
-		}
+// connectionNames are the variables of a delegated host that say how it is reached, and how to be somebody there. Nobody may change them.
+var connectionNames = sync.OnceValue(func() []string {
+	names := append([]string{"ansible_host", "ansible_port", "ansible_python_interpreter"}, dialect.AllBecomeVariables()...)
+	for _, k := range plan.Keywords() {
+		names = append(names, k.Variables(dialect.DefaultMethod)...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
+})
 
 // Connection are those variables of a host, and those of Session.Reach, fetched once for the step.
 func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error) {
 	if d := f.connections[host]; d != nil {
 		return d, nil
 	}
-	d, names := value.NewDict(), connectionNames()
+	d, names := value.NewDict(), slices.Clone(connectionNames())
 	for _, name := range f.Reach {
 		if !slices.Contains(names, name) {
 			names = append(names, name)

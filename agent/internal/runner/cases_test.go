@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/modules/result"
+	"hark/playbook/dialect"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
@@ -285,9 +287,23 @@ func sortedJSON(raw json.RawMessage) []byte {
 	return out
 }
 
+// namesText are names, with one word for the variables of all become methods.
+func namesText(names []string) string {
+	short, become := []string{}, dialect.AllBecomeVariables()
+	for _, name := range names {
+		if !slices.Contains(become, name) {
+			short = append(short, name)
+		}
+	}
+	if len(names)-len(short) == len(become) {
+		return strings.Join(append(short, "become*"), ",")
+	}
+	return strings.Join(names, ",")
+}
+
 func askText(a wire.Ask) string {
 	words := []string{string(a.Kind)}
-	for _, w := range []string{string(a.Step), a.Name, strings.Join(a.Hosts, ","), strings.Join(a.Names, ",")} {
+	for _, w := range []string{string(a.Step), a.Name, strings.Join(a.Hosts, ","), namesText(a.Names)} {
 		if w != "" {
 			words = append(words, w)
 		}

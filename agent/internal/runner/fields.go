@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hark/modules/py/value"
+	"hark/playbook/dialect"
 	"hark/playbook/plan"
 )
 
@@ -32,6 +33,8 @@ type fields struct {
 	environment       *value.Dict
 	args              *value.Dict
 	otherFacts        bool // facts are not gathered by the native module, see plan.OtherFacts
+	// own are the keywords of becoming another user that variables of the task's own host have won over, in a task that may be delegated.
+	own []*plan.Keyword
 	// checked are the keywords that are rendered to be checked, and read elsewhere as they are written.
 	checked map[string]value.Value
 }
@@ -111,9 +114,10 @@ func asWritten(x plan.Expr, l plan.Level) bool {
 func (e *eval) context(ctx context.Context, f *fields) error {
 	rd := &reader{ctx: ctx, e: e, contextual: true}
 	rd.stage(plan.AtWay, f)
-	password := plan.Lit(value.UnsafeStr(e.g.start.BecomePassword))
-	own := plan.MethodVariable(f.becomeMethod)
-	f.becomePassword = rd.text("become_pass", rd.overridden(password, []string{own + "pass", "ansible_become_pass", "ansible_become_password"}))
+	f.becomePassword = e.g.start.BecomePassword
+	if own, ok := rd.overridden(dialect.BecomeVariables(f.becomeMethod, dialect.BecomePass)); ok {
+		f.becomePassword = rd.text("become_pass", own)
+	}
 	e.scope.Beneath = reached{e, f}.variable
 	rd.stage(plan.AtGuard, f)
 	return rd.err

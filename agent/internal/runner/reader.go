@@ -58,10 +58,22 @@ func (rd *reader) keyword(k *plan.Keyword, f *fields) {
 		keep(rd, &f.environment, rd.environment(rd.e.s.Environment))
 		return
 	}
-	name, x := k.AnsibleName(), *k.One(rd.e.s)
+	x := *k.One(rd.e.s)
 	if len(k.Vars) > 0 {
-		x = rd.overridden(x, k.Variables(f.becomeMethod))
+		own, ok := rd.overridden(k.Variables(f.becomeMethod))
+		if ok && k.Becomes() && !rd.e.s.DelegateTo.IsZero() {
+			f.own = append(f.own, k)
+		}
+		if ok {
+			x = own
+		}
 	}
+	rd.set(k, x, f)
+}
+
+// set renders a keyword's text into its field.
+func (rd *reader) set(k *plan.Keyword, x plan.Expr, f *fields) {
+	name := k.AnsibleName()
 	switch to := f.of(k.Name).(type) {
 	case *bool:
 		if !x.IsZero() {
@@ -243,10 +255,10 @@ func (rd *reader) texts(name string, x plan.Expr) []string {
 	return out
 }
 
-// overridden is a keyword of the connection: a variable of one of the names wins over what the playbook says.
-func (rd *reader) overridden(x plan.Expr, names []string) plan.Expr {
+// overridden is the first of the variables that is set: it wins over what the playbook says.
+func (rd *reader) overridden(names []string) (plan.Expr, bool) {
 	if rd.err != nil {
-		return x
+		return plan.Expr{}, false
 	}
 	for _, name := range names {
 		raw, ok, err := rd.e.scope.Raw(rd.ctx, name)
@@ -254,10 +266,10 @@ func (rd *reader) overridden(x plan.Expr, names []string) plan.Expr {
 			rd.err = rd.e.check(rd.ctx, err)
 		}
 		if ok {
-			return plan.Lit(raw)
+			return plan.Lit(raw), true
 		}
 	}
-	return x
+	return plan.Expr{}, false
 }
 
 // environment merges the mappings, outermost first.

@@ -10,6 +10,7 @@ import (
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/modules/result"
+	"hark/playbook/dialect"
 	"hark/playbook/plan"
 )
 
@@ -58,9 +59,9 @@ func (w way) runAs(ctx context.Context) (wire.RunAs, error) {
 		as.User = "root"
 	}
 	if as.Method == "" {
-		as.Method = "sudo"
+		as.Method = dialect.DefaultMethod
 	}
-	if becomeMethod(as.Method) {
+	if _, known := dialect.MethodNamed(as.Method); known {
 		return as, nil
 	}
 	if plugged, err := w.byPlugin(ctx, nil); plugged || err != nil {
@@ -76,18 +77,6 @@ func (w way) noBecome(method string) *fault {
 	}
 	return &fault{text: "Invalid become method specified, could not find matching plugin: '" + method + "'. " +
 		"Use `ansible-doc -t become -l` to list available plugins."}
-}
-
-// becomeMethod tells whether there is such a way to become another user: Ansible's own, and those of its community collection.
-func becomeMethod(name string) bool {
-	short, community := strings.CutPrefix(modules.ShortName(name), "community.general.")
-	switch short {
-	case "sudo", "su", "runas":
-		return !community
-	case "doas", "dzdo", "ksu", "machinectl", "pbrun", "pfexec", "pmrun", "sesu", "sudosu":
-		return community || name == short
-	}
-	return name == "enable"
 }
 
 // login is the user as whom Ansible would have logged in.
@@ -107,7 +96,26 @@ func (w way) connection(ctx context.Context) (fields, error) {
 	if err != nil {
 		return f, w.e.check(ctx, err)
 	}
+	if err := w.disown(ctx, &f); err != nil {
+		return f, err
+	}
 	return f, f.override(w.e.s, known)
+}
+
+// disown takes back what variables of the task's own host say of becoming another user: on another host the playbook's words count.
+func (w way) disown(ctx context.Context, f *fields) error {
+	rd := &reader{ctx: ctx, e: w.e, contextual: true}
+	for _, k := range f.own {
+		switch to := f.of(k.Name).(type) {
+		case *bool:
+			*to = false
+		case *string:
+			*to = ""
+		}
+		rd.set(k, *k.One(w.e.s), f)
+	}
+	f.becomePassword = w.e.g.start.BecomePassword
+	return rd.err
 }
 
 // override takes what the delegated host says of connections; what the task's own host says does not count there.
@@ -129,8 +137,7 @@ func (f *fields) override(s *plan.Step, known *value.Dict) error {
 			*to, _ = value.ToStr(v)
 		}
 	}
-	own := plan.MethodVariable(f.becomeMethod)
-	if v := firstOf(known, []string{own + "pass", "ansible_become_pass", "ansible_become_password"}); v != nil {
+	if v := firstOf(known, dialect.BecomeVariables(f.becomeMethod, dialect.BecomePass)); v != nil {
 		f.becomePassword, _ = value.ToStr(v)
 	}
 	return nil

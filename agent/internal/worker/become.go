@@ -9,21 +9,19 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"hark/agent/atomicfile"
 	"hark/agent/tempdir"
 	"hark/agent/wire"
-	"hark/modules/py/shlex"
+	"hark/playbook/dialect"
 )
 
 // command is how the worker is started: with the user's ids, or through a become method.
 func command(argv []string, as wire.RunAs, environ []string) (cmd *exec.Cmd, cleanup func(), err error) {
 	if os.Geteuid() != 0 {
-		words, err := become(argv, as)
+		words, err := dialect.RunAs(as).Command(argv)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -106,35 +104,4 @@ func runs(path, dir string, cred *syscall.Credential) bool {
 	probe.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
 	probe.Dir = dir
 	return !errors.Is(probe.Run(), fs.ErrPermission)
-}
-
-// become is the command of an agent that is not root.
-func become(argv []string, as wire.RunAs) ([]string, error) {
-	exe, flags := as.Exe, strings.Fields(as.Flags)
-	if exe == "" {
-		exe = as.Method
-	}
-	switch as.Method {
-	case "sudo", "":
-		if exe == "" {
-			exe = "sudo"
-		}
-		if as.Password != "" {
-			flags = append(slices.DeleteFunc(flags, func(f string) bool { return f == "-n" }), "-S", "-p", "")
-		} else {
-			flags = append(flags, "-n")
-		}
-		return append(append([]string{exe, "-H"}, append(flags, "-u", as.User, "--")...), argv...), nil
-	case "su":
-		return append(append([]string{exe}, flags...), as.User, "-s", "/bin/sh", "-c", quoteAll(argv)), nil
-	}
-	return nil, fmt.Errorf("cannot run as %s: the become method %q is not supported by an agent that is not root", as.User, as.Method)
-}
-
-func quoteAll(argv []string) string {
-	var words []string
-	for _, w := range argv {
-		words = append(words, shlex.Quote(w))
-	}
-	return "exec " + strings.Join(words, " ")
 }

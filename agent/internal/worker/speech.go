@@ -7,9 +7,10 @@ import (
 	"sync"
 
 	"hark/agent/wire"
+	"hark/playbook/dialect"
 )
 
-// speech is what sudo, su and the worker say while it comes up. It keeps the beginning.
+// speech is what the become program and the worker say while it comes up. It keeps the beginning.
 type speech struct {
 	as         wire.RunAs
 	complained chan struct{} // closed when it is clear that nothing will come of it
@@ -19,9 +20,6 @@ type speech struct {
 }
 
 func newSpeech(as wire.RunAs) *speech {
-	if as.Method == "" {
-		as.Method = "sudo"
-	}
 	return &speech{as: as, complained: make(chan struct{})}
 }
 
@@ -38,26 +36,10 @@ func (s *speech) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// complaint words what is wrong with the password as Ansible does; "" if nothing is. sudo and su would ask again, and wait for
-// an answer that nobody gives. It assumes mu held.
+// complaint words what is wrong with the password as Ansible does; "" if nothing is. It assumes mu held.
 func (s *speech) complaint() string {
-	said := strings.ToLower(s.b.String())
-	has := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(said, w) {
-				return true
-			}
-		}
-		return false
-	}
-	method := s.as.Method[strings.LastIndexByte(s.as.Method, '.')+1:]
-	switch {
-	case has("a password is required"), s.as.Password == "" && has("authentication failure", "password:"):
-		return "Missing " + method + " password"
-	case has("incorrect password", "sorry, try again", "authentication failure"):
-		return "Incorrect " + method + " password"
-	}
-	return ""
+	as := dialect.RunAs(s.as)
+	return as.Words(as.Complaint(s.b.String()))
 }
 
 // passwordError is worded as Ansible words it.
