@@ -28,8 +28,10 @@ func jobCommand() *cobra.Command {
 // workerCommand runs modules as the user that it was started as; the agent starts it.
 func workerCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "worker", Hidden: true, Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return agent.WorkerMain(registry(), os.Stdin, os.Stdout) },
+		Use: "worker [DIR]", Hidden: true, Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, words []string) error {
+			return agent.WorkerMain(registry(), words, os.Stdin, os.Stdout)
+		},
 	}
 }
 

@@ -22,8 +22,8 @@ const (
 func Inner(args []string, in io.Reader, out, errs io.Writer) (code int, inner bool) {
 	var err error
 	switch {
-	case len(args) == 2 && args[1] == workerWord:
-		err = agent.WorkerMain(registry(), in, out)
+	case len(args) >= 2 && args[1] == workerWord:
+		err = agent.WorkerMain(registry(), args[2:], in, out)
 	case len(args) == 3 && args[1] == jobWord:
 		var c agent.Commands
 		if c, err = innerCommands(); err == nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/agent"
-	"hark/agent/scratch"
+	"hark/agent/tempdir"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 	"hark/modules"
@@ -120,7 +120,7 @@ func beEntered(l lie) error {
 			return err
 		}
 	}
-	dir, err := scratch.Make("liar")
+	dir, err := tempdir.Make("liar")
 	if err != nil {
 		return err
 	}

@@ -59,8 +59,8 @@ var methods = []Method{
 		Doc: "Run as another user through su, where the agent itself may not change users."},
 	{Name: "runas", Lacks: []BecomeOption{BecomeExe}, Doc: "Run as another user of Windows, over a connection plug-in of ansible-core."},
 
-	{Name: "doas", Collection: general, Exe: "doas", build: doas, Terminal: true, Refused: []string{"Permission denied"},
-		Missing: []string{"Authorization required"}, Others: []OtherOption{
+	{Name: "doas", Collection: general, Exe: "doas", build: doas, Terminal: true, Refused: []string{"Permission denied", "Authentication failed"},
+		Missing: []string{"Authorization required", "Authentication required"}, Others: []OtherOption{
 			{"prompt_l10n", "ansible_doas_prompt_l10n", "ANSIBLE_DOAS_PROMPT_L10N", "doas_become_plugin.localized_prompts",
 				"How doas asks, in other languages."},
 			{"allow_pipelining", "ansible_doas_allow_pipelining", "ANSIBLE_DOAS_ALLOW_PIPELINING", "doas_become_plugin.allow_pipelining",

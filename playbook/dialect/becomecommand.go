@@ -20,7 +20,8 @@ type becomeCommand struct {
 	argv []string
 }
 
-// Command is the command that runs argv as the user. The program gets the password as the first line of its input.
+// Command is the command that runs argv as the user. The program gets the password as the first line of its input, or at a terminal if the
+// method's row says so.
 func (r RunAs) Command(argv []string) ([]string, error) {
 	m, _ := MethodNamed(r.Method)
 	return r.command(m, argv)
@@ -34,8 +35,6 @@ func (r RunAs) command(m *Method, argv []string) ([]string, error) {
 	case m.Always:
 		return nil, fmt.Errorf("cannot run as %s: the become method %q wants a terminal, so only an agent that is root can do it",
 			r.User, r.Method)
-	case m.Terminal && r.Password != "":
-		return nil, fmt.Errorf("cannot run as %s: the become method %q reads passwords from a terminal alone", r.User, r.Method)
 	}
 	c := becomeCommand{user: r.User, asks: r.Password != "", argv: argv}
 	for _, part := range []struct {
@@ -75,7 +74,7 @@ func su(c becomeCommand) []string {
 }
 
 func doas(c becomeCommand) []string {
-	if !slices.Contains(c.flags, "-n") {
+	if !c.asks && !slices.Contains(c.flags, "-n") {
 		c.flags = append(slices.Clone(c.flags), "-n")
 	}
 	return c.words(c.exe, c.flags, c.as("-u"), c.argv)

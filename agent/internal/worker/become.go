@@ -1,59 +1,69 @@
 package worker
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
-	"path/filepath"
 	"strconv"
 	"syscall"
 
-	"hark/agent/atomicfile"
-	"hark/agent/tempdir"
 	"hark/agent/wire"
 	"hark/playbook/dialect"
 )
 
-// command is how the worker is started: with the user's ids, or through a become method.
-func command(argv []string, as wire.RunAs, environ []string) (cmd *exec.Cmd, cleanup func(), err error) {
+// launch is how a worker is started.
+type launch struct {
+	cmd *exec.Cmd
+	// program is given to the shell that cmd is, if that asks for it; "" if cmd is the program itself.
+	program string
+	// terminal are both ends of the terminal that cmd has, nil if it has none.
+	terminal []*os.File
+}
+
+// command is how the worker is started: with the user's ids, or through a become method. A program that is not open to everybody is run
+// by a shell of the user, see handover.
+func command(argv []string, as wire.RunAs, environ []string) (*launch, error) {
+	l := &launch{}
+	if !everybodyRuns(argv[0]) {
+		info, err := os.Stat(argv[0])
+		if err != nil {
+			return nil, fmt.Errorf("cannot run as %s: cannot find the agent's program: %w", as.User, err)
+		}
+		l.program, argv = argv[0], handover(argv, info.Size())
+	}
 	if os.Geteuid() != 0 {
 		words, err := dialect.RunAs(as).Command(argv)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		cmd := exec.Command(words[0], words[1:]...)
-		cmd.Env = append(os.Environ(), "LANG=C", "LC_ALL=C")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		return cmd, func() {}, nil
+		l.cmd = exec.Command(words[0], words[1:]...)
+		l.cmd.Env = append(os.Environ(), "LANG=C", "LC_ALL=C")
+		l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		return l, nil
 	}
 	u, err := lookup(as.User)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	cred := &syscall.Credential{Uid: systemID(u.Uid), Gid: systemID(u.Gid)}
 	ids, err := u.GroupIds()
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot find the groups of %s: %w", as.User, err)
+		return nil, fmt.Errorf("cannot find the groups of %s: %w", as.User, err)
 	}
 	for _, id := range ids {
 		cred.Groups = append(cred.Groups, systemID(id))
 	}
-	path, cleanup, err := reachable(argv[0], cred)
-	if err != nil {
-		return nil, nil, err
-	}
 	dir := home(u)
-	if !runs(path, dir, cred) { // the user may not go there
+	if !enters(dir, cred) {
 		dir = "/"
 	}
-	cmd = exec.Command(path, argv[1:]...)
-	cmd.Env, cmd.Dir = environ, dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: cred}
-	return cmd, cleanup, nil
+	l.cmd = exec.Command(argv[0], argv[1:]...)
+	l.cmd.Env, l.cmd.Dir = environ, dir
+	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: cred}
+	return l, nil
 }
 
 // home is where the user's processes begin: at home, if that is a directory.
@@ -69,38 +79,9 @@ func systemID(id string) uint32 {
 	return uint32(n)
 }
 
-// reachable gives a path at which the user may run the binary. One that lies where only root may go is copied
-// beside, for as long as the worker lives.
-func reachable(path string, cred *syscall.Credential) (string, func(), error) {
-	if runs(path, "/", cred) {
-		return path, func() {}, nil
-	}
-	own, err := tempdir.Make("worker")
-	if err != nil {
-		return "", nil, err
-	}
-	dir, cleanup := own.Path, func() { _ = own.Remove() }
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	program, staged := filepath.Join(dir, "hark-worker"), ""
-	if err == nil {
-		staged, err = atomicfile.Stage(program, bytes.NewReader(text), 0o755)
-	}
-	if err == nil {
-		err = os.Rename(staged, program)
-	}
-	if err != nil {
-		cleanup()
-		return "", nil, err
-	}
-	return program, cleanup, nil
-}
-
-// runs tells whether the user may run the binary in a directory.
-func runs(path, dir string, cred *syscall.Credential) bool {
-	probe := exec.Command(path, "version")
+// enters reports whether the user may work in a directory.
+func enters(dir string, cred *syscall.Credential) bool {
+	probe := exec.Command("/bin/sh", "-c", ":")
 	probe.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
 	probe.Dir = dir
 	return !errors.Is(probe.Run(), fs.ErrPermission)

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,9 @@ import (
 
 // startLimit is how long sudo, su and the worker itself may take to come up.
 const startLimit = 20 * time.Second
+
+// endPatience is how long one whose input has ended may take to end.
+const endPatience = 3 * time.Second
 
 // process is one worker.
 type process struct {
@@ -35,23 +39,38 @@ type process struct {
 // limits are those of Pool.
 type limits struct{ idle, patience time.Duration }
 
+// start starts a worker, without a terminal if that is enough.
 func start(ctx context.Context, argv []string, as wire.RunAs, environ []string, l limits) (*process, error) {
-	cmd, cleanup, err := command(argv, as, environ)
+	w, err := startWith(ctx, argv, as, environ, l, asksTerminal(as))
+	if errors.Is(err, errTerminal) {
+		w, err = startWith(ctx, argv, as, environ, l, true)
+	}
+	return w, err
+}
+
+func startWith(ctx context.Context, argv []string, as wire.RunAs, environ []string, l limits, terminal bool) (*process, error) {
+	said := newSpeech(as)
+	going, err := command(argv, as, environ)
 	if err != nil {
 		return nil, err
 	}
-	said := newSpeech(as)
+	if terminal {
+		if err := going.addTerminal(said); err != nil {
+			return nil, fmt.Errorf("cannot run as %s: cannot open a terminal: %w", as.User, err)
+		}
+	}
+	cmd := going.cmd
 	cmd.Stderr = said
 	stdin, stdout, err := pipes(cmd)
 	if err == nil {
 		err = cmd.Start()
 	}
 	if err != nil {
-		cleanup()
+		going.over()
 		return nil, fmt.Errorf("cannot run as %s: %w", as.User, err)
 	}
 	w := &process{stdin: stdin, over: make(chan struct{}), limits: l, kill: func() { _ = cmd.Process.Kill() }}
-	if as.Password != "" {
+	if as.Password != "" && !asksTerminal(as) {
 		// The worker drops what comes before the first frame, so that it does no harm when nobody asks for the password.
 		if _, err := io.WriteString(stdin, as.Password+"\n"); err != nil {
 			fmt.Fprint(said, err)
@@ -59,16 +78,18 @@ func start(ctx context.Context, argv []string, as wire.RunAs, environ []string, 
 	}
 	dialed := make(chan error, 1)
 	go func() {
-		w.serve(stdout, dialed)
-		w.kill()       // one that no longer speaks our language would be asked again and again
-		_ = cmd.Wait() // why it ended is told by what it said
-		cleanup()
+		w.serve(stdout, going.program, dialed)
+		stdin.Close()
+		deaf := time.AfterFunc(endPatience, w.kill) // one that no longer speaks our language would be asked again and again
+		_ = cmd.Wait()                              // why it ended is told by what it said
+		deaf.Stop()
+		going.over()
 		close(w.over)
 	}()
 	if err := up(ctx, dialed, said.complained); err != nil {
-		w.kill()
+		// The end of its input ends it, and before that it removes what was made for it.
 		stdin.Close()
-		<-w.over
+		w.leave(endPatience)
 		return nil, said.why(err)
 	}
 	w.timer = time.AfterFunc(l.idle, func() { w.retire() })
@@ -84,13 +105,17 @@ func pipes(cmd *exec.Cmd) (io.WriteCloser, io.ReadCloser, error) {
 	return stdin, stdout, err
 }
 
-// serve answers what the worker asks until it ends. dialed is told whether it came up.
-func (w *process) serve(stdout io.Reader, dialed chan<- error) {
-	var err error
-	w.conn, err = peer.Dial(stdout, w.stdin)
+// serve hands the program over if that is asked for, and answers what the worker asks until it ends. dialed is told whether it came up.
+func (w *process) serve(stdout io.Reader, program string, dialed chan<- error) {
+	said, err := bufio.NewReader(stdout), error(nil)
+	if program != "" {
+		err = handOver(program, said, w.stdin)
+	}
+	if err == nil {
+		w.conn, err = peer.Dial(said, w.stdin)
+	}
 	dialed <- err
 	if err != nil {
-		w.stdin.Close()
 		return
 	}
 	_ = w.conn.Listen() // ends when the process does
@@ -183,16 +208,16 @@ func (w *process) stop() {
 	w.timer.Stop()
 	w.stdin.Close()
 	w.mu.Unlock()
-	w.leave()
+	w.leave(w.patience)
 }
 
 // leave waits for the end of a worker that was told to end. One that does not is killed: its user may have stopped it.
-func (w *process) leave() {
+func (w *process) leave(patience time.Duration) {
 	for range 2 { // what was killed as sudo may have left a worker behind, for which nobody waits
 		select {
 		case <-w.over:
 			return
-		case <-time.After(w.patience):
+		case <-time.After(patience):
 			w.kill()
 		}
 	}

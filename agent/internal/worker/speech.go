@@ -14,6 +14,7 @@ import (
 type speech struct {
 	as         wire.RunAs
 	complained chan struct{} // closed when it is clear that nothing will come of it
+	terminal   bool          // whether they have one
 
 	mu sync.Mutex
 	b  bytes.Buffer // guarded by mu
@@ -53,6 +54,9 @@ func (s *speech) why(err error) error {
 	defer s.mu.Unlock()
 	if complaint := s.complaint(); complaint != "" {
 		return passwordError(complaint)
+	}
+	if strings.Contains(s.b.String(), "you must have a tty") && !s.terminal {
+		return errTerminal
 	}
 	return fmt.Errorf("cannot run as %s: %s", s.as.User, strings.TrimSpace(strings.TrimSpace(s.b.String())+"\n"+err.Error()))
 }

@@ -59,7 +59,7 @@ func (p *Pool) place(as wire.RunAs) *place {
 func (p *Pool) Call(ctx context.Context, inv call.Invocation) modules.Result {
 	as, err := normal(inv.Call.User)
 	if err != nil {
-		return modules.Result{Failed: true, Raised: true, Msg: err.Error()}
+		return modules.Result{Failed: true, Msg: err.Error()}
 	}
 	if inv.Module.Has(modules.ChangesUsers) {
 		p.release(modules.Str(modules.Argument(inv.Args, "name")), modules.Str(modules.Argument(inv.Args, "user")))
@@ -70,7 +70,8 @@ func (p *Pool) Call(ctx context.Context, inv call.Invocation) modules.Result {
 	for try := 0; ; try++ {
 		w, err := p.worker(ctx, as, inv.Env.Environ)
 		if err != nil {
-			return modules.Result{Failed: true, Raised: true, Msg: err.Error()}
+			var password passwordError // what ends a loop in Ansible; that a user can run nothing fails an item
+			return modules.Result{Failed: true, Raised: errors.As(err, &password), Msg: err.Error()}
 		}
 		res, err := w.run(ctx, inv)
 		if err == nil {
@@ -97,7 +98,7 @@ func (at *place) release() {
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	if at.worker != nil && at.worker.retire() {
-		at.worker.leave()
+		at.worker.leave(at.worker.patience)
 		at.worker = nil
 	}
 }

@@ -25,7 +25,10 @@ import (
 
 // The test binary is its own worker.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "worker" {
+	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		if err := Settle(os.Args[2:]); err != nil {
+			panic(err)
+		}
 		server := &peer.Server{Modules: modules.NewRegistry(probe)}
 		if err := server.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -332,7 +335,7 @@ func TestAHomeThatTheUserMayNotEnter(t *testing.T) {
 		if err := os.Chmod(home, mode); err != nil {
 			t.Fatal(err)
 		}
-		if got := runs("/bin/true", home, cred); got != want {
+		if got := enters(home, cred); got != want {
 			t.Errorf("a home of mode %o: %t", mode, got)
 		}
 	}

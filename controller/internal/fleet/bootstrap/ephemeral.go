@@ -53,7 +53,7 @@ func enterScript(keep []*Binary) string {
 	}
 	return "{\nmask=$(umask) path=\n" + lookScript + kept + `clean() { [ -z "$d" ] || rm -rf "$d"; }
 trap clean EXIT; trap : HUP PIPE; trap 'clean; exit 1' TERM # by itself: it may come while the shell ends
-` + dirScript + `echo ready=1
+` + dirScript() + `echo ready=1
 if [ -z "$path" ]; then
   read -r how sent whole digest path || exit 0
   if [ "$how" != run ]; then

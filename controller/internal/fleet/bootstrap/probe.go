@@ -8,14 +8,17 @@ import (
 	"slices"
 	"strings"
 
+	"hark/agent/tempdir"
 	"hark/controller/internal/fleet/ssh"
 	"hark/modules/py/shlex"
 )
 
 // probeScript finds out what a host is, and the name of a directory, not there yet, from which programs can be run. It leaves nothing.
-const probeScript = lookScript + `echo "uid=$(id -u)"
-` + dirScript + `rm -rf "$d"
+func probeScript() string {
+	return lookScript + `echo "uid=$(id -u)"
+` + dirScript() + `rm -rf "$d"
 `
+}
 
 // lookScript finds out what a host is.
 const lookScript = `umask 077
@@ -28,17 +31,14 @@ for f in /usr/bin/hark-agent /usr/local/bin/hark-agent; do
 done
 `
 
+// programRoom is how many bytes a host needs to have free for the program, more than it is large.
+const programRoom = 32 << 20
+
 // dirScript makes a directory, d, from which programs can be run.
-const dirScript = `d=
-for base in "${TMPDIR:-/tmp}" /var/tmp "$HOME" /dev/shm; do
-  d=$(mktemp -d "$base/.hark-XXXXXXXX" 2>/dev/null) || continue
-  printf '#!/bin/sh\nexit 0\n' >"$d/try" && chmod 700 "$d/try" && "$d/try" 2>/dev/null && break
-  rm -rf "$d"
-  d=
-done
-[ "$d" ] || { echo "no directory was found in which programs may be written and run" >&2; exit 1; }
-echo "dir=$d"
+func dirScript() string {
+	return tempdir.Shell(programRoom) + `echo "dir=$d"
 `
+}
 
 // place is what a probe found.
 type place struct {
@@ -49,7 +49,7 @@ type place struct {
 }
 
 func probe(ctx context.Context, c *ssh.Client, t ssh.Target) (*place, error) {
-	out, err := c.Reach(ctx, t, "exec /bin/sh", probeScript)
+	out, err := c.Reach(ctx, t, "exec /bin/sh", probeScript())
 	if err != nil {
 		return nil, err
 	}
