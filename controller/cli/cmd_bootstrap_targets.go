@@ -5,6 +5,7 @@ import (
 
 	"hark/controller/internal/fleet/bootstrap"
 	"hark/controller/internal/fleet/connections"
+	"hark/playbook/dialect"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/vars"
@@ -50,12 +51,15 @@ func (p *run) sshHost(name string, v *connections.Variables) bootstrap.Host {
 		h.Name = agent
 	}
 	method := v.Text(p.o.Become.Method, "ansible_become_method")
-	h.Become = bootstrap.Become{
-		On: v.Truth(p.o.Become.On, "ansible_become"), Method: method,
-		Exe:      v.Text(p.cfg.Text("DEFAULT_BECOME_EXE"), "ansible_"+method+"_exe", "ansible_become_exe"),
-		Flags:    v.Text(p.cfg.Text("DEFAULT_BECOME_FLAGS"), "ansible_"+method+"_flags", "ansible_become_flags"),
-		Password: v.Text(p.o.Passwords.Become, "ansible_"+method+"_pass", "ansible_"+method+"_password", "ansible_become_pass", "ansible_become_password"),
+	option := func(o dialect.BecomeOption, otherwise string) string {
+		return v.Text(otherwise, dialect.BecomeVariables(method, o)...)
 	}
+	h.Become = bootstrap.Become{On: v.Truth(p.o.Become.On, "ansible_become"), RunAs: dialect.RunAs{
+		Method:   method,
+		Exe:      option(dialect.BecomeExe, p.cfg.Text("DEFAULT_BECOME_EXE")),
+		Flags:    option(dialect.BecomeFlags, p.cfg.Text("DEFAULT_BECOME_FLAGS")),
+		Password: option(dialect.BecomePass, p.o.Passwords.Become),
+	}}
 	if kind == "local" {
 		v.Fail(errLocal)
 	}

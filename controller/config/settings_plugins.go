@@ -1,5 +1,11 @@
 package config
 
+import (
+	"strings"
+
+	"hark/playbook/dialect"
+)
+
 // of makes settings those of a plug-in.
 func of(plugin string, list ...Setting) []Setting {
 	for i := range list {
@@ -44,19 +50,39 @@ func cacheSettings() []Setting {
 	)
 }
 
-// becomePluginSettings are those of the programs that change the user where the agent cannot.
+// becomePluginSettings are those of ansible-core's programs that change the user where the agent cannot.
 func becomePluginSettings() []Setting {
-	rows := func(short, exe, flags string) []Setting {
-		env, section := map[string]string{"su": "ANSIBLE_SU_", "sudo": "ANSIBLE_SUDO_"}[short], short+"_become_plugin."
-		return of("become/"+short,
-			setting("become_exe", "ANSIBLE_BECOME_EXE", "privilege_escalation.become_exe", "The program.").also(env+"EXE", section+"executable").or(Text, exe),
-			setting("become_flags", "ANSIBLE_BECOME_FLAGS", "privilege_escalation.become_flags", "Its flags.").also(env+"FLAGS", section+"flags").or(Text, flags),
-			Setting{Name: "become_pass", NoDefault: true, Env: names("ANSIBLE_BECOME_PASS", env+"PASS"), Keys: keys(section + "password"), Doc: "The password."},
-			setting("become_user", "ANSIBLE_BECOME_USER", "privilege_escalation.become_user", "Who to become.").also(env+"USER", section+"user").or(Text, "root"),
-		)
+	var all []Setting
+	for _, m := range dialect.Methods() {
+		if m.Collection == "" && m.Runs() {
+			all = append(all, becomeSettingsOf(m)...)
+		}
 	}
-	l10n := of("become/su", setting("prompt_l10n", "ANSIBLE_SU_PROMPT_L10N", "su_become_plugin.localized_prompts", "How su asks, in other languages.").or(List, ""))
-	return append(append(rows("su", "su", ""), l10n...), rows("sudo", "sudo", "-H -S -n")...)
+	return all
+}
+
+func becomeSettingsOf(m dialect.Method) []Setting {
+	var rows []Setting
+	for _, o := range []struct {
+		option         dialect.BecomeOption
+		key, def, what string
+	}{
+		{dialect.BecomeExe, "executable", m.Exe, "The program."}, {dialect.BecomeFlags, "flags", m.Flags, "Its flags."},
+		{dialect.BecomePass, "password", "", "The password."}, {dialect.BecomeUser, "user", m.User, "Who to become."},
+	} {
+		name := string(o.option)
+		s := Setting{Name: name, NoDefault: true, Doc: o.what, Env: names("ANSIBLE_"+strings.ToUpper(name), m.Env(o.option)),
+			Keys: keys(m.Section() + "." + o.key)}
+		if o.option != dialect.BecomePass {
+			s.Keys = append(keys("privilege_escalation."+name), s.Keys...)
+			s = s.or(Text, o.def)
+		}
+		rows = append(rows, s)
+	}
+	for _, o := range m.Others {
+		rows = append(rows, setting(o.Name, o.Env, o.Key, o.Doc).or(List, ""))
+	}
+	return of("become/"+m.Name, rows...)
 }
 
 // sshSettings are those of ssh, which bootstrap alone uses.

@@ -1,6 +1,11 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"hark/playbook/dialect"
+)
 
 // Variables are the variables of hosts that count more than what a setting of a plug-in says; the last of them that is set counts most.
 func (s Setting) Variables() []string {
@@ -9,10 +14,8 @@ func (s Setting) Variables() []string {
 		return list
 	}
 	switch {
-	case kind == "become" && s.Name == "become_pass":
-		return names("ansible_become_password", "ansible_become_pass", "ansible_"+plugin+"_pass")
-	case kind == "become" && strings.HasPrefix(s.Name, "become_"):
-		return names("ansible_"+s.Name, "ansible_"+plugin+strings.TrimPrefix(s.Name, "become"))
+	case kind == "become":
+		return becomeVariables(plugin, s.Name)
 	case kind == "connection", kind == "shell":
 		return names("ansible_" + s.Name)
 	}
@@ -22,7 +25,6 @@ func (s Setting) Variables() []string {
 // variableNames are those that are not called as their setting.
 func variableNames() map[string][]string {
 	return map[string][]string{
-		"become/su.prompt_l10n":               names("ansible_su_prompt_l10n"),
 		"connection/ssh.host_key_checking":    names("ansible_host_key_checking", "ansible_ssh_host_key_checking"),
 		"connection/ssh.pipelining":           names("ansible_pipelining", "ansible_ssh_pipelining"),
 		"connection/ssh.pkcs11_provider":      names("ansible_ssh_pkcs11_provider"),
@@ -34,4 +36,20 @@ func variableNames() map[string][]string {
 		"connection/ssh.use_tty":              names("ansible_ssh_use_tty"),
 		"shell/sh.world_readable_temp":        names("ansible_shell_allow_world_readable_temp"),
 	}
+}
+
+// becomeVariables are those of an option of a become method.
+func becomeVariables(method, name string) []string {
+	m, ok := dialect.MethodNamed(method)
+	if !ok {
+		return nil
+	}
+	for _, o := range m.Others {
+		if o.Name == name {
+			return names(o.Variable)
+		}
+	}
+	list := slices.Clone(m.Variables(dialect.BecomeOption(name)))
+	slices.Reverse(list)
+	return list
 }

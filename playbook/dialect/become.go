@@ -145,6 +145,9 @@ func (m *Method) Shown() string {
 // Has reports whether the method has an option.
 func (m *Method) Has(o BecomeOption) bool { return !slices.Contains(m.Lacks, o) }
 
+// Runs reports whether the method starts a program on a host.
+func (m *Method) Runs() bool { return m.build != nil }
+
 // prefix begins the names of the method's variables and settings.
 func (m *Method) prefix() string {
 	if m.Prefix != "" {

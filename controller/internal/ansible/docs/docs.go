@@ -1,5 +1,5 @@
 // Package docs is what hark tells of itself: of its modules, from their declarations, and of its other plug-ins, from the
-// lines of plugins.txt, the table of keywords and the table of settings. It prints texts for people, data for programs, and the pages of
+// lines of plugins.txt, the tables of become methods and keywords and the table of settings. It prints texts for people, data for programs, and the pages of
 // docs/modules.
 package docs
 
@@ -10,6 +10,7 @@ import (
 
 	"hark/controller/config"
 	"hark/modules/py/value"
+	"hark/playbook/dialect"
 )
 
 //go:embed plugins.txt
@@ -50,6 +51,9 @@ func Plugins(kind string) []Plugin {
 	if kind == "" || kind == "keyword" {
 		list = keywords()
 	}
+	if kind == "" || kind == "become" {
+		list = append(list, becomes()...)
+	}
 	section := ""
 	for _, line := range strings.Split(pluginLines, "\n") {
 		switch {
@@ -60,6 +64,20 @@ func Plugins(kind string) []Plugin {
 			list = append(list, parsePlugin(section, line))
 		}
 	}
+	return list
+}
+
+// becomes are the become methods by which an agent starts programs, by their names.
+func becomes() []Plugin {
+	var list []Plugin
+	for _, m := range dialect.Methods() {
+		if !m.Runs() {
+			continue
+		}
+		collection, _ := strings.CutSuffix(m.FullName(), "."+m.Name)
+		list = append(list, Plugin{Kind: "become", Name: m.Name, Collection: collection, Doc: m.Doc})
+	}
+	slices.SortFunc(list, func(a, b Plugin) int { return strings.Compare(a.FullName(), b.FullName()) })
 	return list
 }
 

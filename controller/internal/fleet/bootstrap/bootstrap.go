@@ -11,6 +11,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/fleet/ssh"
+	"hark/playbook/dialect"
 )
 
 // Host is a host on which an agent shall be.
@@ -26,9 +27,8 @@ type Host struct {
 // Become says how the ssh user becomes root.
 type Become struct {
 	// On is false for a user who is root, or who is enough.
-	On                   bool
-	Method, User         string // sudo or su
-	Exe, Flags, Password string
+	On bool
+	dialect.RunAs
 }
 
 // Config is what all hosts share.

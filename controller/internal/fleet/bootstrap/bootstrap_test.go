@@ -15,6 +15,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/fleet/bootstrap"
 	"hark/controller/internal/fleet/ssh"
+	"hark/playbook/dialect"
 )
 
 // TestMain lets the test's own binary play the agent that is uploaded.
@@ -169,23 +170,45 @@ func one(t *testing.T, cfg bootstrap.Config, h bootstrap.Host) bootstrap.Result 
 	return results[0]
 }
 
-func TestBecomeCommandsAreWhatSudoAndSuTake(t *testing.T) {
+func TestBecomeCommandsAreWhatProgramsTake(t *testing.T) {
+	sudo := func(as dialect.RunAs) bootstrap.Become {
+		as.Method = "sudo"
+		return bootstrap.Become{On: true, RunAs: as}
+	}
 	for _, tt := range []struct {
 		b    bootstrap.Become
 		uid  string
 		want string
 	}{
-		{bootstrap.Become{On: true, Method: "sudo"}, "0", "a 'b c'"},
+		{sudo(dialect.RunAs{}), "0", "a 'b c'"},
 		{bootstrap.Become{}, "1000", "a 'b c'"},
-		{bootstrap.Become{On: true, Method: "sudo", Flags: "-E"}, "1000", "sudo -H -E -n -u root -- a 'b c'"},
-		{bootstrap.Become{On: true, Method: "sudo", Password: "x", Exe: "/opt/sudo"}, "1000", "/opt/sudo -H  -S -p '' -u root -- a 'b c'"},
-		{bootstrap.Become{On: true, Method: "su", User: "adm"}, "1000", `su  adm -s /bin/sh -c 'exec a '"'"'b c'"'"''`},
+		{sudo(dialect.RunAs{Flags: "-E"}), "1000", "sudo -E -n -u root -- a 'b c'"},
+		{sudo(dialect.RunAs{Password: "x", Exe: "/opt/sudo"}), "1000", "/opt/sudo -H -S -p '' -u root -- a 'b c'"},
+		{bootstrap.Become{On: true, RunAs: dialect.RunAs{Method: "su", User: "adm"}}, "1000", `su adm -s /bin/sh -c 'exec a '"'"'b c'"'"''`},
 	} {
 		if got, err := tt.b.Command(tt.uid, []string{"a", "b c"}); err != nil || got != tt.want {
 			t.Errorf("%+v: %s, %v; want %s", tt.b, got, err, tt.want)
 		}
 	}
-	if _, err := (bootstrap.Become{On: true, Method: "doas"}).Command("1000", nil); err == nil {
-		t.Error("doas is taken")
+}
+
+// Bootstrap starts the setup by every method that starts a program, or says why it cannot.
+func TestBootstrapTakesEveryBecomeMethod(t *testing.T) {
+	for _, m := range dialect.Methods() {
+		as := dialect.RunAs{Method: m.FullName(), Exe: "/opt/become", Flags: "-x"}
+		got, err := bootstrap.Become{On: true, RunAs: as}.Command("1000", []string{"/the/agent", "setup"})
+		if m.Always || !m.Runs() {
+			if err == nil {
+				t.Errorf("%s is taken: %s", m.Name, got)
+			}
+			continue
+		}
+		program := "/opt/become "
+		if !m.Has(dialect.BecomeExe) {
+			program = m.Exe + " "
+		}
+		if err != nil || !strings.HasPrefix(got, program) || !strings.Contains(got, "-x") || !strings.Contains(got, "/the/agent setup") {
+			t.Errorf("%s runs %s, %v", m.Name, got, err)
+		}
 	}
 }

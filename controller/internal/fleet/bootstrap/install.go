@@ -15,7 +15,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/fleet/ssh"
 	"hark/modules"
-	"hark/modules/py/shlex"
+	"hark/playbook/dialect"
 )
 
 // install brings the agent to a host: look, upload, set up, and hear of it.
@@ -64,24 +64,12 @@ func (b Become) Command(uid string, argv []string) (string, error) {
 	if uid == "0" || !b.On {
 		return modules.QuoteWords(argv), nil
 	}
-	exe, user := b.Exe, b.User
-	if exe == "" {
-		exe = b.Method
+	as := b.RunAs
+	if as.User == "" {
+		as.User = "root"
 	}
-	if user == "" {
-		user = "root"
-	}
-	switch b.Method {
-	case "sudo":
-		asks := "-n"
-		if b.Password != "" {
-			asks = "-S -p ''"
-		}
-		return strings.Join([]string{exe, "-H", b.Flags, asks, "-u", shlex.Quote(user), "--", modules.QuoteWords(argv)}, " "), nil
-	case "su":
-		return strings.Join([]string{exe, b.Flags, shlex.Quote(user), "-s /bin/sh -c", shlex.Quote("exec " + modules.QuoteWords(argv))}, " "), nil
-	}
-	return "", fmt.Errorf("the become method %q is not supported by bootstrap: sudo and su are", b.Method)
+	words, err := as.Command(argv)
+	return modules.QuoteWords(words), err
 }
 
 // talk is a conversation with the setup on a host.
@@ -139,7 +127,7 @@ func (c *Config) open(ctx context.Context, h Host, uid, command string) (*talk, 
 		_, err = io.WriteString(in, h.Become.Password+"\n")
 	}
 	if err == nil {
-		err = t.ready(ctx)
+		err = t.ready(ctx, h)
 	}
 	if err != nil {
 		return nil, c.why(h, t, err)
@@ -152,11 +140,11 @@ func (c *Config) open(ctx context.Context, h Host, uid, command string) (*talk, 
 	return t, nil
 }
 
-// becomeLimit is how long sudo or su may take.
+// becomeLimit is how long a become program may take.
 const becomeLimit = 30 * time.Second
 
 // ready waits until the setup runs. A program that asks again for the password would wait for ever.
-func (t *talk) ready(ctx context.Context) error {
+func (t *talk) ready(ctx context.Context, h Host) error {
 	heard := make(chan error, 1)
 	go func() {
 		var r wire.SetupReady
@@ -169,7 +157,7 @@ func (t *talk) ready(ctx context.Context) error {
 		case err := <-heard:
 			return err
 		case <-t.said.more:
-			if again(t.said.String()) {
+			if h.Become.Complaint(t.said.String()) != dialect.NoComplaint {
 				return errSilent
 			}
 		case <-timer.C:
@@ -179,9 +167,6 @@ func (t *talk) ready(ctx context.Context) error {
 		}
 	}
 }
-
-// again tells whether a program asks for the password once more.
-func again(said string) bool { return strings.Contains(strings.ToLower(said), "try again") }
 
 func (t *talk) send(v any) error {
 	line, err := json.Marshal(v)
@@ -295,19 +280,20 @@ func (c *Config) converse(ctx context.Context, h Host, t *talk, r *Result) error
 // why words a setup that did not come up, in the become program's words.
 func (c *Config) why(h Host, t *talk, err error) error {
 	t.in.Close()
-	if again(t.said.String()) {
+	if h.Become.Complaint(t.said.String()) != dialect.NoComplaint {
 		t.kill()
 	}
 	_ = t.wait()
 	t.wait = func() error { return nil }
 	said := strings.TrimSpace(t.said.String())
-	lower := strings.ToLower(said)
-	switch {
-	case strings.Contains(lower, "incorrect password"), strings.Contains(lower, "sorry, try again"), strings.Contains(lower, "authentication failure") && h.Become.Password != "":
+	switch h.Become.Complaint(said) {
+	case dialect.PasswordRefused:
 		return fmt.Errorf("the become password is wrong: %s", said)
-	case strings.Contains(lower, "password is required"), strings.Contains(lower, "authentication failure"):
-		return fmt.Errorf("%s asks for a password: give it with -K or ansible_become_password", h.Become.Method)
-	case said != "":
+	case dialect.PasswordMissing:
+		method, _ := dialect.MethodNamed(h.Become.Method) // it has complained by its row
+		return fmt.Errorf("%s asks for a password: give it with -K or ansible_become_password", method.Shown())
+	}
+	if said != "" {
 		return fmt.Errorf("%w: %s", err, said)
 	}
 	return err
