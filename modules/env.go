@@ -46,14 +46,16 @@ type Env struct {
 	// Task is the name of the task as shown: its role's before it, its action's if it has none.
 	Task string
 
-	// Errors of the four that follow tell their ErrorKind.
+	// Errors of the five that follow tell their ErrorKind.
 
-	// Render evaluates text as a template. The result is the value itself, with unsafe text.
-	Render func(ctx context.Context, text string) (value.Value, error)
+	// Render evaluates a text of the task's as a template, if it may be one: what was a result or a fact never is. What it gives keeps its kinds.
+	Render func(ctx context.Context, text value.Value) (value.Value, error)
+	// Evaluate evaluates a text of the task's as an expression, as {{ and }} around it would, if it may be one. The result has unsafe text.
+	Evaluate func(ctx context.Context, expr value.Value) (value.Value, error)
 	// RenderFile renders a template file's text as the template module does, with its options.
 	RenderFile func(ctx context.Context, text string, o TemplateOptions) (string, error)
-	// Condition evaluates text as a conditional.
-	Condition func(ctx context.Context, text string) (bool, error)
+	// Condition evaluates a text of the task's as a conditional. One that may be none is an error.
+	Condition func(ctx context.Context, text value.Value) (bool, error)
 	// Var gives a variable rendered, with unsafe text; false if it is not defined.
 	Var func(ctx context.Context, name string) (value.Value, bool, error)
 	// Asks are questions to the session, the controller and the user.

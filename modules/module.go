@@ -47,6 +47,9 @@ type Module struct {
 	// Unrendered are arguments that the session hands over as the playbook has them, where they are a mapping's own: the
 	// module renders them itself (what assert asserts).
 	Unrendered []string
+	// Kept are arguments that keep the kinds of their text: the module has them evaluated, and what a host has said must stay data then. All other
+	// arguments of a module have unsafe text.
+	Kept []string
 	// Bare are arguments whose texts are expressions without braces.
 	Bare []string
 	// ReportsAs replaces the name as written in messages about arguments: modules that Ansible runs through

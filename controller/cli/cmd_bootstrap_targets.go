@@ -30,7 +30,7 @@ func (p *run) hostVariables(ctx context.Context, h *inventory.Host) (*connection
 	if err != nil {
 		return nil, err
 	}
-	d = vars.Combine(d, vars.HostMagic(h.Name, p.Inventory.GroupNames(h), h.File(), h.Dir()), false)
+	d = vars.Combine(d, inventory.Magic(p.Inventory, h.Name), false)
 	d = vars.Combine(d, p.Extra, false)
 	t := templar.New(templar.DictVars{Dict: d}, p.Templates)
 	return &connections.Variables{Find: func(name string) (string, bool, error) {

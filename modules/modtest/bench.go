@@ -57,6 +57,7 @@ func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 		Exec:          modules.HostExec(environ, nil),
 		Warn:          func(f string, a ...any) { b.warnings = append(b.warnings, fmt.Sprintf(f, a...)) },
 		Render:        b.render,
+		Evaluate:      b.evaluate,
 		RenderFile:    b.renderFile,
 		Condition:     b.condition,
 		Var:           b.variable,

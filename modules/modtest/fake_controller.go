@@ -23,7 +23,15 @@ import (
 )
 
 // render knows the texts of answers and "{{ name }}" for the case's variables; other text stays as it is.
-func (b *bench) render(_ context.Context, text string) (value.Value, error) {
+func (b *bench) render(_ context.Context, v value.Value) (value.Value, error) {
+	return b.rendered(value.Printed(v))
+}
+
+func (b *bench) evaluate(_ context.Context, expr value.Value) (value.Value, error) {
+	return b.rendered("{{" + value.Printed(expr) + "}}")
+}
+
+func (b *bench) rendered(text string) (value.Value, error) {
 	if v, ok := b.c.Answers[text]; ok {
 		return b.answer(v)
 	}
@@ -93,7 +101,8 @@ func (b *bench) varsFile(ctx context.Context, q modules.VarsQuery) (modules.Vars
 	return modules.VarsFile{Path: src.Path, Vars: all}, nil
 }
 
-func (b *bench) condition(_ context.Context, text string) (bool, error) {
+func (b *bench) condition(_ context.Context, c value.Value) (bool, error) {
+	text := value.Printed(c)
 	v, ok := b.c.Answers[text]
 	if !ok {
 		return false, fmt.Errorf("the case has no answer for %q", text)

@@ -88,6 +88,8 @@ type World struct {
 	Prompted *value.Dict
 	// Lazy answers hostvars, groups and other variables that only the driver has; see vars.Scope. It may be nil.
 	Lazy func(ctx context.Context, name string) (value.Value, bool, error)
+	// Named gives the name of a host as a variable, see vars.Name. Nil is that all names are those of an inventory.
+	Named func(host string) value.Value
 }
 
 // Settings are a play's own keywords, rendered.

@@ -49,7 +49,7 @@ func (p *Play) magic() *value.Dict {
 	return vars.PlayMagic(vars.PlayInfo{
 		PlaybookDir: string(p.base), ConfigFile: p.project.cfg.ConfigFile, Python: p.project.cfg.Python,
 		Name: p.name, PlayRoles: named, DependentRoles: dependent, Options: p.project.cfg.Options,
-		AllHosts: p.hosts.AllHosts, Hosts: p.hosts.Hosts, Batch: p.hosts.Batch,
+		AllHosts: p.hosts.AllHosts, Hosts: p.hosts.Hosts, Batch: p.hosts.Batch, Named: p.world.Named,
 	})
 }
 

@@ -19,11 +19,12 @@ func newHost(name string, groups []string, vars *value.Dict) change {
 			if h, err = t.addHost(name, t.groups["all"], 0); err != nil {
 				return false, err
 			}
+			h.Told = true
 		}
 		changed = h.setAll(vars, t.merge) || changed
 		for _, group := range groups {
 			known := t.groups[group] != nil
-			g, err := t.addGroup(group)
+			g, err := t.toldGroup(group)
 			if err != nil {
 				return changed, err
 			}
@@ -56,13 +57,13 @@ func grouped(host, group string, parents []string) change {
 		if h == nil {
 			return false, failf("%s cannot be matched in inventory", host)
 		}
-		g, err := t.addGroup(group)
+		g, err := t.toldGroup(group)
 		if err != nil {
 			return false, err
 		}
 		for _, name := range parents {
 			changed = changed || t.groups[name] == nil
-			p, err := t.addGroup(name)
+			p, err := t.toldGroup(name)
 			if err != nil {
 				return changed, err
 			}
@@ -77,4 +78,14 @@ func grouped(host, group string, parents []string) change {
 		}
 		return changed, nil
 	}
+}
+
+// toldGroup is addGroup for a task of the run.
+func (t *tree) toldGroup(name string) (*Group, error) {
+	before := len(t.groupList)
+	g, err := t.addGroup(name)
+	if err == nil && len(t.groupList) > before {
+		g.Told = true
+	}
+	return g, err
 }

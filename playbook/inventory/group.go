@@ -6,11 +6,14 @@ import (
 	"strings"
 
 	"hark/modules/py/value"
+	"hark/playbook/vars"
 )
 
 // Group is a group of hosts and groups. Its name does not change; the rest belongs to the Inventory.
 type Group struct {
 	Name string
+	// Told marks a group that a task of the run has made: its name may be of a host's making.
+	Told bool
 
 	depth, priority   int
 	vars              *value.Dict
@@ -20,6 +23,9 @@ type Group struct {
 	cached            []*Host // hosts with those of the descendants; nil when unknown
 	id                int     // its place among all groups
 }
+
+// variable is the name as a variable.
+func (g *Group) variable() value.Value { return vars.Name(g.Name, g.Told) }
 
 // sink gives the group at least the depth, and what is below it one more each. There are no loops.
 func (g *Group) sink(depth int) {

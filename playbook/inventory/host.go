@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hark/modules/py/value"
+	"hark/playbook/vars"
 )
 
 // Host is one host. Its fields are set when it is made; its groups and variables belong to the Inventory.
@@ -13,6 +14,8 @@ type Host struct {
 	Address string
 	// Implicit marks the localhost that no source names: it is in no group, but has the variables of all.
 	Implicit bool
+	// Told marks a host that a task of the run has added: its name may be of another host's making.
+	Told bool
 
 	source *source
 	vars   *value.Dict // nil when there are none
@@ -55,6 +58,20 @@ func (h *Host) allGroups() []*Group {
 	}
 	for _, g := range h.groups {
 		add(g)
+	}
+	return out
+}
+
+// variable is the name as a variable.
+func (h *Host) variable() value.Value { return vars.Name(h.Name, h.Told) }
+
+// groupNamesOf are the names of groups as variables.
+func groupNamesOf(groups []*Group) []value.Value {
+	var out []value.Value
+	for _, g := range groups {
+		if g.Name != "all" {
+			out = append(out, g.variable())
+		}
 	}
 	return out
 }

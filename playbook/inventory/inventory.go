@@ -12,6 +12,7 @@ import (
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/syntax"
+	"hark/playbook/vars"
 )
 
 // Options say what to load and how.
@@ -228,6 +229,31 @@ func (inv *Inventory) GroupsDict() *value.Dict {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	return inv.tree.groupMembers()
+}
+
+// Magic are the magic variables of a host that an inventory knows. A host that it does not have is one by its name alone, and from no file.
+func Magic(inv *Inventory, name string) *value.Dict {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	h := inv.tree.host(name)
+	if h != nil && !h.Implicit {
+		return magic(h)
+	}
+	d := vars.HostMagic(vars.Name(name, h == nil), nil, "", "")
+	if h != nil {
+		d = magic(h)
+	}
+	d.Delete(value.Str("inventory_file"))
+	d.Delete(value.Str("inventory_dir"))
+	return d
+}
+
+// Named gives the names of hosts as variables. That of a host which no source gives is data.
+func Named(inv *Inventory) func(host string) value.Value {
+	return func(name string) value.Value {
+		h := inv.Host(name)
+		return vars.Name(name, h == nil || h.Told)
+	}
 }
 
 // GroupNames is the magic variable group_names: the names of all groups of the host but all, sorted.

@@ -173,16 +173,13 @@ func withoutInternal(d *value.Dict) *value.Dict {
 	return d
 }
 
-func names[T any](list []T, name func(T) string) *value.List {
+func names[T any](list []T, name func(T) value.Value) *value.List {
 	l := value.NewList()
 	for _, x := range list {
-		l.Items = append(l.Items, value.YAMLStr(name(x)))
+		l.Items = append(l.Items, name(x))
 	}
 	return l
 }
-
-func hostName(h *Host) string   { return h.Name }
-func groupName(g *Group) string { return g.Name }
 
 // json is the form of inventory scripts.
 func (l *lister) json() (*value.Dict, error) {
@@ -212,10 +209,10 @@ func (l *lister) json() (*value.Dict, error) {
 func (l *lister) jsonGroup(g *Group, out *value.Dict) error {
 	entry := value.NewDict()
 	if hosts := l.own(g); g.Name != "all" && len(hosts) > 0 {
-		entry.Set("hosts", names(hosts, hostName))
+		entry.Set("hosts", names(hosts, (*Host).variable))
 	}
 	if len(g.children) > 0 {
-		entry.Set("children", names(g.children, groupName))
+		entry.Set("children", names(g.children, (*Group).variable))
 	}
 	for _, c := range g.children {
 		if !l.once(c) {

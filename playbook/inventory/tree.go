@@ -214,7 +214,7 @@ func (t *tree) groupMembers() *value.Dict {
 	if t.members == nil {
 		d := value.NewDict()
 		for _, g := range t.groupList {
-			d.Set(g.Name, names(g.allHosts(), hostName))
+			d.SetKey(g.variable(), names(g.allHosts(), (*Host).variable))
 		}
 		t.members = d
 	}

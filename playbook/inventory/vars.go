@@ -45,7 +45,9 @@ func (v *variables) withMagic(h *Host) (*value.Dict, error) {
 	return out, err
 }
 
-func magic(h *Host) *value.Dict { return vars.HostMagic(h.Name, h.groupNames(), h.File(), h.Dir()) }
+func magic(h *Host) *value.Dict {
+	return vars.HostMagic(h.variable(), groupNamesOf(h.allGroups()), h.File(), h.Dir())
+}
 
 // ofGroups are those that all hosts of the same groups share. They must not be changed.
 func (v *variables) ofGroups(h *Host, stage Stage) (*value.Dict, error) {

@@ -44,19 +44,42 @@ func searchPath(search []string, magic *value.Dict) []string {
 	return append(slices.Clone(search), string(dir))
 }
 
-// HostMagic are Host.Magic. Groups are the host's groups without all; file and dir are of the
-// inventory source that named the host, "" if there was none.
-func HostMagic(name string, groups []string, file, dir string) *value.Dict {
-	d := value.NewDict()
-	d.Set("inventory_hostname", value.YAMLStr(name))
-	short := name
-	if _, err := netip.ParseAddr(name); err != nil {
-		short, _, _ = strings.Cut(name, ".")
+// Name is the name of a host or a group as a variable. One that a source of the inventory gave is a str of Python. One that the run has given
+// (add_host, group_by) may be of a host's making, and is data like any result.
+func Name(name string, told bool) value.Value {
+	if told {
+		return value.UnsafeStr(name)
 	}
-	d.Set("inventory_hostname_short", value.YAMLStr(short))
+	return value.Str(name)
+}
+
+// Names are the names of hosts as a variable. Each is as named has it, which may be nil for those of an inventory.
+func Names(hosts []string, named func(host string) value.Value) *value.List {
+	out := &value.List{Items: make([]value.Value, len(hosts))}
+	for i, host := range hosts {
+		if named == nil {
+			out.Items[i] = Name(host, false)
+			continue
+		}
+		out.Items[i] = named(host)
+	}
+	return out
+}
+
+// HostMagic are Host.Magic, of names by Name. Groups are the host's groups without all; file and dir are of the inventory source that named the
+// host, "" if there was none.
+func HostMagic(name value.Value, groups []value.Value, file, dir string) *value.Dict {
+	d := value.NewDict()
+	d.Set("inventory_hostname", name)
+	text, _ := value.Text(name)
+	short := text
+	if _, err := netip.ParseAddr(text); err != nil {
+		short, _, _ = strings.Cut(text, ".")
+	}
+	d.Set("inventory_hostname_short", value.TextLike(name, short))
 	sorted := slices.Clone(groups)
-	slices.Sort(sorted)
-	d.Set("group_names", value.KindYAML.Texts(sorted))
+	slices.SortFunc(sorted, func(a, b value.Value) int { return strings.Compare(value.Printed(a), value.Printed(b)) })
+	d.Set("group_names", value.NewList(sorted...))
 	d.Set("inventory_file", orNone(file))
 	d.Set("inventory_dir", orNone(dir))
 	return d
@@ -70,6 +93,8 @@ type PlayInfo struct {
 	Name        string // of the play, rendered
 	// Hosts are the hosts of the play's pattern, Batch those of the batch; both without hosts that failed earlier.
 	AllHosts, Hosts, Batch []string
+	// Named gives the name of a host as a variable; nil if all names are those of an inventory.
+	Named func(host string) value.Value
 	// PlayRoles are the roles that the play names, DependentRoles those that meta/main.yml brings.
 	PlayRoles, DependentRoles []string
 	Options                   Options
@@ -99,10 +124,10 @@ func PlayMagic(p PlayInfo) *value.Dict {
 	d.Set("ansible_dependent_role_names", value.KindYAML.Texts(union(p.DependentRoles, nil)))
 	d.Set("role_names", value.KindYAML.Texts(p.PlayRoles))
 	d.Set("ansible_play_name", value.YAMLStr(p.Name))
-	d.Set("ansible_play_hosts_all", value.KindYAML.Texts(p.AllHosts))
-	d.Set("ansible_play_hosts", value.KindYAML.Texts(p.Hosts))
-	d.Set("ansible_play_batch", value.KindYAML.Texts(p.Batch))
-	d.Set("play_hosts", value.KindYAML.Texts(p.Batch))
+	d.Set("ansible_play_hosts_all", Names(p.AllHosts, p.Named))
+	d.Set("ansible_play_hosts", Names(p.Hosts, p.Named))
+	d.Set("ansible_play_batch", Names(p.Batch, p.Named))
+	d.Set("play_hosts", Names(p.Batch, p.Named))
 	return Combine(d, optionMagic(p.Options), false)
 }
 

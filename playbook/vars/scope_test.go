@@ -123,7 +123,7 @@ func TestMagicVariablesWinAsInAnsible(t *testing.T) {
 		if c[0] != "magic" || c[3] == "error" || c[1] == "ansible_host" {
 			continue
 		}
-		h := &Host{Magic: HostMagic("h1", []string{"g"}, "/p/inventory.yml", "/p")}
+		h := &Host{Magic: HostMagic(Name("h1", false), []value.Value{Name("g", false)}, "/p/inventory.yml", "/p")}
 		sh := &Shared{InjectFacts: true, Magic: PlayMagic(PlayInfo{PlaybookDir: "/p", Batch: []string{"h1"}})}
 		st := Step{Search: []string{"/p/roles/mine"}}
 		set(h, sh, &st, c[2], c[1], value.YAMLStr("set"))

@@ -23,15 +23,15 @@ func (c *caller) arguments(ctx context.Context) (*value.Dict, error) {
 	if c.mod.Has(modules.SetsVariables) {
 		args = c.f.args.Copy()
 	}
+	for _, name := range c.mod.Kept {
+		if v, ok := c.f.args.Get(name); ok {
+			args.Put(name, v)
+		}
+	}
 	for _, name := range c.mod.Unrendered { // it renders them itself
-		raw, ok := c.e.s.Args.Get(name)
-		if !ok {
-			continue
+		if raw, ok := c.e.s.Args.Get(name); ok {
+			args.Put(name, raw)
 		}
-		if raw, err = value.ToPlain(raw); err != nil {
-			return nil, err
-		}
-		args.Put(name, raw)
 	}
 	return args, nil
 }

@@ -136,7 +136,7 @@ func (c *caller) perform(ctx context.Context, args *value.Dict) (*result.Result,
 	if err != nil {
 		return nil, err
 	}
-	d := &door{e: c.e, args: c.f.args, mod: c.mod, local: c.isLocal, host: c.onHost, blame: c.blame}
+	d := &door{e: c.e, mod: c.mod, local: c.isLocal, host: c.onHost, blame: c.blame}
 	env, err := d.env(wired, c.way, c.title)
 	if err != nil {
 		return final(failure("%v", err)), nil

@@ -5,22 +5,21 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/modules/treesync"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )
 
 // door is by what a module reaches the session that runs it: it can render, ask, and find files of the controller.
 type door struct {
-	e    *eval
-	args *value.Dict // of the task, rendered
-	mod  *modules.Module
+	e   *eval
+	mod *modules.Module
 	// local and host are those of modules.Asks.
 	local func(ctx context.Context) (bool, error)
 	host  func(ctx context.Context, module string, args *value.Dict) (*value.Dict, error)
@@ -56,7 +55,8 @@ func (d *door) env(c wire.Call, w way, title string) (*call.Env, error) {
 	env.Env.Background = c.Async > 0
 	env.Env.Local, env.Env.Delegate = w.f.connection == "local", w.f.delegate
 	env.Env.Open = func(ctx context.Context, digest string) (io.ReadCloser, error) { return e.g.blobs.reader(ctx, digest) }
-	env.Env.Render, env.Env.RenderFile, env.Env.Condition, env.Env.Var = d.render, d.renderFile, d.condition, d.variable
+	env.Env.Render, env.Env.Evaluate, env.Env.RenderFile = d.render, d.evaluate, d.renderFile
+	env.Env.Condition, env.Env.Var = d.condition, d.variable
 	if d.mod.Session {
 		env.Env.Asks = d.asks()
 	}
@@ -89,21 +89,26 @@ func (d *door) files() []string {
 	return slices.Compact(all)
 }
 
-// render renders text for a module. Text that a module made of an unsafe argument is unsafe too, as Python's text is
-// in Ansible: it stays as it is.
-func (d *door) render(ctx context.Context, text string) (value.Value, error) {
-	if d.e.tagged() && d.mod.Has(modules.ShowsOnly) {
-		name := strings.TrimSuffix(strings.TrimPrefix(text, "{{"), "}}")
-		if _, trusts := trusted(ctx, d.e, name).(value.YAMLStr); !trusts {
-			return d.blame.untrusted(name)
+// render renders a text of the task's for a module. At level 2.19 only a list takes the place of what is asserted.
+func (d *door) render(ctx context.Context, text value.Value) (value.Value, error) {
+	v, err := d.e.tpl.Template(ctx, text)
+	if d.e.tagged() && slices.Contains(d.mod.Unrendered, "that") {
+		if _, isList := v.(*value.List); err != nil || !isList || !templar.AllTemplate(value.Printed(text)) {
+			return text, nil
 		}
 	}
-	if tainted(d.args, text) || d.e.tagged() && slices.Contains(d.mod.Unrendered, "that") && !listed(ctx, d.e, text) {
-		return value.UnsafeStr(text), nil
+	return v, d.e.check(ctx, err)
+}
+
+// evaluate evaluates an expression for a module. At level 2.14 one that may be none stays a text, braces and all, as in Ansible.
+func (d *door) evaluate(ctx context.Context, expr value.Value) (value.Value, error) {
+	text, _ := value.Text(expr)
+	if d.e.tagged() && !templar.Trusted(expr) {
+		return d.blame.untrusted(text)
 	}
-	v, err := d.e.tpl.Template(ctx, value.YAMLStr(text))
-	if d.e.tagged() && d.mod.Has(modules.ShowsOnly) && err != nil {
-		return d.blame.looked(ctx, text, err)
+	v, err := d.e.tpl.Template(ctx, templar.Braced(expr))
+	if d.e.tagged() && err != nil {
+		return d.blame.looked(ctx, expr, err)
 	}
 	if err != nil {
 		return nil, d.e.check(ctx, err)
@@ -111,30 +116,9 @@ func (d *door) render(ctx context.Context, text string) (value.Value, error) {
 	return value.ToPlain(v)
 }
 
-// tainted tells whether text holds an unsafe one among the values.
-func tainted(v value.Value, text string) bool {
-	switch v := v.(type) {
-	case value.UnsafeStr:
-		return v != "" && strings.Contains(text, string(v))
-	case *value.List:
-		return slices.ContainsFunc(v.Items, func(item value.Value) bool { return tainted(item, text) })
-	case *value.Dict:
-		for i := 0; i < v.Len(); i++ {
-			if _, item := v.At(i); tainted(item, text) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (d *door) condition(ctx context.Context, text string) (bool, error) {
-	var c value.Value = value.YAMLStr(text)
-	if d.e.tagged() {
-		c = trusted(ctx, d.e, text)
-	}
+func (d *door) condition(ctx context.Context, c value.Value) (bool, error) {
 	ok, _, err := d.e.tpl.Condition(ctx, c)
-	return ok, d.blame.caused(d.e.check(ctx, err), spot{text: text})
+	return ok, d.blame.caused(d.e.check(ctx, err), spot{text: value.Printed(c)})
 }
 
 func (d *door) variable(ctx context.Context, name string) (value.Value, bool, error) {

@@ -42,8 +42,8 @@ func (b *blame) caused(err error, about spot) error {
 }
 
 // looked is what debug shows for a var that cannot be rendered.
-func (b *blame) looked(ctx context.Context, text string, err error) (value.Value, error) {
-	name := strings.TrimSuffix(strings.TrimPrefix(text, "{{"), "}}")
+func (b *blame) looked(ctx context.Context, expr value.Value, err error) (value.Value, error) {
+	name := value.Printed(expr)
 	if templar.IsUndefined(err) {
 		m := &marks{about: name}
 		v, err := templar.Marked(ctx, b.e.tpl, name, func(err error) string { return m.mark(err, name) })
@@ -75,42 +75,6 @@ func (b *blame) untrusted(name string) (value.Value, error) {
 	msg := "Error while resolving `var` expression."
 	b.cause = (&fault{text: err.Error(), links: []link{{msg: err.Error(), spot: at, help: helpOf(err)}}}).under(link{msg: msg, spot: at})
 	return nil, b.cause
-}
-
-// listed tells that a text as the condition of assert is a template that gives a list.
-func listed(ctx context.Context, e *eval, text string) bool {
-	v, err := e.tpl.Template(ctx, value.YAMLStr(text))
-	_, isList := v.(*value.List)
-	return err == nil && isList && templar.AllTemplate(text)
-}
-
-// trusted is a condition of the task's arguments with its trust: that of the playbook's text, or of the variable that it comes from.
-func trusted(ctx context.Context, e *eval, text string) value.Value {
-	for i := range e.s.Args.Len() {
-		_, raw := e.s.Args.At(i)
-		if trusts(raw, text) {
-			return value.YAMLStr(text)
-		}
-		if v, err := e.tpl.Template(ctx, raw); err == nil && trusts(v, text) {
-			return value.YAMLStr(text)
-		}
-	}
-	return value.Str(text)
-}
-
-// trusts tells that a text stands in a value as one of the playbook.
-func trusts(v value.Value, text string) bool {
-	switch v := v.(type) {
-	case value.YAMLStr:
-		return string(v) == text
-	case *value.List:
-		for _, item := range v.Items {
-			if trusts(item, text) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // tell tells what failed: a template of the module's, the stage on the controller, or the module or action itself. args are the task's.

@@ -31,22 +31,8 @@ func (h hosts) Vars(name string) (*value.Dict, bool) {
 	return d, true
 }
 
-// Magic implements answer.Hosts. A host that the inventory does not have is one by its name alone,
-// and from no file.
-func (h hosts) Magic(name string) *value.Dict {
-	host := h.inv.Host(name)
-	if host != nil && !host.Implicit {
-		return vars.HostMagic(name, h.inv.GroupNames(host), host.File(), host.Dir())
-	}
-	var groups []string
-	if host != nil {
-		groups = h.inv.GroupNames(host)
-	}
-	magic := vars.HostMagic(name, groups, "", "")
-	magic.Delete(value.YAMLStr("inventory_file"))
-	magic.Delete(value.YAMLStr("inventory_dir"))
-	return magic
-}
+// Magic implements answer.Hosts.
+func (h hosts) Magic(name string) *value.Dict { return inventory.Magic(h.inv, name) }
 
 // Groups implements answer.Hosts.
 func (h hosts) Groups() *value.Dict { return h.inv.GroupsDict() }

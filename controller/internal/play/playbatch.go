@@ -117,7 +117,7 @@ func (p *playBatch) variables(host string) *value.Dict {
 		return nil
 	}
 	for name, hosts := range map[string][]string{"ansible_play_hosts_all": p.all, "ansible_play_hosts": p.left(p.all), "ansible_play_batch": p.left(p.hosts)} {
-		all.Set(name, value.KindYAML.Texts(hosts))
+		all.Set(name, vars.Names(hosts, p.world.Named))
 	}
 	return all
 }
@@ -184,7 +184,7 @@ func (p *playBatch) needFacts() map[string]bool {
 func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before *batchRun) *batchRun {
 	r := p.r
 	b := &batchRun{
-		r: r, plan: unit.Plan, hosts: p.hosts, steps: steps.Of(unit.Plan), present: newPresence(p.hosts, p.all, r.fates.Hosts()), errands: newErrands(r.stopped),
+		r: r, plan: unit.Plan, hosts: p.hosts, steps: steps.Of(unit.Plan), present: newPresence(p.hosts, p.all, r.fates.Hosts(), p.world.Named), errands: newErrands(r.stopped),
 	}
 	var resumeAt map[string]plan.ID
 	var was *strategy.Machine

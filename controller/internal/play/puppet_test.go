@@ -295,7 +295,7 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 	r.facts = newFactKeeper(nil, r.mirror, nil)
 	of := steps.Of(p)
 	b := &batchRun{
-		r: r, plan: p, hosts: hosts, steps: of, present: newPresence(hosts, hosts, nil), errands: newErrands(r.stopped),
+		r: r, plan: p, hosts: hosts, steps: of, present: newPresence(hosts, hosts, nil, nil), errands: newErrands(r.stopped),
 		order:   display.New(display.Config{View: shown, Warn: func(string) {}, Recap: r.recap, Steps: of, Free: p.Play.Free(), Hosts: hosts}),
 		machine: strategy.New(strategy.Config{Hosts: hosts, Gated: p.Play.Gated, Free: p.Play.Free(), Blocks: of, Fates: r.fates}),
 		starts:  &sessions.Starts{Base: wire.Start{Run: "test", Play: p.Play.ID}, Whole: p.Written(), Vars: r.mirror.Start},

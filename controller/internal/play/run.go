@@ -174,7 +174,7 @@ func (r *runner) book(ctx context.Context, i int, status *Status) (broke bool, e
 
 // play runs one play, batch by batch. It tells whether the playbook ends with it.
 func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *Status) (broke bool, err error) {
-	world := compile.World{Lazy: r.mirror.Lazy}
+	world := compile.World{Lazy: r.mirror.Lazy, Named: inventory.Named(r.in.Inventory)}
 	if world.Prompted, err = r.askVariables(ctx, p, world); err != nil {
 		return true, err
 	}

@@ -7,6 +7,7 @@ import (
 	"hark/controller/internal/runs/rollout"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
+	"hark/playbook/inventory"
 )
 
 // Staging brings the plays of a run to their hosts stage by stage: all plays to the hosts of the first, then all to those of the second. Plays know
@@ -160,7 +161,7 @@ func (r *runner) over(ctx context.Context, status Status, err error) (Status, er
 func (r *runner) cut(ctx context.Context) error {
 	for _, pb := range r.in.Playbooks {
 		for _, p := range pb.Plays {
-			world := compile.World{Lazy: r.mirror.Lazy}
+			world := compile.World{Lazy: r.mirror.Lazy, Named: inventory.Named(r.in.Inventory)}
 			var err error
 			if world.Prompted, err = r.askVariables(ctx, p, world); err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 
 	"hark/modules/py/value"
 	"hark/playbook/plan"
+	"hark/playbook/vars"
 )
 
 // whereabouts are the steps that hosts do or stand at. They belong to the goroutine of the batch.
@@ -47,16 +48,17 @@ func (w *whereabouts) isDoing(host string) bool { return w.doing[host] }
 
 // presence is who still takes part, for the magic variables that change while a play runs. It is safe for concurrent use.
 type presence struct {
-	hosts []string // of the batch
-	all   []string // of the play
+	hosts []string                      // of the batch
+	all   []string                      // of the play
+	named func(host string) value.Value // the name of a host as a variable, see vars.Names
 
 	mu   sync.Mutex
 	gone map[string]bool // hosts that failed or went away: guarded by mu
 }
 
 // newPresence begins without the hosts that are out.
-func newPresence(hosts, all []string, out []string) *presence {
-	p := &presence{hosts: hosts, all: all, gone: map[string]bool{}}
+func newPresence(hosts, all []string, out []string, named func(host string) value.Value) *presence {
+	p := &presence{hosts: hosts, all: all, named: named, gone: map[string]bool{}}
 	p.leave(out...)
 	return p
 }
@@ -95,15 +97,15 @@ func (p *presence) magic(name string) (value.Value, bool) {
 	switch name {
 	case "ansible_play_hosts":
 		here, _ := p.of(p.all)
-		return value.KindYAML.Texts(here), true
+		return vars.Names(here, p.named), true
 	case "ansible_play_batch", "play_hosts", "ansible_current_hosts":
 		here, _ := p.of(p.hosts)
-		return value.KindYAML.Texts(here), true
+		return vars.Names(here, p.named), true
 	case "ansible_play_hosts_all":
-		return value.KindYAML.Texts(p.all), true
+		return vars.Names(p.all, p.named), true
 	case "ansible_failed_hosts":
 		_, gone := p.of(p.hosts)
-		return value.KindYAML.Texts(gone), true
+		return vars.Names(gone, p.named), true
 	}
 	return nil, false
 }

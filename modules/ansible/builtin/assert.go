@@ -13,7 +13,7 @@ import (
 // Assert fails unless all its conditions hold.
 var Assert = modules.Define("ansible.builtin.assert", "Asserts given expressions are true.", runAssert, modules.IsPure, modules.Is(modules.IsAction),
 	modules.With(func(m *modules.Module) {
-		m.AnyArgs, m.Unrendered, m.Bare = true, []string{"that"}, []string{"that"}
+		m.AnyArgs, m.Unrendered, m.Kept, m.Bare = true, []string{"that"}, []string{"that"}, []string{"that"}
 		m.Examples = "- ansible.builtin.assert:\n    that: [\"memory > 512\", \"'web' in group_names\"]\n    fail_msg: This host is too small\n"
 	}))
 
@@ -96,8 +96,8 @@ func message(env *modules.Env, v value.Value, otherwise, name, names string) (va
 
 // conditionsOf are the conditions: a text may be a template that gives a list of them.
 func conditionsOf(ctx context.Context, env *modules.Env, that value.Value) ([]value.Value, error) {
-	if text, ok := value.Text(that); ok {
-		v, err := env.Render(ctx, text)
+	if value.IsText(that) {
+		v, err := env.Render(ctx, that)
 		if err != nil {
 			return nil, modules.Raise("%v", err)
 		}
@@ -121,7 +121,7 @@ func holds(ctx context.Context, env *modules.Env, that value.Value) (value.Value
 	if text == "" {
 		return nil, nil
 	}
-	yes, err := env.Condition(ctx, text)
+	yes, err := env.Condition(ctx, that)
 	if err != nil {
 		return nil, modules.Raise("%v", err)
 	}

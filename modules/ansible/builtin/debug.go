@@ -14,7 +14,7 @@ import (
 // Debug shows a message or a variable.
 var Debug = modules.Define("ansible.builtin.debug", "Print statements during execution.", runDebug, modules.IsPure, modules.Is(modules.ShowsOnly|modules.IsAction),
 	modules.With(func(m *modules.Module) {
-		m.AnyArgs, m.Bare = true, []string{"var"}
+		m.AnyArgs, m.Kept, m.Bare = true, []string{"var"}, []string{"var"}
 		m.Examples = "- ansible.builtin.debug: {msg: \"{{ inventory_hostname }} runs {{ ansible_distribution }}\"}\n- ansible.builtin.debug: {var: \"hostvars[inventory_hostname]\", verbosity: 2}\n"
 	}))
 
@@ -84,7 +84,7 @@ func evaluated(ctx context.Context, env *modules.Env, v value.Value) (string, an
 		}
 		return key, undefined + reason, nil
 	}
-	val, err := env.Render(ctx, "{{"+text+"}}")
+	val, err := env.Evaluate(ctx, v)
 	if modules.IsUndefined(err) {
 		if reason != "" {
 			reason += err.Error()

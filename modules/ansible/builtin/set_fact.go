@@ -21,7 +21,7 @@ type setFactArgs struct {
 	Facts     *value.Dict `arg:"*"`
 }
 
-func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.Result, error) {
+func runSetFact(_ context.Context, env *modules.Env, a setFactArgs) (modules.Result, error) {
 	if a.Facts.Len() == 0 {
 		return modules.Result{}, modules.ActionFail("", "No key/value pairs provided, at least one is required for this action to succeed")
 	}
@@ -35,10 +35,7 @@ func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.R
 	facts := value.NewDict()
 	for i := range a.Facts.Len() {
 		written, v := a.Facts.At(i)
-		name, err := renderedName(ctx, env, modules.Str(written))
-		if err != nil {
-			return modules.Result{}, err
-		}
+		name := modules.Str(written)
 		if !env.NamesVariable(name) {
 			return modules.Result{}, modules.ActionFail("", badName, name)
 		}
@@ -48,18 +45,6 @@ func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.R
 		facts.SetKey(value.Str(name), v) // as it was given: it may hold templates
 	}
 	return modules.Result{Facts: facts, Data: value.DictOf("changed", modules.Here), Marks: result.Marks{Cacheable: result.FlagOf(cacheable)}}, nil
-}
-
-// renderedName is the name of a fact, which may be a template itself.
-func renderedName(ctx context.Context, env *modules.Env, name string) (string, error) {
-	if env.Render == nil || !strings.Contains(name, "{") {
-		return name, nil
-	}
-	v, err := env.Render(ctx, name)
-	if err != nil {
-		return "", err
-	}
-	return modules.Str(v), nil
 }
 
 // boolWord turns the words of a k=v argument that mean a bool into one.

@@ -136,6 +136,21 @@ func (t *Templar) warn(msg string) {
 	}
 }
 
+// Trusted tells that v is text of a playbook, an inventory, a file of variables or the command line, which may be a template or an expression.
+func Trusted(v value.Value) bool {
+	_, ok := v.(value.YAMLStr)
+	return ok
+}
+
+// Braced is the text of an expression as a template that is nothing else, as far as the text may be one.
+func Braced(v value.Value) value.Value {
+	s, _ := value.Text(v)
+	if s = "{{" + s + "}}"; Trusted(v) {
+		return value.YAMLStr(s)
+	}
+	return value.TextLike(v, s)
+}
+
 // rendering is how a value is rendered.
 type rendering struct {
 	settings
