@@ -10,15 +10,8 @@ import (
 // Censored stands where a value is nothing but a secret.
 const Censored = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
-// Censor replaces secrets in v, as Ansible does with the values of no_log parameters: a text that is one
-// becomes Censored, one that contains it has stars instead. Keys stay. v itself is not changed.
-func Censor(v value.Value, secrets []string) value.Value {
-	if len(secrets) == 0 {
-		return v
-	}
-	return censored(v, secrets)
-}
-
+// censored replaces secrets in v, as Ansible does with the values of no_log parameters: a text that is a secret becomes
+// Censored, and one that contains a secret has stars instead. Keys stay. v itself is not changed.
 func censored(v value.Value, secrets []string) value.Value {
 	switch v := v.(type) {
 	case *value.List:

@@ -83,9 +83,6 @@ const StandingDuty = "duty"
 // StandingKeys is where a keeper puts the key of a week's words, closed for each reader. No duty's name begins with _.
 func StandingKeys(keeper, week string) string { return Standing(keeper, "_keys", week) }
 
-// StandingReport is where a keeper puts what it says of itself.
-func StandingReport(keeper string) string { return Standing(keeper, StandingSelf, StandingDuty) }
-
 // StandingSelf is in place of a duty where a keeper puts what it says of itself.
 const StandingSelf = "_keeper"
 

@@ -137,9 +137,6 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 	if l.wanted() && err == nil {
 		err = l.print(ctx, names, books)
 	}
-	if j.moving() {
-		l.move(absolutes(j.app, names))
-	}
 	if l.wanted() || err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ const pageHead = `<!-- Made from playbook/level/table.go: go test ./playbook/lev
 hark speaks the language of ansible-core 2.14, and with the levels 2.19 to 2.22 those of the later releases; [language.md](language.md#language-levels) tells how one is chosen.
 The releases from 2.15 to 2.18 are of level 2.14; what they changed is built at level 2.19. A level does all rows up to its release. Those up to 2.19 were seen beside ansible-core 2.14.18 and 2.19.11,
 later ones beside 2.19.11 and 2.22.0b2 under the same Python. 2.20 and 2.21 could not be had: their rows are dated by the release notes, and what these do not date by the rework of results in 2.21 that it came with.
-[Moving a project](language.md#moving-a-project) tells how to have the places of a project named that rows speak of.
 
 `
 

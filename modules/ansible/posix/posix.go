@@ -8,7 +8,6 @@ import (
 // All are the modules of the collection.
 func All() []*modules.Module {
 	return []*modules.Module{
-		ACL,
 		AuthorizedKey,
 		Firewalld,
 		Mount,

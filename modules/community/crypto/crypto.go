@@ -3,13 +3,11 @@
 package crypto
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
 	"hark/modules"
-	"hark/modules/community/crypto/internal/pki"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
@@ -20,14 +18,7 @@ import (
 func All() []*modules.Module {
 	return []*modules.Module{
 		OpensshKeypair,
-		OpensslCSR,
-		OpensslCSRInfo,
-		OpensslCSRPipe,
 		OpensslPrivatekey,
-		OpensslPrivatekeyInfo,
-		X509Certificate,
-		X509CertificateInfo,
-		X509CertificatePipe,
 	}
 }
 
@@ -129,42 +120,4 @@ func drop(res *modules.Result, f file) error {
 	var err error
 	res.Changed, err = remove(f.path, f.check)
 	return err
-}
-
-// readKey loads a private key from its file or from the argument that holds it.
-func readKey(path, content, passphrase *string) (pki.PrivateKey, error) {
-	raw, err := readEither(path, content)
-	if err != nil {
-		return nil, err
-	}
-	key, err := pki.LoadKey(raw, passphrase)
-	switch {
-	case errors.Is(err, pki.ErrPassphrase):
-		return nil, tool.Fail(nil, "%v", err)
-	case err != nil:
-		// Ansible says so whatever keeps a key from being read.
-		return nil, tool.Fail(nil, "Wrong passphrase provided for private key")
-	}
-	return key, nil
-}
-
-// infoDiff is what a diff tells of a file: nothing if there is none, and whether it could be read.
-func infoDiff(raw []byte, key string, info func() (*value.Dict, error)) *value.Dict {
-	if raw == nil {
-		return value.NewDict()
-	}
-	told, err := info()
-	if err != nil {
-		return value.DictOf(key, false)
-	}
-	told.Put(key, true)
-	return told
-}
-
-// listed is a list, or nil if it was not given.
-func listed(list []string) any {
-	if list == nil {
-		return nil
-	}
-	return list
 }

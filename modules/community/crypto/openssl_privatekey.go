@@ -253,7 +253,7 @@ func (k *keyFile) info(raw []byte) *value.Dict {
 	if err != nil {
 		return value.DictOf("can_parse_key", false, "key_is_consistent", nil)
 	}
-	info, err := pki.KeyInfo(key.Public(), pki.Style{Brief: true})
+	info, err := pki.KeyInfo(key.Public())
 	if err != nil {
 		return value.DictOf("can_parse_key", false, "key_is_consistent", nil)
 	}

@@ -11,11 +11,8 @@ import (
 
 func TestCases(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir()) // where copies of what was there go
-	disks := modtest.Options{Tools: modtest.Tools(t, "disk")}
 	modtest.Collection(t, All(), map[string]modtest.Options{
-		"archive":    {Any: []string{"size"}},
-		"filesystem": disks, "lvg": disks, "lvol": disks, "parted": disks,
-		"git_config_info": {Tools: modtest.Tools(t, "git_config")},
+		"archive": {Any: []string{"size"}},
 	})
 }
 

@@ -153,9 +153,3 @@ func (r *refs) condition(c value.Value) {
 	}
 	r.text("{% if " + s + " %}{% endif %}")
 }
-
-// Outline is what a text consists of as a template, see jinja.Outline.
-func Outline(text string) ([]*jinja.Part, error) { return jinja.Outline(text, newSyntax()) }
-
-// OutlineExpr is the outline of a bare expression.
-func OutlineExpr(text string) (*jinja.Part, error) { return jinja.OutlineExpr(text, newSyntax()) }

@@ -6,15 +6,6 @@ import (
 	"hark/modules/py/value"
 )
 
-// Header is what the tagged language refuses of the header of a template; nil if it takes it, or if there is none.
-func Header(text string) error {
-	if !strings.HasPrefix(text, overrideHeader) {
-		return nil
-	}
-	p := &program{src: text}
-	return p.readTaggedHeader()
-}
-
 // readTaggedHeader is readHeader in the tagged language, which refuses what it does not know.
 func (p *program) readTaggedHeader() error {
 	refuse := func(msg string) error {

@@ -42,12 +42,6 @@ func (t *Task) add(s State, text string, whole int, host int32, line int) {
 	g.hosts.add(host)
 }
 
-// Says is the text of a result: message, return code, output and differences.
-func Says(res view.Result) string {
-	text, _ := says(res)
-	return text
-}
-
 // says is the text of a result, and its length.
 func says(res view.Result) (text string, whole int) {
 	o := res.Outcome

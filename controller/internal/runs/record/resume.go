@@ -110,9 +110,6 @@ func (b *BrokenOff) learn(l *Line) {
 	}
 }
 
-// Fate is how a host came out, as far as the record tells; "" for one without any result.
-func (b *BrokenOff) Fate(host string) Fate { return b.sum.fates[host] }
-
 // Has tells whether the record has the end of a task on a host.
 func (b *BrokenOff) Has(t view.Task, host string) bool {
 	for number := len(b.steps); number > 0; number-- {

@@ -1,4 +1,4 @@
-// Package crontab reads and writes tables of jobs, users' and those in files, as cron and cronvar change them.
+// Package crontab reads and writes tables of jobs, users' and those in files, as the module cron changes them.
 package crontab
 
 import (

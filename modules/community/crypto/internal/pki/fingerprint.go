@@ -38,9 +38,3 @@ func Colons(b []byte) string {
 	}
 	return strings.Join(parts, ":")
 }
-
-// sha256Of is the one sum that a diff shows.
-func sha256Of(b []byte) *value.Dict {
-	sum := sha256.Sum256(b)
-	return value.DictOf("sha256", Colons(sum[:]))
-}
