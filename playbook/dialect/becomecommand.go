@@ -178,7 +178,9 @@ func (r RunAs) Complaint(said string) Complaint {
 	}
 	refused := has(m.Refused)
 	switch {
-	case has([]string{"a password is required"}), !refused && has(m.Missing), r.Password == "" && (refused || has([]string{"password:"})):
+	case has([]string{"a password is required"}), !refused && has(m.Missing):
+		return PasswordMissing
+	case r.Password == "" && has([]string{"authentication failure", "password:"}): // what it asks for comes from nowhere
 		return PasswordMissing
 	case refused:
 		return PasswordRefused
