@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"hark/agent/securefile"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/nss"
 	"hark/modules/py/value"
 )
 
@@ -179,8 +179,8 @@ func userName(name string) string {
 	if name != "" {
 		return name
 	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
+	if u, err := nss.Current(); err == nil {
+		return u.Name
 	}
 	return fmt.Sprint(os.Geteuid())
 }

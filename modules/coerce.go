@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os/user"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
+	"hark/modules/nss"
 	"hark/modules/py/literal"
 	"hark/modules/py/value"
 )
@@ -314,16 +314,8 @@ func homeOf(name string, environ []string) string {
 		if home, ok := lookupEnv(environ, "HOME"); ok {
 			return home
 		}
-		if u, err := user.Current(); err == nil {
-			return u.HomeDir
-		}
-		return ""
 	}
-	u, err := user.Lookup(name)
-	if err != nil {
-		return ""
-	}
-	return u.HomeDir
+	return nss.Home(name)
 }
 
 // lookupEnv finds a variable among KEY=value texts; the last wins.

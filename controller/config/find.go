@@ -2,10 +2,10 @@ package config
 
 import (
 	"os"
-	"os/user"
 	"path/filepath"
 	"strings"
 
+	"hark/modules/nss"
 	"hark/modules/py/cwd"
 )
 
@@ -30,10 +30,7 @@ func home() string {
 	if dir, err := os.UserHomeDir(); err == nil {
 		return dir
 	}
-	if u, err := user.Current(); err == nil {
-		return u.HomeDir
-	}
-	return ""
+	return nss.Home("")
 }
 
 // find gives the configuration file that counts, "" if there is none: that of ANSIBLE_CONFIG, of the working

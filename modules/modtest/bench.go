@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,6 +23,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/nss"
 	"hark/modules/py/ident"
 	"hark/modules/treesync"
 )
@@ -72,8 +72,8 @@ func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 		Delegate:      c.Delegate,
 	}
 	b.env.Asks.VarsFile = b.varsFile
-	if u, err := user.Current(); err == nil {
-		b.env.User = u.Username
+	if u, err := nss.Current(); err == nil {
+		b.env.User = u.Name
 	}
 	if o.Tools != "" {
 		UseTools(b.env, b.dir, o.Tools)
@@ -210,10 +210,10 @@ func (b *bench) name(key string, v any) any {
 		}
 		v = passing().ReplaceAllString(v, "$$STAGED")
 		v = backupName().ReplaceAllString(v, "$$BACKUP")
-		if u, err := user.Current(); err == nil && (key == "owner" || key == "pw_name") && v == u.Username {
+		if u, err := nss.Current(); err == nil && (key == "owner" || key == "pw_name") && v == u.Name {
 			return "$USER"
 		}
-		if g, err := user.LookupGroupId(strconv.Itoa(os.Getegid())); err == nil && (key == "group" || key == "gr_name") && v == g.Name {
+		if g, err := nss.GroupOf(os.Getegid()); err == nil && (key == "group" || key == "gr_name") && v == g.Name {
 			return "$GROUP"
 		}
 		v = strings.ReplaceAll(strings.ReplaceAll(v, b.dir, "$DIR"), b.src, "$SRC")

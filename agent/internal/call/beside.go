@@ -5,12 +5,14 @@ import (
 	"runtime"
 
 	"hark/modules"
+	"hark/modules/nss"
 	"hark/modules/py/cwd"
 )
 
 // InProcess runs the module in this process. Where the call names a directory the module has a thread of its own that stands there,
 // since relative paths in arguments are from there, and the directory of the process is everybody's.
 func (inv Invocation) InProcess(ctx context.Context) modules.Result {
+	nss.Forget() // what one task has read of a directory is not the next one's
 	if here, err := cwd.Get(); inv.Call.Dir == "" || err == nil && here == inv.Call.Dir {
 		return inv.Module.Run(ctx, inv.Env, inv.Args)
 	}

@@ -1,12 +1,14 @@
 package call
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"slices"
-	"strconv"
 	"strings"
+
+	"hark/modules/nss"
 )
 
 // environ is the environment of a user's processes, "" is the agent's own user. To become who one is changes nothing, as in
@@ -16,14 +18,16 @@ func (h Host) environ(name string) ([]string, error) {
 		return h.Environ(name)
 	}
 	if name == "" {
-		return own(os.Environ(), user.Current), nil
+		return own(os.Environ(), nss.Current), nil
 	}
-	u, err := user.Lookup(name)
-	if err != nil {
+	u, err := nss.UserNamedOrNumbered(name)
+	switch {
+	case errors.Is(err, nss.ErrUnknown):
 		return nil, fmt.Errorf("cannot run as %s: there is no such user on this host", name)
-	}
-	if u.Uid == strconv.Itoa(os.Getuid()) {
-		return own(os.Environ(), user.Current), nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot run as %s: %w", name, err)
+	case u.UID == os.Getuid():
+		return own(os.Environ(), nss.Current), nil
 	}
 	out := login(u)
 	for _, k := range []string{"LANG", "LC_ALL", "TZ"} {
@@ -35,12 +39,12 @@ func (h Host) environ(name string) ([]string, error) {
 }
 
 // login is what a login sets.
-func login(u *user.User) []string {
+func login(u *nss.User) []string {
 	path := "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
-	if u.Uid == "0" {
+	if u.UID == 0 {
 		path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 	}
-	return []string{"HOME=" + u.HomeDir, "USER=" + u.Username, "LOGNAME=" + u.Username, "SHELL=/bin/sh", "PATH=" + path}
+	return []string{"HOME=" + u.Home, "USER=" + u.Name, "LOGNAME=" + u.Name, "SHELL=" + cmp.Or(u.Shell, "/bin/sh"), "PATH=" + path}
 }
 
 // ofService are the variables by which systemd speaks to a service. They are not for its children: a command that found
@@ -55,7 +59,7 @@ func ofService(name string) bool {
 }
 
 // own is the agent's environment; that of a service without what is the service's, and with what a login would set.
-func own(environ []string, who func() (*user.User, error)) []string {
+func own(environ []string, who func() (*nss.User, error)) []string {
 	out := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		k, _, _ := strings.Cut(kv, "=")
 		return ofService(k)

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
 	"runtime"
-	"strconv"
 
 	"hark/agent/atomicfile"
+	"hark/modules/nss"
 )
 
 // Ansible keeps the state of a job in a file of its user, results_file, and playbooks read it. It is there for them alone: whatever
@@ -52,16 +51,11 @@ func asUser(name string, do func() error) error {
 	if name == "" {
 		return do()
 	}
-	u, err := user.Lookup(name)
+	u, err := nss.UserNamedOrNumbered(name)
 	if err != nil {
 		return err
 	}
-	uid, err1 := strconv.Atoi(u.Uid)
-	gid, err2 := strconv.Atoi(u.Gid)
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
-	if uid == os.Geteuid() {
+	if u.UID == os.Geteuid() {
 		return do()
 	}
 	if os.Geteuid() != 0 {
@@ -72,7 +66,7 @@ func asUser(name string, do func() error) error {
 		// The ids are the thread's own; it is not unlocked, so that it ends with this goroutine.
 		runtime.LockOSThread()
 		done <- func() error {
-			if err := standAs(uid, gid); err != nil {
+			if err := standAs(u.UID, u.GID); err != nil {
 				return err
 			}
 			return do()

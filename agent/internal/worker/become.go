@@ -6,11 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"os/user"
-	"strconv"
 	"syscall"
 
 	"hark/agent/wire"
+	"hark/modules/nss"
 	"hark/playbook/dialect"
 )
 
@@ -48,13 +47,13 @@ func command(argv []string, as wire.RunAs, environ []string) (*launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	cred := &syscall.Credential{Uid: systemID(u.Uid), Gid: systemID(u.Gid)}
-	ids, err := u.GroupIds()
+	cred := &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID)}
+	ids, err := u.Groups()
 	if err != nil {
 		return nil, fmt.Errorf("cannot find the groups of %s: %w", as.User, err)
 	}
 	for _, id := range ids {
-		cred.Groups = append(cred.Groups, systemID(id))
+		cred.Groups = append(cred.Groups, uint32(id))
 	}
 	dir := home(u)
 	if !enters(dir, cred) {
@@ -67,16 +66,11 @@ func command(argv []string, as wire.RunAs, environ []string) (*launch, error) {
 }
 
 // home is where the user's processes begin: at home, if that is a directory.
-func home(u *user.User) string {
-	if at, err := os.Stat(u.HomeDir); err == nil && at.IsDir() {
-		return u.HomeDir
+func home(u *nss.User) string {
+	if at, err := os.Stat(u.Home); err == nil && at.IsDir() {
+		return u.Home
 	}
 	return "/"
-}
-
-func systemID(id string) uint32 {
-	n, _ := strconv.ParseUint(id, 10, 32)
-	return uint32(n)
 }
 
 // enters reports whether the user may work in a directory.

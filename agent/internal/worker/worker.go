@@ -10,9 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/user"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -20,6 +18,7 @@ import (
 	"hark/agent/internal/peer"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/nss"
 )
 
 // Pool keeps the workers of an agent. Its fields are set before the first call and not changed; its methods are safe for
@@ -119,25 +118,23 @@ func normal(as wire.RunAs) (wire.RunAs, error) {
 	if err != nil {
 		return as, err
 	}
-	if u.Uid == strconv.Itoa(os.Geteuid()) {
+	if u.UID == os.Geteuid() {
 		return wire.RunAs{}, nil
 	}
-	as.User = u.Username
+	as.User = u.Name
 	if os.Geteuid() == 0 {
 		return wire.RunAs{User: as.User}, nil
 	}
 	return as, nil
 }
 
-func lookup(name string) (*user.User, error) {
-	u, err := user.Lookup(name)
-	if err != nil {
-		if _, numErr := strconv.Atoi(name); numErr == nil {
-			u, err = user.LookupId(name)
-		}
-	}
-	if err != nil {
+func lookup(name string) (*nss.User, error) {
+	u, err := nss.UserNamedOrNumbered(name)
+	switch {
+	case errors.Is(err, nss.ErrUnknown):
 		return nil, fmt.Errorf("cannot run as %s: there is no such user on this host", name)
+	case err != nil:
+		return nil, fmt.Errorf("cannot run as %s: %w", name, err)
 	}
 	return u, nil
 }

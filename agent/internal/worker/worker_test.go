@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/modtest"
+	"hark/modules/nss"
 	"hark/modules/py/value"
 )
 
@@ -107,9 +107,9 @@ func TestModulesRunAsTheUserInOneResidentProcess(t *testing.T) {
 		t.Errorf("processes %v and %v, ours is %d", modtest.Entry(first, "pid"), modtest.Entry(second, "pid"), os.Getpid())
 	}
 	if os.Geteuid() == 0 {
-		nobody, err := user.Lookup("nobody")
-		if err != nil || fmt.Sprint(modtest.Entry(first, "uid")) != nobody.Uid {
-			t.Errorf("ran as %v, want %s (%v)", modtest.Entry(first, "uid"), nobody.Uid, err)
+		nobody, err := nss.UserNamed("nobody")
+		if err != nil || fmt.Sprint(modtest.Entry(first, "uid")) != fmt.Sprint(nobody.UID) {
+			t.Errorf("ran as %v, want %d (%v)", modtest.Entry(first, "uid"), nobody.UID, err)
 		}
 	}
 	if warned != 2 {
@@ -262,12 +262,12 @@ func TestTheUserModuleFindsNoWorkerOfItsUser(t *testing.T) {
 }
 
 func TestOwnUserNeedsNoWorker(t *testing.T) {
-	me, err := user.Current()
+	me, err := nss.Current()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := newPool(t, time.Minute)
-	r := p.Call(context.Background(), invocation(wire.RunAs{User: me.Username}, nil, &modules.Env{Warn: func(string, ...any) {}}))
+	r := p.Call(context.Background(), invocation(wire.RunAs{User: me.Name}, nil, &modules.Env{Warn: func(string, ...any) {}}))
 	if fmt.Sprint(modtest.Entry(r, "pid")) != fmt.Sprint(os.Getpid()) {
 		t.Errorf("ran in process %v, not in %d", modtest.Entry(r, "pid"), os.Getpid())
 	}
@@ -325,7 +325,7 @@ func TestAHomeThatTheUserMayNotEnter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cred := &syscall.Credential{Uid: systemID(nobody.Uid), Gid: systemID(nobody.Gid)}
+	cred := &syscall.Credential{Uid: uint32(nobody.UID), Gid: uint32(nobody.GID)}
 	for mode, want := range map[os.FileMode]bool{0o700: false, 0o755: true} {
 		home, err := os.MkdirTemp("", "home") // t.TempDir lies where only root may go
 		if err != nil {

@@ -65,7 +65,8 @@ func (c Config) options(t *Transport) []nats.Option {
 		nats.Name(c.Name),
 		nats.CustomInboxPrefix(wire.Inbox(c.ID)),
 		nats.Timeout(c.Timeout),
-		nats.SetCustomDialer(t.dialer),
+		nats.SetCustomDialer(t.dialer), // it finds hosts itself
+		nats.SkipHostLookup(),
 		nats.MaxReconnects(-1),
 		nats.CustomReconnectDelay(t.delay),
 		nats.RetryOnFailedConnect(c.Patient),

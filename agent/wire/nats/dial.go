@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"hark/modules/nss"
 )
 
 // silence is how long the broker's machine may leave what was sent without an acknowledgement before the connection counts as
@@ -22,7 +24,7 @@ const knock = 3500 * time.Millisecond
 // remembering is a dialer that knows why it could not connect: of several servers, and of one that refuses, nats.go tells only that
 // none is there.
 type remembering struct {
-	net.Dialer
+	nss.Dialer
 
 	mu   sync.Mutex
 	last error // guarded by mu
@@ -53,7 +55,7 @@ func (c Config) dialer() *remembering {
 	if c.Patient {
 		limit = min(limit, knock)
 	}
-	return &remembering{Dialer: net.Dialer{Timeout: limit, KeepAlive: silence, Control: func(_, _ string, raw syscall.RawConn) error {
+	return &remembering{Dialer: nss.Dialer{Timeout: limit, KeepAlive: silence, Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		if cerr := raw.Control(func(fd uintptr) {
 			err = giveUpAfter(int(fd), silence)

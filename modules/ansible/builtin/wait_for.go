@@ -15,6 +15,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/nss"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
 )
@@ -211,7 +212,7 @@ func (w *portWait) look() (reached bool, problem string) {
 
 func (w *portWait) dial() (net.Conn, error) {
 	limit := min(time.Duration(w.ConnectTimeout)*time.Second, time.Until(w.end)+time.Second)
-	d := net.Dialer{Timeout: limit}
+	d := nss.Dialer{Timeout: limit}
 	return d.DialContext(w.ctx, "tcp", net.JoinHostPort(w.Host, strconv.Itoa(*w.Port)))
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hark/modules/nss"
 )
 
 // drained tells that no connection to the port is active, by the kernel's tables.
@@ -47,7 +49,7 @@ func (w *portWait) drained() (reached bool, problem string) {
 
 func (w *portWait) addressesOf(host string) map[string]bool {
 	out := map[string]bool{}
-	ips, err := net.DefaultResolver.LookupHost(w.ctx, host)
+	ips, err := nss.HostAddresses(w.ctx, host)
 	if err != nil {
 		ips = []string{host}
 	}

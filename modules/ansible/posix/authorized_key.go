@@ -4,9 +4,7 @@ import (
 	"context"
 	"net/url"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"hark/modules"
@@ -14,6 +12,7 @@ import (
 	"hark/modules/internal/host/httpx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/nss"
 	"hark/modules/py/value"
 )
 
@@ -144,7 +143,7 @@ func (k *keyring) locate() (string, error) {
 	if k.env.Check && k.args.Path != nil {
 		return *k.args.Path, nil
 	}
-	u, err := user.Lookup(k.args.User)
+	u, err := nss.UserNamed(k.args.User)
 	switch {
 	case err != nil && k.env.Check:
 		return "", tool.Fail(nil, "Either user must exist or you must provide full path to key file in check mode")
@@ -153,7 +152,7 @@ func (k *keyring) locate() (string, error) {
 	case k.args.Path != nil:
 		return *k.args.Path, nil
 	}
-	return filepath.Join(u.HomeDir, ".ssh", "authorized_keys"), nil
+	return filepath.Join(u.Home, ".ssh", "authorized_keys"), nil
 }
 
 // edit adds the keys or takes them away.
@@ -201,19 +200,17 @@ func (k *keyring) edit(wanted []string) (changed bool, err error) {
 
 // write makes the directory if need be, and the file, and gives both to the user alone.
 func (k *keyring) write(dest, content string) error {
-	u, err := user.Lookup(k.args.User)
+	u, err := nss.UserNamed(k.args.User)
 	if err != nil {
 		return err
 	}
-	uid, _ := strconv.Atoi(u.Uid)
-	gid, _ := strconv.Atoi(u.Gid)
 	dir := filepath.Dir(k.file)
 	if k.args.ManageDir {
 		if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
 			return tool.Fail(nil, "Failed to create directory %s : %s", dir, oserr.Path(err, dir))
 		}
 		// The home is the user's, who may have put a link there, to what others own.
-		if err := os.Lchown(dir, uid, gid); err != nil {
+		if err := os.Lchown(dir, u.UID, u.GID); err != nil {
 			return tool.Fail(nil, "cannot give %s to %s: %s", dir, k.args.User, oserr.Path(err, dir))
 		}
 		if !fsx.IsLink(dir) {
@@ -237,6 +234,6 @@ func (k *keyring) write(dest, content string) error {
 		return err
 	}
 	// As in Ansible, a file that cannot be given away stays as it is.
-	_ = os.Lchown(dest, uid, gid)
+	_ = os.Lchown(dest, u.UID, u.GID)
 	return os.Chmod(dest, 0o600)
 }

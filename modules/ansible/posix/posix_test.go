@@ -1,16 +1,16 @@
 package posix
 
 import (
-	"os/user"
 	"testing"
 
 	"hark/modules/modtest"
+	"hark/modules/nss"
 )
 
 func TestCases(t *testing.T) {
-	me, err := user.Current()
+	me, err := nss.Current()
 	if err != nil {
 		t.Fatal(err)
 	}
-	modtest.Collection(t, All(), map[string]modtest.Options{"authorized_key": {Vars: map[string]string{"ME": me.Username}}})
+	modtest.Collection(t, All(), map[string]modtest.Options{"authorized_key": {Vars: map[string]string{"ME": me.Name}}})
 }

@@ -3,9 +3,10 @@ package fqdn
 
 import (
 	"context"
-	"net"
 	"strings"
 	"time"
+
+	"hark/modules/nss"
 )
 
 // limit keeps a host without a working resolver from waiting.
@@ -16,11 +17,11 @@ const limit = 2 * time.Second
 func Of(ctx context.Context, host string) string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	addrs, err := net.DefaultResolver.LookupHost(ctx, host)
+	addrs, err := nss.HostAddresses(ctx, host)
 	if err != nil || len(addrs) == 0 {
 		return host
 	}
-	names, err := net.DefaultResolver.LookupAddr(ctx, addrs[0])
+	names, err := nss.AddressNames(ctx, addrs[0])
 	if err != nil || len(names) == 0 {
 		return host
 	}

@@ -3,13 +3,13 @@ package fsx
 import (
 	"errors"
 	"os"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"hark/modules/internal/oserr"
+	"hark/modules/nss"
 	"hark/modules/py/value"
 )
 
@@ -184,51 +184,47 @@ func octal(mode uint32) string {
 
 // UserID resolves a user name or number.
 func UserID(name string) (int, bool) {
-	return idOf(name, func(name string) (string, error) {
-		u, err := user.Lookup(name)
+	return idOf(name, func(name string) (int, error) {
+		u, err := nss.UserNamed(name)
 		if err != nil {
-			return "", err
+			return 0, err
 		}
-		return u.Uid, nil
+		return u.UID, nil
 	})
 }
 
 // GroupID resolves a group name or number.
 func GroupID(name string) (int, bool) {
-	return idOf(name, func(name string) (string, error) {
-		g, err := user.LookupGroup(name)
+	return idOf(name, func(name string) (int, error) {
+		g, err := nss.GroupNamed(name)
 		if err != nil {
-			return "", err
+			return 0, err
 		}
-		return g.Gid, nil
+		return g.GID, nil
 	})
 }
 
 // idOf is a number as it is given, or else what the lookup finds.
-func idOf(name string, lookup func(name string) (string, error)) (int, bool) {
+func idOf(name string, lookup func(name string) (int, error)) (int, bool) {
 	if n, err := strconv.Atoi(strings.TrimSpace(name)); err == nil {
 		return n, true
 	}
 	id, err := lookup(name)
-	if err != nil {
-		return 0, false
-	}
-	n, err := strconv.Atoi(id)
-	return n, err == nil
+	return id, err == nil
 }
 
 // UserName is the name of a user id, "" if there is none.
 func UserName(uid uint32) string {
-	u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+	u, err := nss.UserOf(int(uid))
 	if err != nil {
 		return ""
 	}
-	return u.Username
+	return u.Name
 }
 
 // GroupName is the name of a group id, "" if there is none.
 func GroupName(gid uint32) string {
-	g, err := user.LookupGroupId(strconv.FormatUint(uint64(gid), 10))
+	g, err := nss.GroupOf(int(gid))
 	if err != nil {
 		return ""
 	}

@@ -3,7 +3,6 @@ package filters
 import (
 	"cmp"
 	"os"
-	"os/user"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/nss"
 	"hark/modules/py/cwd"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -41,14 +41,9 @@ func expandUser(s string) string {
 	name, rest, _ := strings.Cut(s[1:], "/")
 	home := os.Getenv("HOME")
 	if name != "" || home == "" {
-		u, err := user.Lookup(name)
-		if name == "" {
-			u, err = user.Current()
-		}
-		if err != nil {
+		if home = nss.Home(name); home == "" {
 			return s
 		}
-		home = u.HomeDir
 	}
 	if !strings.Contains(s, "/") {
 		return home

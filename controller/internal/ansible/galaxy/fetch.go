@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"hark/modules/nss"
 )
 
 // limits of what a server may send.
@@ -68,10 +70,11 @@ func (r request) do(ctx context.Context) (*http.Response, error) {
 }
 
 func (r request) client() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DisableKeepAlives = true
-	t.ResponseHeaderTimeout = r.timeout
-	t.DialContext = (&net.Dialer{Timeout: r.timeout}).DialContext
+	d := nss.Dialer{Timeout: r.timeout}
+	t := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: d.DialContext, ForceAttemptHTTP2: true, DisableKeepAlives: true,
+		TLSHandshakeTimeout: 10 * time.Second, ExpectContinueTimeout: time.Second, ResponseHeaderTimeout: r.timeout,
+	}
 	if r.insecure {
 		t.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 	}

@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/user"
 	"strings"
+
+	"hark/modules/nss"
 )
 
 // State is where and how the next task runs.
@@ -99,8 +100,8 @@ func (c *Shell) Loop(ctx context.Context) error {
 func (c *Shell) prompt() string {
 	name := c.RemoteUser
 	if name == "" {
-		if me, err := user.Current(); err == nil {
-			name = me.Username
+		if me, err := nss.Current(); err == nil {
+			name = me.Name
 		}
 	}
 	sign := "$ "

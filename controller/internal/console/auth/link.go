@@ -14,6 +14,8 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	"hark/modules/nss"
 )
 
 // Signer is an operator.
@@ -59,7 +61,8 @@ const askLimit = 15 * time.Second
 func ask(ctx context.Context, address string) (nonce string, digest [sha256.Size]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	transport := &http.Transport{TLSClientConfig: &tls.Config{
+	var names nss.Dialer
+	transport := &http.Transport{DialContext: names.DialContext, TLSClientConfig: &tls.Config{
 		InsecureSkipVerify: true, // see above
 		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
 			if len(raw) == 0 {

@@ -8,12 +8,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"hark/modules/nss"
 )
 
 // unitText is the systemd unit of a service that faces the network, and has nothing to do with what root can do: what it may do is what its directory
@@ -147,25 +148,23 @@ func (s Service) handOver(ctx context.Context) error {
 
 // ensureUser finds a system user, or makes him.
 func ensureUser(ctx context.Context, name, description string) (uid, gid int, err error) {
-	u, err := user.Lookup(name)
+	u, err := nss.UserNamed(name)
+	if errors.Is(err, nss.ErrUnknown) {
+		u, err = makeUser(ctx, name, description)
+	}
 	if err != nil {
-		if u, err = makeUser(ctx, name, description); err != nil {
-			return 0, 0, err
-		}
+		return 0, 0, err
 	}
-	if uid, err = strconv.Atoi(u.Uid); err == nil {
-		gid, err = strconv.Atoi(u.Gid)
-	}
-	return uid, gid, err
+	return u.UID, u.GID, nil
 }
 
-func makeUser(ctx context.Context, name, description string) (*user.User, error) {
+func makeUser(ctx context.Context, name, description string) (*nss.User, error) {
 	out, err := exec.CommandContext(ctx, "useradd", "--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin",
 		"--comment", strings.ReplaceAll(description, ":", ","), name).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("cannot make the user %s: %w: %s", name, err, strings.TrimSpace(string(out)))
 	}
-	return user.Lookup(name)
+	return nss.UserNamed(name)
 }
 
 // owns tells whether the directory is the service's, or may become so: all that is in it is given away.

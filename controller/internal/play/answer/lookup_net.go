@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"hark/modules/nss"
 	"hark/modules/py/value"
 )
 
@@ -42,7 +43,8 @@ func lookupURL(_ *Answerer, c *lookupCall) ([]value.Value, error) {
 
 // client is an HTTP client with the lookup's options.
 func (c *lookupCall) client() (*http.Client, error) {
-	tr := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: !c.bool("validate_certs", true)}}
+	var d nss.Dialer
+	tr := &http.Transport{DialContext: d.DialContext, TLSClientConfig: &tls.Config{InsecureSkipVerify: !c.bool("validate_certs", true)}}
 	if c.bool("use_proxy", true) {
 		tr.Proxy = http.ProxyFromEnvironment
 	}
@@ -55,7 +57,6 @@ func (c *lookupCall) client() (*http.Client, error) {
 		tr.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem)
 	}
 	if path := c.text("unix_socket", ""); path != "" {
-		var d net.Dialer
 		tr.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", path) }
 	}
 	seconds := 10.0

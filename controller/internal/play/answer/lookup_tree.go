@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"hark/modules/nss"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
 )
@@ -138,10 +137,10 @@ func ownership(d *value.Dict, st *syscall.Stat_t) {
 	d.Set("gid", value.Int(st.Gid))
 	d.Set("owner", value.Int(st.Uid))
 	d.Set("group", value.Int(st.Gid))
-	if u, err := user.LookupId(strconv.Itoa(int(st.Uid))); err == nil {
-		d.Set("owner", value.Str(u.Username))
+	if u, err := nss.UserOf(int(st.Uid)); err == nil {
+		d.Set("owner", value.Str(u.Name))
 	}
-	if g, err := user.LookupGroupId(strconv.Itoa(int(st.Gid))); err == nil {
+	if g, err := nss.GroupOf(int(st.Gid)); err == nil {
 		d.Set("group", value.Str(g.Name))
 	}
 	d.Set("mode", value.Str(fmt.Sprintf("0%03o", st.Mode&0o7777)))

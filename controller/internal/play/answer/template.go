@@ -3,11 +3,11 @@ package answer
 import (
 	"io/fs"
 	"os"
-	"os/user"
 	"strconv"
 	"syscall"
 
 	"hark/agent/wire"
+	"hark/modules/nss"
 	"hark/modules/py/datetime"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -60,9 +60,8 @@ func owner(st fs.FileInfo) string {
 	if !ok {
 		return ""
 	}
-	id := strconv.FormatUint(uint64(sys.Uid), 10)
-	if u, err := user.LookupId(id); err == nil {
-		return u.Username
+	if u, err := nss.UserOf(int(sys.Uid)); err == nil {
+		return u.Name
 	}
-	return id
+	return strconv.FormatUint(uint64(sys.Uid), 10)
 }

@@ -10,11 +10,11 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"hark/modules/nss"
 	"hark/modules/py/value"
 	"hark/playbook/syntax"
 )
@@ -24,8 +24,8 @@ const Hidden = "(hidden)"
 
 // Person is who runs this process, by the login, and from where, as login@machine. One who became root by sudo is who it was.
 func Person(getenv func(string) (string, bool)) (name, from string) {
-	if u, err := user.Current(); err == nil {
-		name = u.Username
+	if u, err := nss.Current(); err == nil {
+		name = u.Name
 	}
 	if sudo, ok := getenv("SUDO_USER"); ok && os.Geteuid() == 0 && sudo != "" {
 		name = sudo

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/user"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"hark/controller/internal/ui/terminal"
 	"hark/controller/internal/ui/view"
 	"hark/modules/mask"
+	"hark/modules/nss"
 )
 
 // Screens makes displays and views. It is for one call of the program.
@@ -260,8 +260,8 @@ func (s *Screens) user() string {
 			return text
 		}
 	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
+	if u, err := nss.Current(); err == nil {
+		return u.Name
 	}
 	return strconv.Itoa(os.Getuid())
 }

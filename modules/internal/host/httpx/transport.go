@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/nss"
 )
 
 func (r Request) client(env *modules.Env) (*http.Client, error) {
@@ -76,7 +77,7 @@ func (r Request) dial(ctx context.Context, network, address string) (net.Conn, e
 	if r.Socket != "" {
 		network, address = "unix", r.Socket
 	}
-	conn, err := (&net.Dialer{Timeout: r.Timeout}).DialContext(ctx, network, address)
+	conn, err := (&nss.Dialer{Timeout: r.Timeout}).DialContext(ctx, network, address)
 	if err != nil || r.Timeout <= 0 {
 		return conn, err
 	}

@@ -1,13 +1,13 @@
 package utils
 
 import (
-	"net"
 	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
+	"hark/modules/nss"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
@@ -196,9 +196,9 @@ func resolvable(c *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
 		return false, err
 	}
 	if _, err := netip.ParseAddr(s); err == nil {
-		names, err := net.DefaultResolver.LookupAddr(c.Ctx, s)
+		names, err := nss.AddressNames(c.Ctx, s)
 		return err == nil && len(names) > 0, nil
 	}
-	found, err := net.DefaultResolver.LookupHost(c.Ctx, s)
+	found, err := nss.HostAddresses(c.Ctx, s)
 	return err == nil && len(found) > 0, nil
 }

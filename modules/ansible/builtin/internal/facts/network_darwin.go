@@ -3,6 +3,8 @@ package facts
 import (
 	"net"
 	"strconv"
+
+	"hark/modules/nss"
 )
 
 // network tells of interfaces what package net knows: names, hardware addresses, MTU, addresses, and which the routes to the internet use.
@@ -52,7 +54,7 @@ func network(p *probe) {
 
 // outward is the address that a packet to an address of the internet would have; none is sent.
 func outward(network, address string) map[string]any {
-	conn, err := net.Dial(network, net.JoinHostPort(address, "53"))
+	conn, err := new(nss.Dialer).Dial(network, net.JoinHostPort(address, "53"))
 	if err != nil {
 		return map[string]any{}
 	}

@@ -3,10 +3,11 @@ package facts
 import (
 	"fmt"
 	"os"
-	osuser "os/user"
 	"strconv"
 	"strings"
 	"time"
+
+	"hark/modules/nss"
 )
 
 func lsb(p *probe) {
@@ -103,22 +104,16 @@ func user(p *probe) {
 	p.set("effective_user_id", os.Geteuid())
 	p.set("real_group_id", gid)
 	p.set("effective_group_id", gid) // of the real group, as Ansible has it
-	u, err := osuser.LookupId(strconv.Itoa(uid))
+	u, err := nss.UserOf(uid)
 	if err != nil {
 		return
 	}
-	p.set("user_id", u.Username)
+	p.set("user_id", u.Name)
 	p.set("user_uid", uid)
 	p.set("user_gid", gid)
-	p.set("user_dir", u.HomeDir)
-	gecos, shell := u.Name, ""
-	for _, line := range lines("/etc/passwd") {
-		if f := strings.Split(line, ":"); len(f) == 7 && f[0] == u.Username {
-			gecos, shell = f[4], f[6]
-		}
-	}
-	p.set("user_gecos", gecos)
-	p.set("user_shell", shell)
+	p.set("user_dir", u.Home)
+	p.set("user_gecos", u.Gecos)
+	p.set("user_shell", u.Shell)
 }
 
 func commandLine(p *probe) {
