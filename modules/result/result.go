@@ -31,7 +31,7 @@ func Of(d *value.Dict) *Result {
 
 // Decode is the result of JSON as agents tell it. What is no mapping says nothing. Marks of a loop's items stay keys in "results".
 func Decode(raw json.RawMessage) *Result {
-	v, err := value.Decode(raw, value.KindStr)
+	v, err := value.Decode(raw, value.KindUnsafe)
 	d, ok := v.(*value.Dict)
 	if err != nil || !ok {
 		return New()

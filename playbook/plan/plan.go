@@ -368,7 +368,7 @@ func (e Expr) MarshalJSON() ([]byte, error) {
 	if e.V == nil {
 		return []byte("null"), nil
 	}
-	b, err := value.Encode(e.V)
+	b, err := value.EncodeSource(e.V, false)
 	if err != nil {
 		return nil, err
 	}
@@ -395,12 +395,12 @@ type Dict struct{ *value.Dict }
 // IsZero tells that the dict is absent or empty.
 func (d Dict) IsZero() bool { return d.Len() == 0 }
 
-// MarshalJSON writes the dict with value.EncodeShort.
+// MarshalJSON writes the dict with value.EncodeSource.
 func (d Dict) MarshalJSON() ([]byte, error) {
 	if d.Dict == nil {
 		return []byte("{}"), nil
 	}
-	return value.EncodeShort(d.Dict)
+	return value.EncodeSource(d.Dict, true)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote; text becomes value.YAMLStr.

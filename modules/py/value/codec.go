@@ -45,6 +45,7 @@ func (k Kind) Texts(list []string) *List {
 // that JSON cannot hold, {"!v": [cipher, plain]} an opened vault string, {"!v": [cipher, null, reason]} one that cannot
 // be opened, {"!c": [module, name, module, name..]} a class and its bases,
 // {"!m": text} a date or datetime,
+// {"!s": text} text that a template made and {"!n": text} such that is no literal, where they are told apart from that of files,
 // {"!l": name} the lines of the text beside it, where they are asked for so,
 // {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
 
@@ -57,12 +58,37 @@ func Encode(v Value) ([]byte, error) { return encode(v, false) }
 // text}.
 func EncodeShort(v Value) ([]byte, error) { return encode(v, true) }
 
+// EncodeSource is Encode for plans and what goes with them, which are read with KindYAML: text that a template made is told apart from that of
+// files, which may be a template or a condition. short is as in EncodeShort.
+func EncodeSource(v Value, short bool) ([]byte, error) {
+	var b bytes.Buffer
+	w := newEncoder(&b, short)
+	w.source = true
+	if err := w.value(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
 func encode(v Value, short bool) ([]byte, error) {
 	var b bytes.Buffer
 	if err := newEncoder(&b, short).value(v); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// inert tells that a text comes to the same whatever kind it is: it is a number, or a word that nothing can be evaluated of.
+func inert(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' && c != '_' || c > 'z' {
+			if c != '-' && c != '.' && c != '/' && c != ':' && c != '@' {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func newEncoder(b *bytes.Buffer, short bool) *jsonWriter {
@@ -174,14 +200,21 @@ func escapeOf(s string) (escape string, size int) {
 	return "", size
 }
 
-// Decode reads what Encode wrote, and any other JSON; plain text becomes the given kind.
+// Decode reads what Encode wrote, and any other JSON; plain text becomes the given kind. With KindUnsafe all text does: what was written says nothing of
+// its trust then, as suits what another host has written.
 func Decode(data []byte, text Kind) (Value, error) {
 	return DecodeMoments(data, text, func(s string) Value { return text.TextAs(s) })
 }
 
 // DecodeMoments is Decode where dates are made of the texts that they print; with Decode they are these texts.
 func DecodeMoments(data []byte, text Kind, moment func(text string) Value) (Value, error) {
-	untag := func(d *Dict) (Value, error) { return untag(d, moment) }
+	untag := func(d *Dict) (Value, error) {
+		v, err := untag(d, moment)
+		if text == KindUnsafe && v != Value(d) && err == nil {
+			v = Data(v)
+		}
+		return v, err
+	}
 	return readJSON(&jsonReader{text: strings.ToValidUTF8(string(data), "\ufffd"), kind: text, object: untag})
 }
 
@@ -199,6 +232,10 @@ func untag(d *Dict, moment func(text string) Value) (Value, error) {
 		return UnsafeStr(s), nil
 	case tag == "!nu" && isText:
 		return NativeUnsafeStr(s), nil
+	case tag == "!s" && isText:
+		return Str(s), nil
+	case tag == "!n" && isText:
+		return NativeStr(s), nil
 	case tag == "!m" && isText:
 		return moment(s), nil
 	case tag == "!l" && isText:

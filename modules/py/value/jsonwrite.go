@@ -117,6 +117,8 @@ type jsonWriter struct {
 	forms jsonForms
 	o     JSONOptions
 	short bool // lines are told by the name of their text
+	// source: text that a template made is told apart from that of files
+	source bool
 	depth int  // of lists and mappings within each other: templates can make some that hold themselves
 }
 
@@ -210,9 +212,26 @@ func (w *jsonWriter) kinds(v Value) error {
 		w.text(v.Str())
 		w.WriteByte('}')
 	default:
-		return w.other(v)
+		return w.madeText(v)
 	}
 	return nil
+}
+
+// madeText writes text that a template made, and what is no text.
+func (w *jsonWriter) madeText(v Value) error {
+	text, tag := "", "!s"
+	switch v := v.(type) {
+	case Str:
+		text = string(v)
+	case Markup:
+		text = string(v)
+	case NativeStr:
+		text, tag = string(v), "!n"
+	}
+	if !w.source || inert(text) {
+		return w.other(v)
+	}
+	return w.tag(tag, true, func() error { w.text(text); return nil })
 }
 
 func (w *jsonWriter) vault(v *Vault) {
@@ -359,7 +378,7 @@ func (w *jsonWriter) items(items []Value) error {
 }
 
 func (w *jsonWriter) dict(d *Dict) error {
-	if w.forms == tagged && !plainKeys(d) {
+	if w.forms == tagged && !w.plainKeys(d) {
 		return w.pairs(d)
 	}
 	if d.Len() == 0 {
@@ -432,10 +451,14 @@ func (w *jsonWriter) pairs(d *Dict) error {
 	return nil
 }
 
-func plainKeys(d *Dict) bool {
+// plainKeys tells that the keys of a dict can stand for themselves.
+func (w *jsonWriter) plainKeys(d *Dict) bool {
 	for i := 0; i < d.Len(); i++ {
 		k, _ := d.Kept(i)
 		s, ok := Text(k)
+		if _, written := k.(YAMLStr); w.source && !written && !inert(s) {
+			return false
+		}
 		if !ok || d.Len() == 1 && len(s) == 2 && s[0] == '!' {
 			return false
 		}

@@ -28,10 +28,8 @@ func (a *Answerer) Admit(host string, s *plan.Step, effects []wire.Effect) []wir
 			switch {
 			case steers(name) || !sets(a.Actions.Modules, s, layer, name):
 				a.refuse(host, fmt.Sprintf("step %s does not set %q", s.ID, name))
-			case templar.IsTemplate(v):
-				admitted.SetKey(k, value.Unsafe(v))
 			default:
-				admitted.SetKey(k, v)
+				admitted.SetKey(k, written(s, name, v))
 			}
 			return true
 		})
@@ -39,6 +37,17 @@ func (a *Answerer) Admit(host string, s *plan.Step, effects []wire.Effect) []wir
 		out = append(out, e)
 	}
 	return out
+}
+
+// written is a variable that an agent tells of, as data: but for text that the task itself sets to it, which is the playbook's.
+func written(s *plan.Step, name string, v value.Value) value.Value {
+	given, ok := s.Args.Get(name)
+	if text, isText := value.Text(given); ok && isText && !templar.IsTemplate(given) {
+		if told, same := value.Text(v); same && told == text {
+			return given
+		}
+	}
+	return value.Data(v)
 }
 
 func (a *Answerer) refuse(host, why string) {
