@@ -119,7 +119,7 @@ type jsonWriter struct {
 	short bool // lines are told by the name of their text
 	// source: text that a template made is told apart from that of files
 	source bool
-	depth int  // of lists and mappings within each other: templates can make some that hold themselves
+	depth  int // of lists and mappings within each other: templates can make some that hold themselves
 }
 
 // python tells that it is written as Python does, for whoever reads it.
