@@ -8,7 +8,7 @@ NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-conf
 # ROOMS are the packages that a controller on macOS is made of, with their tests.
 ROOMS   := ./modules/... ./playbook/... ./agent/... ./controller/...
 
-.PHONY: build darwin links demo test race lint site acceptance content hostile console pictures fleet chaos packages bench conformance clean
+.PHONY: build darwin links demo test race lint site acceptance content hostile traced console pictures fleet chaos packages bench conformance clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
@@ -49,6 +49,10 @@ acceptance: links
 # hostile plays those who mean ill: a host that was taken over, the broker, other operators.
 hostile: build
 	packaging/hostile/run
+
+# traced runs the native modules in check mode under strace.
+traced:
+	packaging/hostile/traced
 
 # content plays modules and plug-ins in Python beside the Ansible of each of ANSIBLES, virtual environments, or that of the machine.
 content: links

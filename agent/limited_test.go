@@ -40,8 +40,12 @@ func TestAKeyThatMayLookChangesNothingByAnyModule(t *testing.T) {
 				t.Errorf("%s: %s may change the host", what, m.Name)
 			}
 			check := policy.call(thief, runner.Invocation{Module: module, Call: wire.Call{Check: true}})
-			if check == nil && (module.Foreign || module.NoCheck) && m.Name != modules.AsyncStatus {
+			if check == nil && (module.Foreign || module.NoCheck || !module.Has(modules.ReadsInCheck)) && m.Name != modules.AsyncStatus {
 				t.Errorf("%s: %s may do what it likes in check mode", what, m.Name)
+			}
+			bounds, err := policy.bounds(thief, runner.Invocation{Module: module, Call: wire.Call{Check: true}})
+			if check == nil && (err != nil || bounds.NoPrograms == "" && !module.Facts && m.Name != modules.AsyncStatus) {
+				t.Errorf("%s: %s may start programs in check mode: %v", what, m.Name, err)
 			}
 			for _, name := range module.Programs {
 				given := runner.Invocation{Module: module, Args: modtest.Args(map[string]any{name: "/tmp/evil"}), Call: wire.Call{Check: true}}

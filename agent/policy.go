@@ -43,7 +43,9 @@ type Rule struct {
 	// Paths are directories in which the files of the host must lie that a task names. It binds modules that say what they touch, and
 	// not those by which any program can be run.
 	Paths []string `yaml:"paths"`
-	// Check lets the operator look and not change: everything must be in check mode, and can be.
+	// Unconfined are modules, by their full names, that Check or Paths cannot bind and that may be called all the same.
+	Unconfined []string `yaml:"unconfined"`
+	// Check lets the operator look and not change: everything must be in check mode, and can be, and starts no program.
 	Check bool `yaml:"check"`
 	// Upgrade and Trust let the operator replace the agent, and change whom it obeys; not given is yes.
 	Upgrade *bool `yaml:"upgrade"`
@@ -71,6 +73,11 @@ func ReadPolicy(file string) (*Policy, error) {
 		for _, pattern := range rule.Modules {
 			if _, err := path.Match(strings.TrimPrefix(pattern, "!"), ""); err != nil {
 				return nil, fmt.Errorf("cannot use the policy %s: %q is not a pattern", file, pattern)
+			}
+		}
+		for _, name := range rule.Unconfined {
+			if strings.Count(name, ".") != 2 || strings.ContainsAny(name, "*?[! ") {
+				return nil, fmt.Errorf("cannot use the policy %s: %q is not the full name of a module, as ansible.builtin.systemd", file, name)
 			}
 		}
 		for _, name := range rule.Arguments {
@@ -208,7 +215,13 @@ func (a *Agent) permit(operator string, h Host) Host {
 		}
 		return err
 	}
-	check := func(inv runner.Invocation) error { return refused(inv.Module.Name, a.cfg.Policy.call(operator, inv)) }
+	check := func(inv runner.Invocation) error {
+		err := a.cfg.Policy.call(operator, inv)
+		if err == nil {
+			inv.Env.Bounds, err = a.cfg.Policy.bounds(operator, inv)
+		}
+		return refused(inv.Module.Name, err)
+	}
 	call, start, status, manage := h.Call, h.Jobs.Start, h.Jobs.Status, h.Jobs.Manage
 	h.Call = func(ctx context.Context, inv runner.Invocation) modules.Result {
 		if err := check(inv); err != nil {

@@ -22,7 +22,7 @@ func (r *Rule) limited() bool { return len(r.Modules)+len(r.Paths) > 0 }
 
 // names tells whether a module is given by its own name.
 func (r *Rule) names(m *modules.Module) bool {
-	return slices.ContainsFunc(append([]string{m.Name}, m.OtherNames...), func(name string) bool { return slices.Contains(r.Modules, name) })
+	return m.NamedIn(r.Modules)
 }
 
 // changes tells whether a call changes something though the operator may only look.
@@ -30,14 +30,35 @@ func (r *Rule) changes(inv runner.Invocation) error {
 	switch {
 	case !r.Check || inv.Module.Has(modules.AsksForJobs):
 		return nil
+	case r.unconfined(inv.Module) && (inv.Call.Check || inv.Module.Facts) && !inv.Module.NoCheck && !inv.Module.Foreign:
+		return nil
 	case inv.Module.Foreign: // its code comes with the call, and does in check mode what it likes
 		return forbidden("the module %s, since this operator may look and not change", inv.Module.Name)
 	case inv.Module.NoCheck:
 		return forbidden("the module %s, which has no check mode: this operator may look and not change", inv.Module.Name)
 	case !inv.Call.Check && !inv.Module.Facts:
 		return forbidden("the module %s but in check mode (--check): this operator may look and not change", inv.Module.Name)
+	case !inv.Module.Has(modules.ReadsInCheck):
+		return forbidden("the module %s, which starts programs in check mode (%s): this operator may look and not change", inv.Module.Name,
+			strings.Join(inv.Module.StartsInCheck, ", "))
 	}
 	return nil
+}
+
+// unconfined reports whether the rule lets a module be that neither Check nor Paths can bind.
+func (r *Rule) unconfined(m *modules.Module) bool { return m.NamedIn(r.Unconfined) }
+
+// bounds are what the module of a call must keep to while it runs, whatever its arguments say.
+func (p *Policy) bounds(operator string, inv runner.Invocation) (modules.Bounds, error) {
+	r, err := p.rule(operator)
+	if err != nil || inv.Module.Has(modules.AsksForJobs) || r.unconfined(inv.Module) {
+		return modules.Bounds{}, err
+	}
+	var b modules.Bounds
+	if r.Check && !inv.Module.Facts {
+		b.NoPrograms = "this operator may look and not change"
+	}
+	return b, nil
 }
 
 // job tells whether an operator may ask about a job, or have its file removed.
@@ -79,8 +100,7 @@ func (r *Rule) inside(what, dir string) error {
 	return nil
 }
 
-// programs tells whether a call can have a program of the caller's run. In check mode modules run none of their own accord, only what their
-// arguments name.
+// programs tells whether a call can have a program of the caller's run. What a module starts of its own accord is for changes and bounds.
 func (r *Rule) programs(inv runner.Invocation) error {
 	if !r.limited() && !r.Check {
 		return nil

@@ -96,7 +96,7 @@ func TestNoLimitIsPassedByAProgram(t *testing.T) {
 
 // Who may look and not change has everything in check mode, and nothing that has none.
 func TestWhoMayLookChangesNothing(t *testing.T) {
-	p := &Policy{Operators: map[string]*Rule{"*": {Check: true}}}
+	p := &Policy{Operators: map[string]*Rule{"*": {Check: true, Unconfined: []string{"ansible.builtin.systemd"}}}}
 	registry := modules.NewRegistry(all.Modules()...)
 	type args = map[string]any
 	for _, tt := range []struct {
@@ -115,6 +115,11 @@ func TestWhoMayLookChangesNothing(t *testing.T) {
 		{"setup", args{}, wire.Call{Environment: map[string]string{"PATH": "/tmp"}}, "the environment variable PATH"},
 		{"expect", args{"command": "id", "responses": args{}}, wire.Call{Check: true}, "which has no check mode"},
 		{"uri", args{"url": "http://x"}, wire.Call{Check: true}, "which has no check mode"},
+		{"git", args{"repo": "--upload-pack=sh -c id", "dest": "/x"}, wire.Call{Check: true}, "starts programs in check mode (git)"},
+		{"apt_key", args{"keyring": "/etc/x", "url": "http://x"}, wire.Call{Check: true}, "starts programs in check mode"},
+		{"service", args{"name": "x"}, wire.Call{Check: true}, "starts programs in check mode"},
+		{"systemd", args{"name": "x"}, wire.Call{Check: true}, ""}, // it is named
+		{"systemd", args{"name": "x"}, wire.Call{}, "but in check mode"},
 		{"hark.builtin.foreign", args{}, wire.Call{Check: true}, "may look and not change"},
 		{"hark.builtin.connection", args{"do": "exec"}, wire.Call{Check: true}, "may look and not change"},
 	} {

@@ -84,6 +84,8 @@ type Env struct {
 
 	// Exec runs a child process: every one goes through here.
 	Exec func(ctx context.Context, c Command) (Output, error)
+	// Bounds are what the host's policy keeps the module from.
+	Bounds Bounds
 	// Warn adds a warning to the result.
 	Warn func(format string, args ...any)
 	// Live, if set, takes the output of child processes as it comes. It must not block for long.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -36,6 +37,9 @@ type Module struct {
 	Foreign bool
 	// NoCheck modules do not support check mode: they are skipped in it.
 	NoCheck bool
+	// StartsInCheck are the programs that the module may start in check mode, by patterns of their names. Those that
+	// start none, or can do without, have the trait ReadsInCheck.
+	StartsInCheck []string
 	// Runs says that who may call the module can have any program run, or leaves one behind for others to run: that is what the module is
 	// for, or what its arguments come to. A host's policy lets nobody have it who is not given it by its name.
 	Runs bool
@@ -152,6 +156,24 @@ func InSession(m *Module) { m.Session = true }
 // RunsPrograms marks a module by which any program can be run.
 func RunsPrograms(m *Module) { m.Runs = true }
 
+// StartsInCheck names the programs that a module may start in check mode, by patterns of path.Match.
+func StartsInCheck(programs ...string) Option {
+	return func(m *Module) { m.StartsInCheck = programs }
+}
+
+// NamedIn reports whether a list of full names has the module, by its own name or by another one that leads to it.
+func (m *Module) NamedIn(names []string) bool {
+	return slices.Contains(names, m.Name) || slices.ContainsFunc(m.OtherNames, func(name string) bool { return slices.Contains(names, name) })
+}
+
+// StartsWhenChecked reports whether the module declares that it may start a program in check mode.
+func (m *Module) StartsWhenChecked(program string) bool {
+	return slices.ContainsFunc(m.StartsInCheck, func(pattern string) bool {
+		ok, _ := path.Match(pattern, program) // the declarations' patterns are good
+		return ok
+	})
+}
+
 // Programs marks arguments that name programs or make one run what they say.
 func Programs(names ...string) Option { return func(m *Module) { m.Programs = names } }
 
@@ -203,7 +225,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 		if m.Settle != nil {
 			m.Settle(parsed.Params)
 		}
-		res, err = m.run(ctx, env.discreet(parsed.Secrets), parsed.Params)
+		res, err = m.run(ctx, env.bounded().discreet(parsed.Secrets), parsed.Params)
 	}
 	if err != nil {
 		res = resultOf(err)

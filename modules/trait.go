@@ -43,6 +43,9 @@ const (
 	IsAction
 	// OnlyLooks: it changes nothing, on the host or elsewhere, so that it does no harm where nobody wants its result any more, or twice.
 	OnlyLooks
+	// ReadsInCheck: in check mode it starts no program and writes nothing but in a scratch directory of its own. Operators who may look and
+	// not change have no other modules.
+	ReadsInCheck
 )
 
 // The modules that the house itself calls, as a playbook would.

@@ -57,3 +57,12 @@ func TestTheHouseCallsModulesThatAreThere(t *testing.T) {
 		}
 	}
 }
+
+// Every module that is called on hosts says what it does in check mode: that it reads, or which programs it starts.
+func TestModulesSayWhatTheyDoInCheckMode(t *testing.T) {
+	for _, m := range all.Modules() {
+		if says := m.Has(modules.ReadsInCheck) || len(m.StartsInCheck) > 0; !says && !m.NoCheck && !m.Session && !m.Foreign {
+			t.Errorf("%s declares neither ReadsInCheck nor StartsInCheck", m.Name)
+		}
+	}
+}

@@ -87,7 +87,7 @@ var update = flag.Bool("update", false, "rewrite the expected results of module 
 func Run(t *testing.T, m *modules.Module, o Options) {
 	t.Helper()
 	syscall.Umask(0o022) // the modes of new files are part of what is expected
-	short := short(m)
+	short := ShortName(m)
 	if o.File == "" {
 		o.File = "testdata/" + short + ".txt"
 	}
@@ -111,9 +111,14 @@ func Collection(t *testing.T, list []*modules.Module, options map[string]Options
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
+	for _, m := range list {
+		if !m.NoCheck && !m.Session && !m.Foreign {
+			t.Run(ShortName(m)+"/examples", func(t *testing.T) { Examples(t, m, options[ShortName(m)]) })
+		}
+	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
-		i := slices.IndexFunc(list, func(m *modules.Module) bool { return short(m) == name })
+		i := slices.IndexFunc(list, func(m *modules.Module) bool { return ShortName(m) == name })
 		if i < 0 {
 			t.Errorf("%s has cases of no module", file)
 			continue
@@ -122,8 +127,8 @@ func Collection(t *testing.T, list []*modules.Module, options map[string]Options
 	}
 }
 
-// short is the last part of a module's name.
-func short(m *modules.Module) string { return m.Name[strings.LastIndexByte(m.Name, '.')+1:] }
+// ShortName is the last part of a module's name.
+func ShortName(m *modules.Module) string { return m.Name[strings.LastIndexByte(m.Name, '.')+1:] }
 
 func load(t *testing.T, file string) []*testCase {
 	t.Helper()
@@ -155,8 +160,12 @@ func (c *testCase) rehearse(t *testing.T, m *modules.Module, o Options) {
 	dry := *c
 	dry.Check = true
 	b := newBench(t, &dry, m.Name, o)
+	started := recorded(b.env, b.env.Exec)
 	before := b.snapshot(t)
-	b.call(t, m)
+	traced(m, func() { b.call(t, m) })
+	if more := unclaimed(m, started()); len(more) > 0 {
+		t.Errorf("it starts %v in check mode, which is not declared", more)
+	}
 	after := b.snapshot(t)
 	for _, files := range []map[string]string{before, after} {
 		maps.DeleteFunc(files, func(path, _ string) bool {
@@ -171,6 +180,9 @@ func (c *testCase) rehearse(t *testing.T, m *modules.Module, o Options) {
 func (c *testCase) run(t *testing.T, m *modules.Module, o Options) {
 	if !m.NoCheck && !m.Session { // these are skipped in check mode, or touch no file
 		c.rehearse(t, m, o)
+	}
+	if *rehearsal {
+		return
 	}
 	b := newBench(t, c, m.Name, o)
 	b.sorted = o.Sorted

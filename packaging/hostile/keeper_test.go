@@ -32,6 +32,12 @@ func TestKeyThatMayLookChangesNothing(t *testing.T) {
 			"insists": "command: touch " + target + "/insists\n    check_mode: false",
 		}
 	}
+	for name, task := range startsInCheck(target) {
+		s.write(filepath.Join(project, "site.yml"), "- hosts: db1\n  gather_facts: false\n  tasks:\n  - "+task+"\n")
+		if r := looker.in(project, "play", "-i", "inventory", "--check", "site.yml"); r.code != 2 || !strings.Contains(r.out, "may look and not change") {
+			t.Errorf("%s in check mode: %s", name, r)
+		}
+	}
 	play := func(task string) {
 		s.write(filepath.Join(project, "site.yml"), "- hosts: db1\n  gather_facts: false\n  tasks:\n  - "+task+"\n")
 	}

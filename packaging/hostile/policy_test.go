@@ -69,6 +69,24 @@ func TestPolicyOfCheckModeChangesNothing(t *testing.T) {
 	if r := s.play(p, "--check"); r.code != 2 {
 		t.Errorf("a task that has no check mode of its own: %s", r)
 	}
+	for name, task := range startsInCheck(target) {
+		p["site.yml"] = "- hosts: db1\n  gather_facts: false\n  tasks:\n  - " + task + "\n"
+		if r := s.play(p, "--check"); r.code != 2 || !strings.Contains(r.out, "may look and not change") {
+			t.Errorf("%s: %s", name, r)
+		}
+	}
+}
+
+// startsInCheck are tasks whose modules start a program in check mode, of the task's choice or one that writes.
+func startsInCheck(target string) map[string]string {
+	return map[string]string{
+		"git's repo":   `git: {repo: "--upload-pack=sh -c 'touch ` + target + `/git'", dest: /nonexist}`,
+		"git's remote": `git: {repo: "ext::sh -c 'touch ` + target + `/ext'", dest: /nonexist}`,
+		"subversion":   `subversion: {repo: "svn+ssh://x/y", dest: /nonexist}`,
+		"apt_key":      `apt_key: {id: "0123456789ABCDEF", keyring: ` + target + `/ring, state: absent}`,
+		"pip":          `pip: {name: x, virtualenv: ` + target + `/venv}`,
+		"sysvinit":     `sysvinit: {name: x, state: started}`,
+	}
 }
 
 // What decides whom an agent obeys is not taken from a file that others can write.

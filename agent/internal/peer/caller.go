@@ -174,7 +174,7 @@ func (c *Conn) Run(ctx context.Context, inv call.Invocation) (modules.Result, er
 
 // JobOf is a call for another process; env is what it has in this one.
 func JobOf(c wire.Call, env *modules.Env) *Job {
-	return &Job{Call: c, Environ: env.Environ, Name: env.Name, Host: env.Host, Task: env.Task, Live: env.Live != nil}
+	return &Job{Call: c, Environ: env.Environ, Name: env.Name, Host: env.Host, Task: env.Task, Live: env.Live != nil, Bounds: env.Bounds}
 }
 
 // Do runs a job on the other side; env serves what the module asks for. The result is the module's JSON.

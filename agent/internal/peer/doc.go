@@ -9,6 +9,7 @@ import (
 	"errors"
 
 	"hark/agent/wire"
+	"hark/modules"
 )
 
 // Banner is the line with which the serving side begins: what stands before it (the notices of a login, of sudo)
@@ -65,6 +66,8 @@ type Job struct {
 	Files map[string][]byte `json:"files,omitempty"`
 	// Live wants the output of child processes as it comes.
 	Live bool `json:"live,omitempty"`
+	// Bounds are what the host's policy keeps the module from.
+	Bounds modules.Bounds `json:"bounds,omitzero"`
 }
 
 // stderrName is the Name of output that is a child's stderr.

@@ -155,6 +155,7 @@ func (s *Server) env(id uint64, job *Job) *modules.Env {
 	return &modules.Env{
 		Check: c.Check, Diff: c.Diff, NoLog: c.NoLog, Verbosity: c.Verbosity, Release: modules.Release(c.Level), Invocation: c.Invocation, User: c.User.User, Environ: job.Environ,
 		Name: job.Name, Host: job.Host, Task: job.Task, Interpreter: c.Interpreter, Exec: modules.LiveExec(job.Environ, nil, live), Live: live,
+		Bounds: job.Bounds,
 		Open: func(ctx context.Context, digest string) (io.ReadCloser, error) {
 			if content, ok := job.Files[digest]; ok {
 				return io.NopCloser(bytes.NewReader(content)), nil

@@ -26,6 +26,7 @@ type aptKeyArgs struct {
 
 // AptKey is ansible.builtin.apt_key.
 var AptKey = modules.Define("ansible.builtin.apt_key", "Add or remove an apt key", runAptKey,
+	modules.StartsInCheck("apt-key", "gpg"),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"data", "file", "keyserver", "url"}}}),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.apt_key: {url: https://apt.example.org/key.asc, keyring: /etc/apt/trusted.gpg.d/example.gpg}
@@ -105,7 +106,7 @@ func (k *aptKey) findID() (*string, error) {
 	from := "inline data"
 	switch {
 	case modules.Text(a.File) != "":
-		c.Argv[2], from = *a.File, *a.File
+		c.Argv, from = []string{k.gpg, "--with-colons", "--", *a.File}, *a.File
 		c.Stdin = nil
 	case k.data == "":
 		return a.ID, nil
@@ -179,6 +180,9 @@ func (k *aptKey) run(stdin string, args ...string) (tool.Output, string, error) 
 }
 
 func (k *aptKey) keys() ([]string, error) {
+	if k.env.Check && k.args.Keyring != nil && !fsx.Exists(*k.args.Keyring) {
+		return []string{}, nil // to list it would make it
+	}
 	out, cmd, err := k.run("", "adv", "--list-public-keys", "--keyid-format=long")
 	if err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ type aptRepositoryArgs struct {
 
 // AptRepository is ansible.builtin.apt_repository.
 var AptRepository = modules.Define("ansible.builtin.apt_repository", "Adds and removes apt repositories", runAptRepository,
+	modules.StartsInCheck("apt-config", "apt-key", "gpg"),
 	modules.Documented(`- ansible.builtin.apt_repository:
     repo: deb [signed-by=/etc/apt/keyrings/example.asc] https://apt.example.org/debian stable main
     filename: example

@@ -19,7 +19,8 @@ import (
 )
 
 // Assemble makes one file of the fragments in a directory.
-var Assemble = modules.Define("ansible.builtin.assemble", "Assemble configuration files from fragments.", runAssemble, modules.Is(modules.ReadsFragments),
+var Assemble = modules.Define("ansible.builtin.assemble", "Assemble configuration files from fragments.", runAssemble,
+	modules.Is(modules.ReadsInCheck), modules.Is(modules.ReadsFragments),
 	modules.From(modules.Release219, func(s *modules.Spec) { s.Param("decrypt").Type, s.Param("decrypt").Default = "bool", value.Bool(true) }),
 	modules.Edits("dest"),
 	modules.WithResolve(resolveAssemble),

@@ -12,7 +12,8 @@ import (
 var decodeAsyncStatus = modules.Decoder[asyncStatusArgs](modules.Rules{})
 
 // AsyncStatus tells how a background job stands.
-var AsyncStatus = modules.Define(modules.AsyncStatus, "Obtain status of asynchronous task.", runAsyncStatus, modules.Is(modules.AsksForJobs),
+var AsyncStatus = modules.Define(modules.AsyncStatus, "Obtain status of asynchronous task.", runAsyncStatus,
+	modules.Is(modules.ReadsInCheck), modules.Is(modules.AsksForJobs),
 	modules.WithResolve(func(ctx context.Context, env *modules.Env, args *value.Dict) error {
 		if _, err := decodeAsyncStatus(env.Name, args, modules.Reading{Release: env.Release}); err != nil {
 			return modules.ActionFail("", "%v", err)

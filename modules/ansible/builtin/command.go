@@ -18,7 +18,7 @@ import (
 var Command = modules.Define("ansible.builtin.command", "Execute commands on targets.",
 	func(ctx context.Context, env *modules.Env, a commandArgs) (modules.Result, error) {
 		return runCommand(ctx, env, a)
-	},
+	}, modules.Is(modules.ReadsInCheck),
 	modules.With(func(m *modules.Module) {
 		m.FreeForm, m.ReportsAs = true, "ansible.legacy.command"
 		m.Examples = `- ansible.builtin.command: /usr/bin/make_database.sh db_user db_name

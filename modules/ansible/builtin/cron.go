@@ -35,6 +35,7 @@ type cronArgs struct {
 
 // Cron is ansible.builtin.cron.
 var Cron = modules.Define("ansible.builtin.cron", "Manages jobs and variables of crontabs", runCron,
+	modules.StartsInCheck("crontab"),
 	modules.EditsOr("crontab", "cron_file"),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"insertafter", "insertbefore"}}}),
 	modules.Documented(`- ansible.builtin.cron: {name: backup, minute: "0", hour: "3", job: /usr/local/bin/backup}

@@ -47,6 +47,7 @@ type deb822Args struct {
 
 // Deb822Repository is ansible.builtin.deb822_repository.
 var Deb822Repository = modules.Define("ansible.builtin.deb822_repository", "Add and remove deb822 formatted repositories", runDeb822,
+	modules.Is(modules.ReadsInCheck),
 	modules.From(modules.Release221, func(s *modules.Spec) { s.Rules.Exclusive = [][]string{{"exclude", "include"}} }),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.deb822_repository:

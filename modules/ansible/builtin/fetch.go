@@ -17,6 +17,7 @@ import (
 
 // Fetch brings a file of the host to the controller.
 var Fetch = modules.Define("ansible.builtin.fetch", "Fetch files from remote nodes.", runFetch,
+	modules.Is(modules.ReadsInCheck),
 	modules.WithResolve(resolveFetch), modules.Is(modules.StartsNoPython|modules.BringsFiles|modules.AsksController|modules.ChangesController|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true

@@ -19,6 +19,7 @@ import (
 
 // File makes, changes and removes files, directories and links.
 var File = modules.Define("ansible.builtin.file", "Manage files and file properties.", runFile,
+	modules.Is(modules.ReadsInCheck),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- name: A directory that only its owner sees
   ansible.builtin.file: {path: /srv/app, state: directory, owner: app, mode: "0700"}

@@ -25,6 +25,7 @@ import (
 
 // Find lists files that fit.
 var Find = modules.Define("ansible.builtin.find", "Return a list of files based on specific criteria.", runFind,
+	modules.Is(modules.ReadsInCheck),
 	modules.With(func(m *modules.Module) {
 		m.Settle = allNames
 		m.Examples = `- ansible.builtin.find: {paths: /tmp, age: 2d, recurse: true}

@@ -36,6 +36,7 @@ type getURLArgs struct {
 
 // GetURL is ansible.builtin.get_url.
 var GetURL = modules.Define("ansible.builtin.get_url", "Downloads files from HTTP and HTTPS", runGetURL,
+	modules.Is(modules.ReadsInCheck),
 	modules.Documented(`- ansible.builtin.get_url:
     url: https://example.org/app.tar.gz
     dest: /opt/app.tar.gz

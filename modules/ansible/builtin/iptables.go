@@ -69,6 +69,7 @@ type tcpFlagsArgs struct {
 
 // Iptables is ansible.builtin.iptables.
 var Iptables = modules.Define("ansible.builtin.iptables", "Modify iptables rules", runIptables,
+	modules.StartsInCheck("iptables", "ip6tables"),
 	modules.WithRules(modules.Rules{
 		Exclusive: [][]string{{"set_dscp_mark", "set_dscp_mark_class"}, {"flush", "policy"}},
 		If: []modules.RequiredIf{

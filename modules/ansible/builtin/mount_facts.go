@@ -7,6 +7,7 @@ import (
 
 // MountFacts is ansible.builtin.mount_facts.
 var MountFacts = modules.Define("ansible.builtin.mount_facts", "Retrieve mount information.", facts.Mounts,
+	modules.StartsInCheck("lsblk", "mount", "findmnt"),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.mount_facts: {devices: ["/dev/*"], timeout: 5, on_timeout: warn}
 - ansible.builtin.mount_facts: {sources: [/etc/fstab]}

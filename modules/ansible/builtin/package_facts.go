@@ -20,6 +20,7 @@ type packageFactsArgs struct {
 
 // PackageFacts is ansible.builtin.package_facts.
 var PackageFacts = modules.Define("ansible.builtin.package_facts", "Tells the packages that are installed", runPackageFacts,
+	modules.StartsInCheck("apk", "apt-get", "dpkg", "dpkg-query", "pacman", "pkg", "rpm", "sh"),
 	modules.Documented(`- ansible.builtin.package_facts:
 - ansible.builtin.debug: {msg: "{{ ansible_facts.packages.openssl[0].version }}"}
 `,

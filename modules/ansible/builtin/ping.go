@@ -9,6 +9,7 @@ import (
 
 // Ping tells that the host can be reached and run modules.
 var Ping = modules.Define("ansible.builtin.ping", "Try to connect to host, verify a usable python and return pong on success.", runPing,
+	modules.Is(modules.ReadsInCheck),
 	modules.With(func(m *modules.Module) {
 		m.Examples = "- ansible.builtin.ping:\n"
 		m.Returns = []modules.Return{{Name: "ping", Type: "str", When: "success", Doc: "The data."}}

@@ -8,7 +8,8 @@ import (
 )
 
 // Raw runs a line through the login shell's place, /bin/sh, and adds nothing to it.
-var Raw = modules.Define("ansible.builtin.raw", "Executes a low-down and dirty command.", runRaw, modules.Is(modules.StartsNoPython|modules.IsAction),
+var Raw = modules.Define("ansible.builtin.raw", "Executes a low-down and dirty command.", runRaw,
+	modules.Is(modules.ReadsInCheck), modules.Is(modules.StartsNoPython|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.FreeForm, m.AnyArgs = true, true
 		m.Examples = "- ansible.builtin.raw: cat < /tmp/*txt\n  args: {executable: /bin/bash}\n"

@@ -17,6 +17,7 @@ import (
 
 // Script runs a script of the controller on the host.
 var Script = modules.Define("ansible.builtin.script", "Runs a local script on a remote node after transferring it.", runScript,
+	modules.Is(modules.ReadsInCheck),
 	modules.WithResolve(resolveScript), modules.Is(modules.StartsNoPython|modules.ReadsProgram|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.FreeForm, m.AnyArgs = true, true

@@ -15,6 +15,7 @@ import (
 
 // ServiceFacts is ansible.builtin.service_facts.
 var ServiceFacts = modules.Define("ansible.builtin.service_facts", "Tells the services of the host and their state", runServiceFacts,
+	modules.StartsInCheck("chkconfig", "initctl", "rc-status", "rc-update", "service", "systemctl"),
 	modules.Documented(`- ansible.builtin.service_facts:
 - ansible.builtin.debug: {msg: "{{ ansible_facts.services['ssh.service'].state }}"}
 `,

@@ -11,7 +11,7 @@ import (
 var Shell = modules.Define("ansible.builtin.shell", "Execute shell commands on targets.",
 	func(ctx context.Context, env *modules.Env, a commandArgs) (modules.Result, error) {
 		return runCommand(ctx, env, a)
-	},
+	}, modules.Is(modules.ReadsInCheck),
 	modules.With(func(m *modules.Module) {
 		m.FreeForm, m.ReportsAs = true, "ansible.legacy.command"
 		m.Examples = `- ansible.builtin.shell: grep -c error *.log > count.txt

@@ -16,6 +16,7 @@ import (
 
 // Slurp returns a file's content.
 var Slurp = modules.Define("ansible.builtin.slurp", "Slurps a file from remote nodes.", runSlurp,
+	modules.Is(modules.ReadsInCheck),
 	modules.With(func(m *modules.Module) {
 		m.Examples = "- ansible.builtin.slurp: {src: /var/run/sshd.pid}\n  register: pid\n- ansible.builtin.debug: {msg: \"{{ pid.content | b64decode }}\"}\n"
 		m.Returns = []modules.Return{

@@ -32,6 +32,7 @@ type subversionArgs struct {
 
 // Subversion is ansible.builtin.subversion.
 var Subversion = modules.Define("ansible.builtin.subversion", "Deploys a subversion repository", runSubversion,
+	modules.StartsInCheck("svn"),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.subversion:
     repo: svn+ssh://svn.example.org/app/trunk

@@ -44,7 +44,8 @@ type uriArgs struct {
 }
 
 // URI is ansible.builtin.uri.
-var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI, modules.WithResolve(resolveURI), modules.Is(modules.ReadsBodies),
+var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI,
+	modules.Is(modules.ReadsInCheck), modules.WithResolve(resolveURI), modules.Is(modules.ReadsBodies),
 	modules.From(modules.Release222, func(s *modules.Spec) {
 		s.Param("follow_redirects").Choices = []string{"all", "none", "safe", "urllib2"}
 	}),

@@ -58,7 +58,8 @@ type userArgs struct {
 }
 
 // User is ansible.builtin.user.
-var User = modules.Define("ansible.builtin.user", "Manages user accounts", runUser, modules.Is(modules.ChangesUsers),
+var User = modules.Define("ansible.builtin.user", "Manages user accounts", runUser,
+	modules.StartsInCheck("getent", "ssh-keygen"), modules.Is(modules.ChangesUsers),
 	modules.From(modules.Release219, func(s *modules.Spec) { s.Param("shell").Type = "path" }),
 	modules.From(modules.Release221, func(s *modules.Spec) {
 		s.Rules.If = []modules.RequiredIf{{Param: "append", Value: true, Names: []string{"groups"}}}

@@ -73,6 +73,7 @@ type yumRepositoryArgs struct {
 
 // YumRepository is ansible.builtin.yum_repository.
 var YumRepository = modules.Define("ansible.builtin.yum_repository", "Add or remove YUM repositories", runYumRepository,
+	modules.Is(modules.ReadsInCheck),
 	modules.From(modules.Release219, func(s *modules.Spec) {
 		s.Param("exclude").Aliases = []string{"excludepkgs"}
 		s.Rules.If = []modules.RequiredIf{

@@ -31,6 +31,7 @@ type authorizedKeyArgs struct {
 
 // AuthorizedKey is ansible.posix.authorized_key.
 var AuthorizedKey = modules.Define("ansible.posix.authorized_key", "Adds or removes an SSH authorized key", runAuthorizedKey,
+	modules.Is(modules.ReadsInCheck),
 	modules.EditsOr("authorized_keys", "path"),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.posix.authorized_key: {user: deploy, key: "{{ lookup('file', 'deploy.pub') }}"}

@@ -33,6 +33,7 @@ type firewalldArgs struct {
 
 // Firewalld is ansible.posix.firewalld.
 var Firewalld = modules.Define("ansible.posix.firewalld", "Manage the firewall with firewalld", runFirewalld,
+	modules.StartsInCheck("firewall-cmd", "firewall-offline-cmd"),
 	modules.WithRules(modules.Rules{
 		Exclusive: [][]string{{"icmp_block", "icmp_block_inversion", "service", "protocol", "port", "port_forward", "rich_rule", "interface",
 			"masquerade", "source", "target"}},

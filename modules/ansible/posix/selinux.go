@@ -24,6 +24,7 @@ type selinuxArgs struct {
 
 // SELinux is ansible.posix.selinux.
 var SELinux = modules.Define("ansible.posix.selinux", "Change policy and state of SELinux", runSELinux,
+	modules.StartsInCheck("grubby"),
 	modules.With(func(m *modules.Module) {
 		m.Examples = "- ansible.posix.selinux: {policy: targeted, state: enforcing}\n- ansible.posix.selinux: {state: disabled}\n"
 		m.Returns = []modules.Return{

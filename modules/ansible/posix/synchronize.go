@@ -53,7 +53,8 @@ type synchronizeArgs struct {
 }
 
 // Synchronize is ansible.posix.synchronize.
-var Synchronize = modules.Define("ansible.posix.synchronize", "Copy directories as rsync does", runSynchronize, modules.Is(modules.AsksController|modules.ChangesController),
+var Synchronize = modules.Define("ansible.posix.synchronize", "Copy directories as rsync does", runSynchronize,
+	modules.StartsInCheck("rsync"), modules.Is(modules.AsksController|modules.ChangesController),
 	modules.WithResolve(resolveSynchronize),
 	modules.Documented(`- ansible.posix.synchronize: {src: site/, dest: /srv/www, delete: true, rsync_opts: ["--exclude=.git"]}
 - ansible.posix.synchronize: {mode: pull, src: /var/log/app, dest: logs/}

@@ -32,6 +32,7 @@ type keypairArgs struct {
 
 // OpensshKeypair is community.crypto.openssh_keypair.
 var OpensshKeypair = modules.Define("community.crypto.openssh_keypair", "Generate pairs of keys for SSH", runKeypair,
+	modules.Is(modules.ReadsInCheck),
 	modules.Documented(`- community.crypto.openssh_keypair: {path: /home/deploy/.ssh/id_ed25519, type: ed25519, comment: deploy@example.org, owner: deploy}
   register: pair
 `,

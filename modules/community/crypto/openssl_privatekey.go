@@ -36,6 +36,7 @@ type privatekeyArgs struct {
 
 // OpensslPrivatekey is community.crypto.openssl_privatekey.
 var OpensslPrivatekey = modules.Define("community.crypto.openssl_privatekey", "Generate private keys for TLS", runPrivatekey,
+	modules.Is(modules.ReadsInCheck),
 	modules.WithRules(modules.Rules{
 		Together: [][]string{{"cipher", "passphrase"}},
 		If:       []modules.RequiredIf{{Param: "type", Value: "ECC", Names: []string{"curve"}}},

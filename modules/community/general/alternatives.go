@@ -34,6 +34,7 @@ type alternative struct {
 
 // Alternatives is community.general.alternatives.
 var Alternatives = modules.Define("community.general.alternatives", "Manages alternative programs for common commands", runAlternatives,
+	modules.StartsInCheck("update-alternatives"),
 	modules.WithRules(modules.Rules{OneOf: [][]string{{"path", "family"}}}),
 	modules.Documented(`- community.general.alternatives: {name: editor, path: /usr/bin/vim.basic}
 - community.general.alternatives: {name: tool, link: /usr/bin/tool, path: /opt/tool/bin/tool, priority: 10, state: present}

@@ -29,6 +29,7 @@ type archiveArgs struct {
 
 // Archive is community.general.archive.
 var Archive = modules.Define("community.general.archive", "Pack files and directories", runArchive,
+	modules.Is(modules.ReadsInCheck),
 	modules.Documented(`- community.general.archive: {path: /srv/app, dest: /var/backups/app.tgz, mode: "0600"}
 - community.general.archive: {path: ["/etc/*.conf", /etc/app], exclude_path: [/etc/secret.conf], dest: /tmp/conf.zip, format: zip}
 - community.general.archive: {path: /var/log/app.log, format: xz, remove: true}

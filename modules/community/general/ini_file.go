@@ -49,6 +49,7 @@ func (h iniHas) values() []string {
 
 // IniFile is community.general.ini_file.
 var IniFile = modules.Define("community.general.ini_file", "Tweak settings in INI files", runIniFile,
+	modules.Is(modules.ReadsInCheck),
 	modules.Edits("path"),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"value", "values"}}}),
 	modules.WithSubRules("section_has_values", modules.Rules{Exclusive: [][]string{{"value", "values"}}}),
