@@ -46,6 +46,8 @@ type Module struct {
 	// Programs are arguments that name programs or make one run what they say, ProgramsByPath those that do so when they hold a slash. A
 	// host's policy lets nobody give them who is not allowed to by their names.
 	Programs, ProgramsByPath []string
+	// Operands are arguments whose values may not begin with a dash, see the option of that name.
+	Operands []string
 	// AnyArgs modules accept names that are not in Params (set_fact, add_host).
 	AnyArgs bool
 	// Unrendered are arguments that the session hands over as the playbook has them, where they are a mapping's own: the
@@ -225,6 +227,9 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 		if m.Settle != nil {
 			m.Settle(parsed.Params)
 		}
+		err = m.checkOperands(parsed.Params)
+	}
+	if err == nil {
 		res, err = m.run(ctx, env.bounded().discreet(parsed.Secrets), parsed.Params)
 	}
 	if err != nil {

@@ -184,6 +184,9 @@ func (c *testCase) run(t *testing.T, m *modules.Module, o Options) {
 	if *rehearsal {
 		return
 	}
+	if m.Runs || len(m.StartsInCheck)+len(m.Operands)+len(m.Programs) > 0 {
+		c.dashes(t, m, o)
+	}
 	b := newBench(t, c, m.Name, o)
 	b.sorted = o.Sorted
 	got := b.plain(t, m, b.call(t, m))

@@ -39,6 +39,7 @@ type aptArgs struct {
 
 // Apt is ansible.builtin.apt.
 var Apt = modules.Define("ansible.builtin.apt", "Manages apt packages", runApt,
+	modules.Operands("package", "deb"),
 	modules.StartsInCheck("apt-cache", "apt-get", "apt-mark", "aptitude", "dpkg", "dpkg-deb", "dpkg-query"),
 	modules.WithRules(modules.Rules{
 		Exclusive: [][]string{{"deb", "package", "upgrade"}},

@@ -26,6 +26,7 @@ type aptKeyArgs struct {
 
 // AptKey is ansible.builtin.apt_key.
 var AptKey = modules.Define("ansible.builtin.apt_key", "Add or remove an apt key", runAptKey,
+	modules.Operands("file", "keyring", "keyserver"),
 	modules.StartsInCheck("apt-key", "gpg"),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"data", "file", "keyserver", "url"}}}),
 	modules.With(func(m *modules.Module) {

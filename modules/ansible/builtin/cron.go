@@ -35,6 +35,7 @@ type cronArgs struct {
 
 // Cron is ansible.builtin.cron.
 var Cron = modules.Define("ansible.builtin.cron", "Manages jobs and variables of crontabs", runCron,
+	modules.Operands("user"),
 	modules.StartsInCheck("crontab"),
 	modules.EditsOr("crontab", "cron_file"),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"insertafter", "insertbefore"}}}),

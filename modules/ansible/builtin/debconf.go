@@ -19,6 +19,7 @@ type debconfArgs struct {
 
 // Debconf is ansible.builtin.debconf.
 var Debconf = modules.Define("ansible.builtin.debconf", "Answers the questions of packages", runDebconf,
+	modules.Operands("name"),
 	modules.StartsInCheck("debconf-show"),
 	modules.WithRules(modules.Rules{Together: [][]string{{"question", "vtype", "value"}}}),
 	modules.Documented(`- ansible.builtin.debconf: {name: tzdata, question: tzdata/Areas, value: Europe, vtype: select}

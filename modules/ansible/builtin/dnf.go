@@ -61,7 +61,8 @@ func dnfModule(name, doc string, programs ...string) *modules.Module {
 		func(ctx context.Context, env *modules.Env, a dnfArgs) (modules.Result, error) {
 			d := &dnf{ctx: ctx, env: env, args: a}
 			return d.run(programs)
-		}, modules.StartsInCheck("dnf*", "microdnf", "rpm", "yum"),
+		},
+		modules.Operands("name", "list"), modules.StartsInCheck("dnf*", "microdnf", "rpm", "yum"),
 		modules.WithRules(modules.Rules{
 			OneOf: [][]string{{"name", "list", "update_cache"}}, Exclusive: [][]string{{"name", "list"}},
 		}),

@@ -17,6 +17,7 @@ type dpkgSelectionsArgs struct {
 
 // DpkgSelections is ansible.builtin.dpkg_selections.
 var DpkgSelections = modules.Define("ansible.builtin.dpkg_selections", "Holds packages and lets them go", runDpkgSelections,
+	modules.Operands("name"),
 	modules.StartsInCheck("dpkg"),
 	modules.Documented(`- ansible.builtin.dpkg_selections: {name: linux-image-amd64, selection: hold}
 `,

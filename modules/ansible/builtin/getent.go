@@ -20,6 +20,7 @@ type getentArgs struct {
 
 // Getent is ansible.builtin.getent.
 var Getent = modules.Define("ansible.builtin.getent", "Looks entries up in the host's databases", runGetent,
+	modules.Operands("database", "key"),
 	modules.StartsInCheck("getent"),
 	modules.Documented(`- ansible.builtin.getent: {database: passwd, key: root}
 - ansible.builtin.debug: {msg: "{{ ansible_facts.getent_passwd.root[4] }}"}

@@ -45,6 +45,7 @@ type gitArgs struct {
 
 // Git is ansible.builtin.git.
 var Git = modules.Define("ansible.builtin.git", "Deploy software (or files) from git checkouts", runGit,
+	modules.Operands("repo", "version", "remote", "refspec", "dest"),
 	modules.StartsInCheck("git"),
 	modules.WithRules(modules.Rules{
 		Exclusive: [][]string{{"separate_git_dir", "bare"}, {"accept_hostkey", "accept_newhostkey"}},

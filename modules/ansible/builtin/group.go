@@ -22,6 +22,7 @@ type groupArgs struct {
 
 // Group is ansible.builtin.group.
 var Group = modules.Define("ansible.builtin.group", "Adds or removes groups", runGroup,
+	modules.Operands("name"),
 	modules.StartsInCheck("getent"),
 	modules.WithRules(modules.Rules{If: []modules.RequiredIf{{Param: "non_unique", Value: true, Names: []string{"gid"}}}}),
 	modules.Documented(`- ansible.builtin.group: {name: deploy, gid: 1750, state: present}

@@ -22,6 +22,7 @@ type hostnameArgs struct {
 
 // Hostname is ansible.builtin.hostname.
 var Hostname = modules.Define("ansible.builtin.hostname", "Sets the host's name", runHostname,
+	modules.Operands("name"),
 	modules.Is(modules.ReadsInCheck),
 	modules.Documented(`- ansible.builtin.hostname: {name: web1.example.org}
 `,

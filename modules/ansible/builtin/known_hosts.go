@@ -31,6 +31,7 @@ type knownHostsArgs struct {
 
 // KnownHosts is ansible.builtin.known_hosts.
 var KnownHosts = modules.Define("ansible.builtin.known_hosts", "Adds or removes hosts that ssh knows", runKnownHosts,
+	modules.Operands("name"),
 	modules.StartsInCheck("ssh-keygen"),
 	modules.Edits("path"),
 	modules.Documented(`- ansible.builtin.known_hosts: {name: git.example.org, key: "{{ lookup('file', 'git.example.org.pub') }}"}

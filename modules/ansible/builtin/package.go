@@ -35,6 +35,7 @@ func packageOf(managers []manager) *modules.Module {
 		func(ctx context.Context, env *modules.Env, a packageArgs) (modules.Result, error) {
 			return runPackage(ctx, env, a, managers)
 		},
+		modules.Operands("name"),
 		modules.StartsInCheck("apt-cache", "apt-get", "apt-mark", "aptitude", "dnf*", "dpkg*", "rpm", "yum"),
 		modules.With(func(m *modules.Module) {
 			m.AnyArgs = true

@@ -33,6 +33,7 @@ type pipArgs struct {
 
 // Pip is ansible.builtin.pip.
 var Pip = modules.Define("ansible.builtin.pip", "Manages Python library dependencies", runPip,
+	modules.Operands("name"),
 	modules.StartsInCheck("*"),
 	modules.WithRules(modules.Rules{
 		OneOf:     [][]string{{"name", "requirements"}},

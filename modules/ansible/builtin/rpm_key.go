@@ -22,6 +22,7 @@ type rpmKeyArgs struct {
 
 // RpmKey is ansible.builtin.rpm_key.
 var RpmKey = modules.Define("ansible.builtin.rpm_key", "Adds or removes a gpg key from the rpm db", runRpmKey,
+	modules.Operands("key"),
 	modules.StartsInCheck("gpg", "gpg2", "rpm"),
 	modules.From(modules.Release219, func(s *modules.Spec) { s.Param("fingerprint").Type, s.Param("fingerprint").Elements = "list", "str" }),
 	modules.With(func(m *modules.Module) {

@@ -26,7 +26,8 @@ type serviceArgs struct {
 }
 
 // Service is ansible.builtin.service: the module of whatever service manager the host has.
-var Service = modules.Define("ansible.builtin.service", "Manages services", runService, modules.StartsInCheck("*"),
+var Service = modules.Define("ansible.builtin.service", "Manages services", runService,
+	modules.Operands("name"), modules.StartsInCheck("*"),
 	modules.WithRules(modules.Rules{OneOf: [][]string{{"state", "enabled"}}}),
 	modules.Documented(`- ansible.builtin.service: {name: nginx, state: restarted}
 `,

@@ -17,6 +17,7 @@ import (
 
 // Stat tells what a file is.
 var Stat = modules.Define("ansible.builtin.stat", "Retrieve file or file system status.", runStat,
+	modules.Operands("path"),
 	modules.Is(modules.ReadsInCheck), modules.StartsInCheck("file"),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.stat: {path: /etc/foo.conf}

@@ -32,6 +32,7 @@ type subversionArgs struct {
 
 // Subversion is ansible.builtin.subversion.
 var Subversion = modules.Define("ansible.builtin.subversion", "Deploys a subversion repository", runSubversion,
+	modules.Operands("repo", "dest"),
 	modules.StartsInCheck("svn"),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.subversion:

@@ -27,6 +27,7 @@ type systemdArgs struct {
 
 // Systemd is ansible.builtin.systemd, systemd_service by its newer name.
 var Systemd = modules.Define("ansible.builtin.systemd", "Manages systemd units", runSystemd,
+	modules.Operands("name"),
 	modules.StartsInCheck("systemctl"),
 	modules.With(func(m *modules.Module) { m.OtherNames = []string{"ansible.builtin.systemd_service"} }),
 	modules.WithRules(modules.Rules{

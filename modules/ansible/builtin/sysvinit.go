@@ -27,6 +27,7 @@ type sysvinitArgs struct {
 
 // Sysvinit is ansible.builtin.sysvinit.
 var Sysvinit = modules.Define("ansible.builtin.sysvinit", "Manage SysV services.", runSysvinit,
+	modules.Operands("name", "runlevels"),
 	modules.StartsInCheck("*"),
 	modules.WithRules(modules.Rules{OneOf: [][]string{{"state", "enabled"}}}),
 	modules.With(func(m *modules.Module) {

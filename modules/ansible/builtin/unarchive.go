@@ -19,6 +19,7 @@ import (
 
 // Unarchive unpacks an archive.
 var Unarchive = modules.Define("ansible.builtin.unarchive", "Unpacks an archive after (optionally) copying it from the local machine.", runUnarchive,
+	modules.Operands("src", "dest"),
 	modules.StartsInCheck("gtar", "tar", "unzip", "zipinfo"),
 	modules.WithResolve(resolveUnarchive), modules.Is(modules.ReadsFiles),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"include", "exclude"}}}),

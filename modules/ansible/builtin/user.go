@@ -59,6 +59,7 @@ type userArgs struct {
 
 // User is ansible.builtin.user.
 var User = modules.Define("ansible.builtin.user", "Manages user accounts", runUser,
+	modules.Operands("name"),
 	modules.StartsInCheck("getent", "ssh-keygen"), modules.Is(modules.ChangesUsers),
 	modules.From(modules.Release219, func(s *modules.Spec) { s.Param("shell").Type = "path" }),
 	modules.From(modules.Release221, func(s *modules.Spec) {

@@ -31,6 +31,7 @@ type mountArgs struct {
 
 // Mount is ansible.posix.mount.
 var Mount = modules.Define("ansible.posix.mount", "Control active and configured mount points", runMount,
+	modules.Operands("path", "src"),
 	modules.Is(modules.ReadsInCheck),
 	modules.EditsOr("/etc/fstab", "fstab"),
 	modules.WithRules(modules.Rules{If: []modules.RequiredIf{

@@ -21,6 +21,7 @@ type sebooleanArgs struct {
 
 // SEBoolean is ansible.posix.seboolean.
 var SEBoolean = modules.Define("ansible.posix.seboolean", "Toggles SELinux booleans", runSEBoolean,
+	modules.Operands("name"),
 	modules.Is(modules.ReadsInCheck),
 	modules.With(func(m *modules.Module) {
 		m.Examples = "- ansible.posix.seboolean: {name: httpd_can_network_connect, state: true, persistent: true}\n"

@@ -26,6 +26,7 @@ type sysctlArgs struct {
 
 // Sysctl is ansible.posix.sysctl.
 var Sysctl = modules.Define("ansible.posix.sysctl", "Manage entries in sysctl.conf.", runSysctl,
+	modules.Operands("name"),
 	modules.StartsInCheck("sysctl"),
 	modules.Edits("sysctl_file"),
 	modules.WithRules(modules.Rules{If: []modules.RequiredIf{{Param: "state", Value: "present", Names: []string{"value"}}}}),

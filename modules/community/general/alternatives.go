@@ -34,6 +34,7 @@ type alternative struct {
 
 // Alternatives is community.general.alternatives.
 var Alternatives = modules.Define("community.general.alternatives", "Manages alternative programs for common commands", runAlternatives,
+	modules.Operands("name", "path", "link", "family"),
 	modules.StartsInCheck("update-alternatives"),
 	modules.WithRules(modules.Rules{OneOf: [][]string{{"path", "family"}}}),
 	modules.Documented(`- community.general.alternatives: {name: editor, path: /usr/bin/vim.basic}

@@ -18,6 +18,7 @@ type capabilitiesArgs struct {
 
 // Capabilities is community.general.capabilities.
 var Capabilities = modules.Define("community.general.capabilities", "Manage Linux capabilities", runCapabilities,
+	modules.Operands("path", "capability"),
 	modules.StartsInCheck("getcap"),
 	modules.Documented(`- community.general.capabilities: {path: /usr/bin/ping, capability: cap_net_raw+ep}
 - community.general.capabilities: {path: /usr/bin/ping, capability: cap_net_raw, state: absent}

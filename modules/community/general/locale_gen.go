@@ -20,6 +20,7 @@ type localeGenArgs struct {
 
 // LocaleGen is community.general.locale_gen.
 var LocaleGen = modules.Define("community.general.locale_gen", "Creates or removes locales", runLocaleGen,
+	modules.Operands("name"),
 	modules.StartsInCheck("locale"),
 	modules.Documented("- community.general.locale_gen: {name: de_CH.UTF-8, state: present}\n",
 		modules.Return{Name: "msg", Type: "str", When: "success", Doc: "OK."},

@@ -27,6 +27,7 @@ type modprobeArgs struct {
 
 // Modprobe is community.general.modprobe.
 var Modprobe = modules.Define("community.general.modprobe", "Load or unload kernel modules", runModprobe,
+	modules.Operands("name"),
 	modules.Is(modules.ReadsInCheck),
 	modules.Documented(`- community.general.modprobe: {name: 8021q}
 - community.general.modprobe: {name: dummy, params: numdummies=2, persistent: present}

@@ -33,6 +33,7 @@ type npmArgs struct {
 
 // Npm is community.general.npm.
 var Npm = modules.Define("community.general.npm", "Manage packages of Node.js with npm", runNpm,
+	modules.Operands("name", "version"),
 	modules.StartsInCheck("npm"),
 	modules.Documented(`- community.general.npm: {name: left-pad, version: 1.3.0, path: /srv/app}
 - community.general.npm: {name: yarn, global: true, state: latest}

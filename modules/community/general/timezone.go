@@ -23,7 +23,8 @@ type timezoneArgs struct {
 var Timezone = modules.Define("community.general.timezone", "Sets the time zone and what the hardware clock keeps",
 	func(ctx context.Context, env *modules.Env, a timezoneArgs) (modules.Result, error) {
 		return runTimezone(ctx, env, "", a)
-	}, modules.StartsInCheck("timedatectl"),
+	},
+	modules.Operands("name"), modules.StartsInCheck("timedatectl"),
 	modules.WithRules(modules.Rules{OneOf: [][]string{{"hwclock", "name"}}}),
 	modules.Documented(`- community.general.timezone: {name: Europe/Berlin}
 - community.general.timezone: {hwclock: UTC}

@@ -38,6 +38,7 @@ type ufwArgs struct {
 
 // Ufw is community.general.ufw.
 var Ufw = modules.Define("community.general.ufw", "Manage the firewall with ufw", runUfw,
+	modules.Operands("interface", "interface_in", "interface_out", "from_ip", "from_port", "to_ip", "to_port", "name", "comment"),
 	modules.StartsInCheck("grep", "ufw"),
 	modules.WithRules(modules.Rules{
 		Exclusive: [][]string{{"name", "proto", "logging"}, {"direction", "interface_in"}, {"direction", "interface_out"}},
