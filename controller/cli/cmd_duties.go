@@ -117,9 +117,9 @@ func newDutiesListCommand(a *app) *cobra.Command {
 
 func dutyTable(out io.Writer, rows []listed) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "DUTY\tMODE\tEVERY\tHOSTS\tKEPT\tDRIFTED\tMENDED\tFAILED\tABSENT\tHELD\tNEVER\tBLIND\tCOMMIT\tNEXT")
+	fmt.Fprintln(w, "DUTY\tMODE\tEVERY\tLEVEL\tHOSTS\tKEPT\tDRIFTED\tMENDED\tFAILED\tABSENT\tHELD\tNEVER\tBLIND\tCOMMIT\tNEXT")
 	for _, d := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d", d.Name, d.Mode, cmp.Or(d.Every, "once"), d.Count)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d", d.Name, d.Mode, cmp.Or(d.Every, "once"), cmp.Or(d.Level, "-"), d.Count)
 		for _, k := range dutystate.Kinds() {
 			fmt.Fprintf(w, "\t%s", tally(d.Standing[k]))
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -67,6 +66,7 @@ func newKeeperRunCommand(a *app) *cobra.Command {
 	fs.Text(&where, "project", "", ".", "DIR|URL#BRANCH", "the project")
 	fs.Text(&k.keyring, "verify-tags", "", "", "KEYRING", "only what somebody has tagged whose public key is in this file (gpg --export)")
 	fs.Span(&k.poll, "poll", time.Minute, "TIME", "how often to look whether the project has changed")
+	fs.Text(&k.chosen, "level", "", "", "LEVEL", "language of the project: 2.14, 2.19, 2.20, 2.21 or 2.22 (default: what its ansible.cfg says, or that of the ansible-core on this machine)")
 	fs.List(&k.given.Inventory.Sources, "inventory", "i", "INVENTORY", "the inventory, in place of that of the project's settings")
 	fs.List(&k.given.Vault.Files, "vault-password-file", "", "FILE", "file with the password of vaults")
 	fs.List(&k.given.Extra, "extra-vars", "e", "EXTRA_VARS", "additional variables as key=value or YAML/JSON, with @ from a file")
@@ -75,8 +75,14 @@ func newKeeperRunCommand(a *app) *cobra.Command {
 
 // run sees to the duties as long as it has the lock.
 func (k *keeping) run(ctx context.Context, where string) error {
-	var err error
-	if k.source, err = checkout.Open(k.placed(where), filepath.Join(k.fleet.Home, "keeper"), k.abs(k.keyring)); err != nil {
+	err := checkLevel(k.app)
+	if err != nil {
+		return err
+	}
+	if k.chosen != "" {
+		k.flags = append(k.flags, "--level", k.chosen)
+	}
+	if k.source, err = checkout.Open(k.placed(where), checkout.State(k.fleet.Home), k.abs(k.keyring)); err != nil {
 		return err
 	}
 	for _, i := range k.given.Inventory.Sources {
@@ -123,17 +129,17 @@ func (k *keeping) run(ctx context.Context, where string) error {
 		k.log.Info().Str("project", where).Str("key", k.b.Operator.Key).Msg("keeper at work")
 		return keeper.New(keeper.Config{
 			Store: store, Driver: workers, Plan: k.current, Before: k.before, Later: k.later, Keep: k.keep, Project: where, Poll: k.poll, Hellos: hellos, Present: k.present, Asks: door.Asks(),
-			Reached: func() bool { return !k.b.Since().IsZero() }, Now: time.Now, Logger: k.log,
+			Reached: func() bool { return lock.Held() && !k.b.Since().IsZero() }, Now: time.Now, Logger: k.log,
 		}).Run(ctx)
 	})
 }
 
 // placed is the project as Open wants it: a directory from where the command was called.
 func (k *keeping) placed(where string) string {
-	if info, err := os.Stat(absolute(k.app, where)); where != "" && err == nil && info.IsDir() {
-		return absolute(k.app, where)
+	if where == "" || strings.Contains(where, ":") {
+		return where
 	}
-	return where
+	return absolute(k.app, where)
 }
 
 func (k *keeping) abs(path string) string {

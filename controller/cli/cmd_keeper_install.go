@@ -15,6 +15,7 @@ import (
 	"hark/controller/internal/duties/duty"
 	"hark/controller/internal/fleet/hostservice"
 	"hark/controller/internal/fleet/trust"
+	"hark/playbook/level"
 )
 
 // keeperKey is where in its directory the service has its operator key.
@@ -32,6 +33,7 @@ type keeperInstall struct {
 	dir, project, keyring, access  string
 	poll                           time.Duration
 	inventories, passwords, extras []string
+	level                          string
 }
 
 func newKeeperInstallCommand(a *app) *cobra.Command {
@@ -47,6 +49,7 @@ func newKeeperInstallCommand(a *app) *cobra.Command {
 	fs.Text(&j.project, "project", "", ".", "DIR|URL#BRANCH", "the project")
 	fs.Text(&j.keyring, "verify-tags", "", "", "KEYRING", "only what somebody has tagged whose public key is in this file (gpg --export)")
 	fs.Span(&j.poll, "poll", time.Minute, "TIME", "how often to look whether the project has changed")
+	fs.Text(&j.level, "level", "", "", "LEVEL", "language of the project, as with `hark keeper run`")
 	fs.List(&j.inventories, "inventory", "i", "INVENTORY", "the inventory, in place of that of the project's settings")
 	fs.List(&j.passwords, "vault-password-file", "", "FILE", "file with the password of vaults; it may be root's alone")
 	fs.List(&j.extras, "extra-vars", "e", "EXTRA_VARS", "additional variables as key=value or YAML/JSON, with @ from a file; all users of this machine can read them")
@@ -123,6 +126,12 @@ func (j *keeperInstall) service() (hostservice.Service, error) {
 	}
 	if j.poll != time.Minute {
 		s.Arguments = append(s.Arguments, "--poll", j.poll.String())
+	}
+	if j.level != "" {
+		if _, err := level.Parse(j.level); err != nil {
+			return s, &argparse.UsageError{Text: "argument --level: " + err.Error()}
+		}
+		s.Arguments = append(s.Arguments, "--level", j.level)
 	}
 	for _, i := range j.inventories {
 		if filepath.IsAbs(i) {

@@ -280,7 +280,7 @@ func (p *run) carry(ctx context.Context, books []*compile.Playbook, v view.View,
 	in := play.Input{
 		Run: p.id, Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(), Plugin: p.Plugins.Run,
 		Action: p.Actions.Run, Modules: p.Modules, Secrets: p.Secrets, Hidden: p.display.Hidden(),
-		Hash: p.Hash, Setting: settings.Setting, PluginSetting: settings.PluginSetting, Where: p.Where, Private: p.fleet.Home, Extra: p.Extra, View: v, Messages: p.display, Prompt: p.prompter(),
+		Hash: p.Hash, Setting: settings.Setting, PluginSetting: settings.PluginSetting, Where: p.Where, Private: p.Private(), Extra: p.Extra, View: v, Messages: p.display, Prompt: p.prompter(),
 		Facts: p.recorded(p.factCache()), Detach: p.detach,
 		Options: play.Options{
 			Check: p.o.Mode.Check, Forks: p.forkLimit(), FlushCache: p.o.FlushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),

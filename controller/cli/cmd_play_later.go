@@ -116,11 +116,7 @@ func origins(ctx context.Context, a *app, play string) ([]keeper.Origin, error) 
 			out = append(out, keeper.Origin{Commit: commit, Play: rel})
 		}
 	}
-	here, err := checkout.Open(a.world.Dir, "", "")
-	if err != nil {
-		return nil, err
-	}
-	commit, root, err := here.Now(ctx)
+	commit, root, err := checkout.Digest(a.world.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -111,13 +111,18 @@ func (k *keeping) keep(commits []string) {
 
 // compile reads the duties of a directory, their playbooks, and which hosts they are for.
 func (k *keeping) compile(ctx context.Context, commit, dir string) (keeper.Plan, error) {
-	duties, err := duty.Read(&syntax.Loader{}, filepath.Join(dir, duty.FileName))
+	file, err := duty.Read(&syntax.Loader{}, filepath.Join(dir, duty.FileName))
 	if err != nil {
 		return keeper.Plan{}, err
 	}
-	plan := keeper.Plan{Commit: commit}
+	plan := keeper.Plan{Commit: commit, Notify: file.Notify}
+	if plan.Notify == nil {
+		if plan.Notify, err = k.notifies(dir); err != nil {
+			return keeper.Plan{}, err
+		}
+	}
 	var errs []error
-	for _, d := range duties {
+	for _, d := range file.Duties {
 		p, err := k.duty(ctx, dir, d)
 		errs = append(errs, err)
 		plan.Duties = append(plan.Duties, p)
@@ -125,16 +130,69 @@ func (k *keeping) compile(ctx context.Context, commit, dir string) (keeper.Plan,
 	return plan, syntax.Join(errs...)
 }
 
-// duty compiles the play of a duty.
-func (k *keeping) duty(ctx context.Context, dir string, d duty.Duty) (keeper.Planned, error) {
-	planned := keeper.Planned{Duty: d, Lacks: func(commit string) bool { _, ok := k.source.Dir(commit); return !ok }}
+// in is this program as it is called in a directory.
+func (k *keeping) in(dir string) (*app, error) {
 	world := k.world
 	world.Dir = dir
 	a, err := newApp(System{Args: []string{"hark"}, In: strings.NewReader(""), Out: k.term.Err, Err: k.term.Err, NoTTY: true, World: world})
+	if err == nil {
+		a.chosen = k.chosen
+	}
+	return a, err
+}
+
+// levelIn is the language of the project. What nobody has said is not guessed: those who change the project may read it in another.
+func (k *keeping) levelIn(a *app) (string, error) {
+	is, origin := levelFrom(a)
+	if origin == levelDefault {
+		return "", fmt.Errorf("nothing says in which language the project is read: `ansible = %s` in the section [hark] of its ansible.cfg does, or --level %[1]s of the keeper", is)
+	}
+	return is.String(), nil
+}
+
+// notifies is who is told of a project whose duties do not say it, nil for nobody.
+func (k *keeping) notifies(dir string) (*duty.Notify, error) {
+	a, err := k.in(dir)
+	if err != nil {
+		return nil, err
+	}
+	to, err := notifyTargets(a)
+	if err != nil || len(to) == 0 {
+		return nil, err
+	}
+	return duty.NotifyAll(to), nil
+}
+
+// dutyAt is a duty as it is in a commit, false if that is gone or does not have it.
+func (k *keeping) dutyAt(name, commit string) (duty.Duty, bool) {
+	dir, ok := k.source.Dir(commit)
+	if !ok {
+		return duty.Duty{}, false
+	}
+	file, err := duty.Read(&syntax.Loader{}, filepath.Join(dir, duty.FileName))
+	if err != nil {
+		return duty.Duty{}, false
+	}
+	i := slices.IndexFunc(file.Duties, func(d duty.Duty) bool { return d.Name == name })
+	if i < 0 {
+		return duty.Duty{}, false
+	}
+	return file.Duties[i], true
+}
+
+// duty compiles the play of a duty.
+func (k *keeping) duty(ctx context.Context, dir string, d duty.Duty) (keeper.Planned, error) {
+	planned := keeper.Planned{Duty: d, At: func(commit string) (duty.Duty, bool) { return k.dutyAt(d.Name, commit) }}
+	a, err := k.in(dir)
 	if err != nil {
 		return planned, err
 	}
+	if planned.Level, err = k.levelIn(a); err != nil {
+		return planned, err
+	}
 	o := k.given
+	o.Extra = slices.Concat(o.Extra, d.Extra)
+	o.Tags.Only, o.Tags.Skip = d.Tags, d.SkipTags
 	o.Inventory.Limit, o.Mode.Check, o.Connect.Kind, o.Forks.Number = d.Hosts, d.Mode == duty.Check, "smart", 1
 	ownAgents(a, &o)
 	o.BaseDir = filepath.Dir(absolute(a, d.Play))

@@ -160,7 +160,7 @@ func (w *driving) play(ctx context.Context, b *fleet.Connection, j keeper.Job, h
 	var mu sync.Mutex
 	replayed := map[string]bool{} // guarded by mu
 	d := &drive{
-		run: j.Run, duty: j.Duty, watch: account, clean: account.Clean, nonce: j.Opening, broker: b,
+		run: j.Run, duty: j.Duty, watch: account, clean: func() bool { return account.Clean(&j) }, nonce: j.Opening, broker: b,
 		absent: func(e *link.AbsentError) {
 			mu.Lock()
 			defer mu.Unlock()

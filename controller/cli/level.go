@@ -29,8 +29,11 @@ func levelFrom(a *app) (plan.Level, string) {
 			return level.OfCore(core), "that of ansible-core " + core + " in " + dir
 		}
 	}
-	return level.OfCore(""), "default"
+	return level.OfCore(""), levelDefault
 }
+
+// levelDefault is where a level comes from that nobody has chosen.
+const levelDefault = "default"
 
 // checkLevel refuses a level that there is not.
 func checkLevel(a *app) error {

@@ -14,7 +14,7 @@ import (
 // keeperSite is a project whose files say who made them, with a duty that changes hosts and one that looks.
 func keeperSite() map[string]string {
 	return map[string]string{
-		"ansible.cfg": "[defaults]\ninventory = inventory\n",
+		"ansible.cfg": "[defaults]\ninventory = inventory\n[hark]\nansible = 2.14\n",
 		"inventory":   "h2\n",
 		"duties.yml": "- {name: mend, play: site.yml, hosts: h2, every: 7d, at_once: 1, mode: enforce}\n" +
 			"- {name: look, play: site.yml, hosts: h2, every: 7d, mode: check}\n",

@@ -137,6 +137,21 @@ func (s fleetPages) dutySign(d *dutyAt) sign {
 	if d.Later != nil && len(d.Later.Expired) > 0 {
 		return sign{"expired", "?", "lost"}
 	}
+	return calmSign(n, d.Count)
+}
+
+// calmSign is how it stands with a duty of which nothing is wrong: it is kept only where every host is.
+func calmSign(n map[dutystate.Kind]int, hosts int) sign {
+	switch {
+	case n[dutystate.Absent] > 0:
+		return standingSign(dutystate.Absent)
+	case hosts == 0:
+		return sign{"no hosts", "–", "skipped"}
+	case n[dutystate.Kept]+n[dutystate.Mended]+n[dutystate.Held] < hosts:
+		return standingSign(dutystate.Never)
+	case n[dutystate.Kept]+n[dutystate.Mended] == 0:
+		return standingSign(dutystate.Held)
+	}
 	return sign{"kept", "✓", "ok"}
 }
 

@@ -55,8 +55,8 @@ type Input struct {
 	PluginSetting func(plugin, name string) (answer.PluginSetting, bool)
 	// Where is the paragraph that Ansible appends to errors of a task: its place, as file:line:column, and the lines there.
 	Where func(place string) string
-	// Private is the directory of hark's own keys, whose files no agent gets.
-	Private string
+	// Private are hark's own files, which no agent gets.
+	Private answer.Private
 	// Extra are the extra variables (-e).
 	Extra *value.Dict
 	// Connect opens the link to the agents. Run closes it.

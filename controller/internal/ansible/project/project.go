@@ -9,6 +9,7 @@ import (
 
 	"hark/controller/internal/ansible/ansibleerror"
 	"hark/controller/internal/ansible/plugins"
+	"hark/controller/internal/duties/checkout"
 	"hark/controller/internal/play/answer"
 	"hark/controller/internal/ui/view"
 	"hark/modules"
@@ -164,6 +165,12 @@ func python(packages []string) string {
 	return "/usr/bin/python3"
 }
 
+// Private are hark's own files. A keeper's checkouts lie among them, and are the project's.
+func (p *Project) Private() answer.Private {
+	home := p.Settings.Text("HARK_HOME")
+	return answer.Private{Dir: home, Key: p.Settings.Text("HARK_OPERATOR_KEY"), Checkout: checkout.Root(home, p.Dir)}
+}
+
 func (p *Project) compileConfig() compile.Config {
 	packages := pythonPackages()
 	return compile.Config{
@@ -174,7 +181,7 @@ func (p *Project) compileConfig() compile.Config {
 		Templates: p.Templates, Lookups: isLookup(), LenientTasks: !p.Settings.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags(), SkipTags: p.skipTags(), Extra: p.Extra, Options: p.magicOptions(p.Level),
 		ConfigFile: p.Settings.File, Python: python(packages), Interpreter: p.Settings.Text("INTERPRETER_PYTHON"), ForModules: p.forModules(), FactsModules: p.Settings.List("FACTS_MODULES"), Keywords: p.keywords(), HashMerge: p.HashMerge(),
-		Attach: answer.Ahead(answer.Config{Setting: ConfigLookup{p.Settings}.Setting, Private: p.Settings.Text("HARK_HOME")}), AttachModule: answer.AheadModule(func(s *plan.Step) ([]byte, error) { return p.Compiler.Pack(s) }),
+		Attach: answer.Ahead(answer.Config{Setting: ConfigLookup{p.Settings}.Setting, Private: p.Private()}), AttachModule: answer.AheadModule(func(s *plan.Step) ([]byte, error) { return p.Compiler.Pack(s) }),
 		Level: p.Level, BrokenConditions: p.Templates.BrokenConditions, Native: p.Templates.Native, Extensions: p.Settings.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.Settings.Bool("INJECT_FACTS_AS_VARS"),
 		Outgoing: p.outgoing(),
 		Debugger: p.Settings.Bool("ENABLE_TASK_DEBUGGER"), DebugIgnored: !p.Settings.Bool("TASK_DEBUGGER_IGNORE_ERRORS"),

@@ -35,10 +35,15 @@ type Project struct {
 // shortCommit is how much of a git commit's name is used.
 const shortCommit = 12
 
-// Open takes a directory, or a git repository as URL#branch, "" being its HEAD. What is fetched lies in the state directory. With a keyring, a file of
-// public keys as gpg exports them, only tags that one of them has signed count.
+// Open takes a directory, or a git repository as URL#branch, "" being its HEAD. What is fetched or copied lies in the state directory, from which a
+// directory that is away for a while is played too. With a keyring, a file of public keys as gpg exports them, only tags that one of them has signed count.
 func Open(where, state, keyring string) (*Project, error) {
 	p, err := parse(where, keyring)
+	if err != nil && filepath.IsAbs(where) && keyring == "" {
+		if known := (&Project{dir: filepath.Clean(where), state: state}); known.known() {
+			return known, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +52,28 @@ func Open(where, state, keyring string) (*Project, error) {
 		return p, nil
 	}
 	return p, os.MkdirAll(state, 0o700)
+}
+
+// known reports whether states of a directory were copied before.
+func (p *Project) known() bool {
+	dirs, err := filepath.Glob(p.place(dirMark + "*"))
+	return err == nil && len(dirs) > 0
+}
+
+// State is where the states of a keeper's project lie in HARK_HOME.
+func State(home string) string { return filepath.Join(home, "keeper") }
+
+// Root is the state of a project in a HARK_HOME that a directory lies in, "" for none.
+func Root(home, dir string) string {
+	rel, err := filepath.Rel(State(home), dir)
+	if err != nil || dir == "" || !filepath.IsLocal(rel) {
+		return ""
+	}
+	first, _, _ := strings.Cut(rel, string(filepath.Separator))
+	if !strings.HasPrefix(first, placeMark) {
+		return ""
+	}
+	return filepath.Join(State(home), first)
 }
 
 // Check tells what Open would say to a project, as far as it can be told without fetching.
@@ -86,8 +113,7 @@ func parse(where, keyring string) (*Project, error) {
 // Now is the project as it is: its commit, and a directory in which it lies.
 func (p *Project) Now(ctx context.Context) (commit, dir string, err error) {
 	if p.dir != "" {
-		commit, err := p.digest()
-		return commit, p.dir, err
+		return p.snapshot()
 	}
 	commit, err = p.fetch(ctx)
 	if err != nil {
@@ -99,17 +125,28 @@ func (p *Project) Now(ctx context.Context) (commit, dir string, err error) {
 
 // Dir is where a commit lies, false if it does no longer.
 func (p *Project) Dir(commit string) (string, bool) {
-	if p.dir != "" {
-		if now, err := p.digest(); err == nil && now == commit {
-			return p.dir, true
-		}
-	}
 	dir := p.place(commit)
 	_, err := os.Stat(dir)
 	return dir, err == nil
 }
 
-func (p *Project) place(commit string) string { return filepath.Join(p.state, "at-"+commit) }
+func (p *Project) place(commit string) string { return filepath.Join(p.state, placeMark+commit) }
+
+// placeMark begins the names of the directories of commits.
+const placeMark = "at-"
+
+// dirMark begins the names of states of directories.
+const dirMark = "dir-"
+
+// Digest names the state of a directory, as Now does, and takes no copy.
+func Digest(dir string) (commit, root string, err error) {
+	p, err := parse(dir, "")
+	if err != nil {
+		return "", "", err
+	}
+	commit, err = p.digest()
+	return commit, p.dir, err
+}
 
 // digest names a directory by the names, sizes and times of its files.
 func (p *Project) digest() (string, error) {
@@ -135,7 +172,7 @@ func (p *Project) digest() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot read the project: %w", err)
 	}
-	return "dir-" + hex.EncodeToString(sum.Sum(nil)[:4]), nil
+	return dirMark + hex.EncodeToString(sum.Sum(nil)[:4]), nil
 }
 
 func (p *Project) mirror() string { return filepath.Join(p.state, "mirror.git") }
@@ -267,12 +304,9 @@ func (p *Project) checkOut(ctx context.Context, commit string) (string, error) {
 	return dir, p.prune()
 }
 
-// prune removes the commits that were not taken for the longest time.
-func (p *Project) prune() error {
+// taken are the places of the commits, those first that were taken last.
+func (p *Project) taken() ([]string, error) {
 	dirs, err := filepath.Glob(p.place("*"))
-	if err != nil {
-		return err
-	}
 	age := func(dir string) time.Time {
 		info, err := os.Stat(dir)
 		if err != nil {
@@ -281,6 +315,15 @@ func (p *Project) prune() error {
 		return info.ModTime()
 	}
 	slices.SortFunc(dirs, func(a, b string) int { return age(b).Compare(age(a)) })
+	return dirs, err
+}
+
+// prune removes the commits that were not taken for the longest time.
+func (p *Project) prune() error {
+	dirs, err := p.taken()
+	if err != nil {
+		return err
+	}
 	for _, dir := range dirs[min(kept, len(dirs)):] {
 		if !p.needs(dir) {
 			err = errors.Join(err, os.RemoveAll(dir))

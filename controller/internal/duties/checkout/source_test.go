@@ -155,26 +155,101 @@ func TestOnlySignedTagsCountAndNeverGoBack(t *testing.T) {
 	}
 }
 
-func TestADirectoryIsAsItIs(t *testing.T) {
-	dir := t.TempDir()
+// A directory is taken as it was when it was looked at: nothing that is done there later changes what is played.
+func TestADirectoryIsTakenAsItWas(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	dir := filepath.Dir(home) // which has hark's own files in it
+	write(t, filepath.Join(home, "operator.nk"), "secret")
 	write(t, filepath.Join(dir, "site.yml"), "one")
-	p, err := Open(dir, "", "")
+	write(t, filepath.Join(dir, "roles", "a", "x.yml"), "was")
+	write(t, filepath.Join(dir, ".git", "HEAD"), "no")
+	outside := filepath.Join(t.TempDir(), "outside")
+	write(t, outside, "outside")
+	if err := os.Chmod(filepath.Join(dir, "site.yml"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	rel, err := filepath.Rel(dir, outside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"link": "roles/a", "out": rel} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := Open(dir, filepath.Join(home, "keeper"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, at, err := p.Now(t.Context())
-	if err != nil || at != dir {
+	if err != nil || at == dir {
 		t.Fatal(at, err)
 	}
 	if again, _, _ := p.Now(t.Context()); again != first {
 		t.Error("it changes by itself")
 	}
-	write(t, filepath.Join(dir, "site.yml"), "three")
-	if next, _, _ := p.Now(t.Context()); next == first {
-		t.Error("a change is not seen")
+	write(t, filepath.Join(dir, "roles", "a", "x.yml"), "is another")
+	next, now, err := p.Now(t.Context())
+	if err != nil || next == first {
+		t.Error("a change is not seen", err)
+	}
+	if was, ok := p.Dir(first); !ok || was != at || read(t, filepath.Join(at, "link", "x.yml")) != "was" || read(t, filepath.Join(now, "link", "x.yml")) != "is another" {
+		t.Errorf("what it was is %s, %v", was, ok)
+	}
+	if read(t, filepath.Join(now, "out")) != "outside" {
+		t.Error("a link that leads out of the project leads nowhere")
+	}
+	for _, name := range []string{".git", "home"} {
+		if _, err := os.Stat(filepath.Join(at, name)); err == nil {
+			t.Errorf("%s was copied", name)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(at, "site.yml")); err != nil || info.Mode().Perm() != 0o444 {
+		t.Errorf("%v, %v", info, err)
+	}
+	for i := range kept {
+		write(t, filepath.Join(dir, "roles", "a", "x.yml"), strings.Repeat("x", 20+i))
+		if _, _, err := p.Now(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, ok := p.Dir(first); ok {
-		t.Error("what it was is still there")
+		t.Error("copies stay for ever")
+	}
+}
+
+// A directory that is away does not end a keeper that knows it.
+func TestADirectoryMayBeAwayForAWhile(t *testing.T) {
+	dir, state := filepath.Join(t.TempDir(), "site"), filepath.Join(t.TempDir(), "state")
+	if _, err := Open(dir, state, ""); err == nil {
+		t.Error("a directory that never was is taken")
+	}
+	write(t, filepath.Join(dir, "site.yml"), "one")
+	p, err := Open(dir, state, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, _, err := p.Now(t.Context())
+	if err == nil {
+		err = os.Rename(dir, dir+".away")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = Open(dir, state, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := p.Now(t.Context()); err == nil {
+		t.Error("it is read though it is away")
+	}
+	if at, ok := p.Dir(was); !ok || read(t, filepath.Join(at, "site.yml")) != "one" {
+		t.Errorf("%s, %v", at, ok)
+	}
+	if err := os.Rename(dir+".away", dir); err != nil {
+		t.Fatal(err)
+	}
+	if again, _, err := p.Now(t.Context()); err != nil || again != was {
+		t.Errorf("back it is %s, %v", again, err)
 	}
 }
 
@@ -232,14 +307,10 @@ func TestCommitsThatAreNeededStay(t *testing.T) {
 	}
 }
 
-func TestOfADirectoryACopyIsKept(t *testing.T) {
+func TestAStateThatIsGoneCannotBeKept(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "roles", "a", "x.yml"), "was")
-	write(t, filepath.Join(dir, ".git", "HEAD"), "no")
-	if err := os.Symlink("roles/a", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
-	p, err := Open(dir, filepath.Join(dir, "state"), "")
+	write(t, filepath.Join(dir, "site.yml"), "was")
+	p, err := Open(dir, filepath.Join(t.TempDir(), "state"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,23 +319,9 @@ func TestOfADirectoryACopyIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.Keep([]string{was}); err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "roles", "a", "x.yml"), "is now another")
-	at, ok := p.Dir(was)
-	if !ok || read(t, filepath.Join(at, "link", "x.yml")) != "was" {
-		t.Errorf("the copy is %s, %v", at, ok)
-	}
-	if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
-		t.Error("the history was copied")
+		t.Error(err)
 	}
 	if err := p.Keep([]string{was, "dir-00000000"}); err == nil {
 		t.Error("what is no longer there was kept")
-	}
-	if err := p.Keep(nil); err != nil {
-		t.Fatal(err)
-	}
-	if at, ok := p.Dir(was); ok {
-		t.Errorf("the copy stays: %s", at)
 	}
 }

@@ -40,10 +40,28 @@ type Duty struct {
 	StopAt rollout.Share
 	// AfterChanges are the stages of a new commit: how many hosts get it in the first interval, in the second, and so on. None is all at once.
 	AfterChanges rollout.Stages
+	// Extra, Tags and SkipTags are those of the play, as -e, --tags and --skip-tags take them.
+	Extra, Tags, SkipTags []string
+	// Notify is who is told of the duty; nil is who is told of the project.
+	Notify *Notify
 	// Ignore are the names of tasks whose changes are no drift, as written, with the role before them as it is shown.
 	Ignore []string
 	// Place is where the duty stands.
 	Place syntax.Place
+}
+
+// Flags are the flags of a turn's run that the duty has.
+func (d *Duty) Flags() []string {
+	var all []string
+	for _, of := range []struct {
+		flag   string
+		values []string
+	}{{"-e", d.Extra}, {"--tags", d.Tags}, {"--skip-tags", d.SkipTags}} {
+		for _, v := range of.values {
+			all = append(all, of.flag, v)
+		}
+	}
+	return all
 }
 
 // DefaultAtOnce is how many hosts are at a duty at a time whose file does not say.

@@ -11,15 +11,30 @@ import (
 	"hark/playbook/syntax"
 )
 
-// Read reads a file of duties. All that is wrong with it is one error, each with its place.
-func Read(l *syntax.Loader, file string) ([]Duty, error) {
+// File is what a file of duties says.
+type File struct {
+	Duties []Duty
+	// Notify is who is told of duties that do not say it, and of the project itself. It is nil if the file does not say it.
+	Notify *Notify
+}
+
+// Read reads a file of duties: a list, or a mapping with that and notify. All that is wrong with it is one error, each with its place.
+func Read(l *syntax.Loader, file string) (File, error) {
 	n, err := l.Node(file)
 	if err != nil {
-		return nil, err
+		return File{}, err
 	}
 	r := &reader{file: file}
+	var out File
+	if n.Keys != nil && n.Get("duties") != nil {
+		r.known(n, "a file of duties", []string{"duties", "notify"})
+		if v := n.Get("notify"); v != nil {
+			out.Notify = r.notify(v)
+		}
+		n = n.Get("duties")
+	}
 	if n.Items == nil && !isNone(n) {
-		r.fail(n, "duties are a list, each with name, play, hosts, every or at, and mode")
+		r.fail(n, "duties are a list, each with name, play, hosts, every, at or once, and mode")
 	}
 	var all []Duty
 	for _, item := range n.Items {
@@ -30,9 +45,19 @@ func Read(l *syntax.Loader, file string) ([]Duty, error) {
 		all = append(all, d)
 	}
 	if err := syntax.Join(r.errs...); err != nil {
-		return nil, err
+		return File{}, err
 	}
-	return all, nil
+	out.Duties = all
+	return out, nil
+}
+
+// known refuses keys that something does not have.
+func (r *reader) known(n *syntax.Node, what string, keys []string) {
+	for _, k := range n.Keys {
+		if name, _ := value.Text(k.Value); !slices.Contains(keys, name) {
+			r.fail(k, "%s has no %q: it may have %s", what, name, strings.Join(keys, ", "))
+		}
+	}
 }
 
 // reader gathers what is wrong.
@@ -52,20 +77,17 @@ func (r *reader) fail(n *syntax.Node, format string, a ...any) {
 
 // keys are what a duty may have.
 func keys() []string {
-	return []string{"name", "play", "hosts", "every", "at", "splay", "mode", "window", "catch_up", "at_once", "together", "stop_at", "after_changes", "ignore"}
+	return []string{"name", "play", "hosts", "every", "at", "once", "splay", "mode", "window", "catch_up", "at_once", "together", "stop_at", "after_changes", "ignore",
+		"extra_vars", "tags", "skip_tags", "notify"}
 }
 
 func (r *reader) duty(n *syntax.Node) Duty {
 	d := Duty{Place: r.at(n), AtOnce: DefaultAtOnce, CatchUp: defaultCatchUp}
 	if n.Keys == nil {
-		r.fail(n, "a duty is a mapping with name, play, hosts, every or at, and mode")
+		r.fail(n, "a duty is a mapping with name, play, hosts, every, at or once, and mode")
 		return d
 	}
-	for _, k := range n.Keys {
-		if name, _ := value.Text(k.Value); !slices.Contains(keys(), name) {
-			r.fail(k, "a duty has no %q: it may have %s", name, strings.Join(keys(), ", "))
-		}
-	}
+	r.known(n, "a duty", keys())
 	d.Name = r.needed(n, "name")
 	if v := n.Get("name"); d.Name != "" && !validName(d.Name) {
 		r.fail(v, "%q cannot be the name of a duty: letters, digits, - and _ within, at most %d", d.Name, longestName)
@@ -79,20 +101,32 @@ func (r *reader) duty(n *syntax.Node) Duty {
 	default:
 		r.fail(n.Get("mode"), "mode is check or enforce, not %q", d.Mode)
 	}
-	d.Schedule = r.schedule(n)
 	r.limits(n, &d)
+	d.Schedule = r.schedule(n, d.CatchUp)
+	r.flags(n, &d)
+	if v := n.Get("notify"); v != nil {
+		d.Notify = r.notify(v)
+	}
 	return d
 }
 
-// schedule reads every or at, splay and window.
-func (r *reader) schedule(n *syntax.Node) Schedule {
+// schedule reads every, at or once, splay and window.
+func (r *reader) schedule(n *syntax.Node, catchUp time.Duration) Schedule {
 	var s Schedule
-	every, at := n.Get("every"), n.Get("at")
+	every, at, once := n.Get("every"), n.Get("at"), n.Get("once")
+	given := slices.DeleteFunc([]*syntax.Node{every, at, once}, func(v *syntax.Node) bool { return v == nil })
 	switch {
-	case every == nil && at == nil:
-		r.fail(n, "the duty has neither every nor at: when shall it be done?")
-	case every != nil && at != nil:
-		r.fail(at, "a duty has every or at, not both")
+	case len(given) == 0:
+		r.fail(n, "the duty has neither every nor at nor once: when shall it be done?")
+	case len(given) > 1:
+		r.fail(given[1], "a duty has every, at or once, and not two of them")
+	case once != nil:
+		text, _ := r.text(once, "once")
+		t, err := parseMoment(text)
+		if text != "" && err != nil {
+			r.fail(once, "once is a day and a time such as \"2026-12-01 03:00 Europe/Berlin\": %v", err)
+		}
+		s.Once, s.Splay = t, defaultAtSplay
 	case every != nil:
 		s.Every = r.span(every, "every")
 		if s.Every > 0 && s.Every < time.Minute {
@@ -113,6 +147,7 @@ func (r *reader) schedule(n *syntax.Node) Schedule {
 			r.fail(v, "splay cannot be longer than the time from one turn to the next")
 		}
 	}
+	s.Over = s.Splay + max(catchUp, time.Hour)
 	if v := n.Get("window"); v != nil {
 		text, _ := r.text(v, "window")
 		w, err := parseWindow(text)
@@ -177,6 +212,60 @@ func (r *reader) limits(n *syntax.Node, d *Duty) {
 			}
 		}
 	}
+}
+
+// flags reads what a turn's run is given.
+func (r *reader) flags(n *syntax.Node, d *Duty) {
+	d.Tags, d.SkipTags = r.texts(n, "tags"), r.texts(n, "skip_tags")
+	v := n.Get("extra_vars")
+	if v == nil || v.Keys == nil {
+		d.Extra = r.texts(n, "extra_vars")
+		return
+	}
+	if hasVault(v.Value) {
+		r.fail(v, "extra_vars cannot hold values of vaults: name a file that does, as \"@secret.yml\"")
+		return
+	}
+	d.Extra = []string{string(value.PlainJSON(v.Value))}
+}
+
+// hasVault reports whether a value is a string of a vault or holds one.
+func hasVault(v value.Value) bool {
+	switch v := v.(type) {
+	case *value.Vault:
+		return true
+	case *value.List:
+		return slices.ContainsFunc(v.Items, hasVault)
+	case *value.Dict:
+		found := false
+		v.Each(func(_, of value.Value) bool {
+			found = found || hasVault(of)
+			return !found
+		})
+		return found
+	}
+	return false
+}
+
+// texts is a text or a list of texts.
+func (r *reader) texts(n *syntax.Node, key string) []string {
+	v := n.Get(key)
+	switch {
+	case v == nil:
+		return nil
+	case v.Items == nil:
+		if text, ok := r.text(v, key); ok {
+			return []string{text}
+		}
+		return nil
+	}
+	var all []string
+	for _, item := range v.Items {
+		if text, ok := r.text(item, "an entry of "+key); ok {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // needed is a text that must be there.

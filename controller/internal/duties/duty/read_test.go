@@ -3,10 +3,12 @@ package duty
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"hark/controller/internal/notify"
 	"hark/playbook/syntax"
 )
 
@@ -16,11 +18,16 @@ func read(t *testing.T, text string) ([]Duty, error) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all, err := Read(&syntax.Loader{}, file)
+	all, err := readFile(&syntax.Loader{}, file)
 	if err != nil {
 		err = &plainError{strings.ReplaceAll(err.Error(), filepath.Dir(file)+"/", "")}
 	}
 	return all, err
+}
+
+func readFile(l *syntax.Loader, file string) ([]Duty, error) {
+	f, err := Read(l, file)
+	return f.Duties, err
 }
 
 type plainError struct{ text string }
@@ -57,6 +64,45 @@ func TestReadTakesWhatTheFileSays(t *testing.T) {
 	}
 }
 
+func TestADutyMaySayHowItIsPlayedAndWhoIsTold(t *testing.T) {
+	file := filepath.Join(t.TempDir(), FileName)
+	if err := os.WriteFile(file, []byte(`
+notify: https://example.org/hook
+duties:
+  - {name: a, play: a.yml, hosts: all, every: 1h, mode: check, extra_vars: {n: 3, list: [x]}, tags: [one, two], skip_tags: three}
+  - name: b
+    play: b.yml
+    hosts: all
+    once: "2026-12-01 03:00 Europe/Berlin"
+    mode: enforce
+    extra_vars: ["@vars.yml", "x=1"]
+    notify: {to: ["nats:", ./tell], tell: [failed, fixed], after: 2, hosts: 5%, absent_for: 3h, quiet: "22:00-07:00 UTC", gather: 5s}
+  - {name: c, play: c.yml, hosts: all, every: 1h, mode: check, notify: nobody}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Read(&syntax.Loader{}, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"-e", `{"n":3,"list":["x"]}`, "--tags", "one", "--tags", "two", "--skip-tags", "three"}
+	if got := f.Duties[0].Flags(); !slices.Equal(got, want) {
+		t.Errorf("flags %q, want %q", got, want)
+	}
+	if f.Notify == nil || f.Notify.To[0] != "https://example.org/hook" || f.Duties[0].Notify != nil || len(f.Duties[2].Notify.To) != 0 {
+		t.Errorf("%+v", f)
+	}
+	b := f.Duties[1]
+	if at := time.Date(2026, 12, 1, 2, 0, 0, 0, time.UTC); !b.Schedule.Once.Equal(at) || !slices.Equal(b.Flags(), []string{"-e", "@vars.yml", "-e", "x=1"}) {
+		t.Errorf("%+v", b)
+	}
+	n := b.Notify
+	if n.After != 2 || n.Hosts.Percent != 5 || n.AbsentFor != 3*time.Hour || n.Gather != 5*time.Second || !n.Tells(notify.Fixed) || n.Tells(notify.Drifted) ||
+		!n.IsQuiet(time.Date(2026, 12, 1, 6, 59, 0, 0, time.UTC)) || n.IsQuiet(time.Date(2026, 12, 1, 7, 0, 0, 0, time.UTC)) {
+		t.Errorf("%+v", n)
+	}
+}
+
 func TestReadTellsAllThatIsWrongWithItsPlace(t *testing.T) {
 	const good = "name: a, play: a.yml, hosts: all, "
 	for _, x := range []struct{ text, want string }{
@@ -64,8 +110,8 @@ func TestReadTellsAllThatIsWrongWithItsPlace(t *testing.T) {
 		{"- 3", "duties.yml:1:3: a duty is a mapping"},
 		{"- {name: a, play: a.yml, hosts: all, every: 1h}", "duties.yml:1:3: the duty has no mode"},
 		{"- {" + good + "mode: look, every: 1h}", `mode is check or enforce, not "look"`},
-		{"- {" + good + "mode: check}", "neither every nor at"},
-		{"- {" + good + "mode: check, every: 1h, at: '03:00'}", "every or at, not both"},
+		{"- {" + good + "mode: check}", "neither every nor at nor once"},
+		{"- {" + good + "mode: check, every: 1h, at: '03:00'}", "every, at or once, and not two of them"},
 		{"- {" + good + "mode: check, every: 10s}", "every is a minute at least"},
 		{"- {" + good + "mode: check, every: 30}", `every is a time such as 90s, 30m, 1h30m or 7d, not "30"`},
 		{"- {" + good + "mode: check, every: 99999999999w}", "every is a time such as"},
@@ -90,6 +136,21 @@ func TestReadTellsAllThatIsWrongWithItsPlace(t *testing.T) {
 		{"- {name: a, play: a.yml, hosts: '{{ x }}', mode: check, every: 1h}", "hosts is a text and no template"},
 		{"- {name: a, play: [a.yml], hosts: all, mode: check, every: 1h}", "play must be a text"},
 		{"- {" + good + "mode: check, every: 1h}\n- {" + good + "mode: check, every: 1h}", `duties.yml:2:3: there are two duties "a": the other is at line 1`},
+		{"- {" + good + "mode: check, once: '2026-13-01 03:00'}", `"2026-13-01" is no day`},
+		{"- {" + good + "mode: check, once: '2026-12-01'}", "is no time of the day"},
+		{"- {" + good + "mode: check, once: '2026-12-01 03:00', every: 1h}", "and not two of them"},
+		{"- {" + good + "mode: check, every: 1h, tags: {a: b}}", "tags must be a text"},
+		{"- {" + good + "mode: check, every: 1h, extra_vars: [[a]]}", "an entry of extra_vars must be a text"},
+		{"- {" + good + "mode: check, every: 1h, extra_vars: {a: !vault x}}", "extra_vars cannot hold values of vaults"},
+		{"- {" + good + "mode: check, every: 1h, notify: 'ftp://x'}", `notify: "ftp" is no target`},
+		{"- {" + good + "mode: check, every: 1h, notify: {tell: [failed]}}", "notify does not say to whom"},
+		{"- {" + good + "mode: check, every: 1h, notify: {to: 'nats:', tell: [x]}}", `nobody can be told of "x"`},
+		{"- {" + good + "mode: check, every: 1h, notify: {to: 'nats:', after: 0}}", "after is a number of turns"},
+		{"- {" + good + "mode: check, every: 1h, notify: {to: 'nats:', hosts: x}}", "hosts: "},
+		{"- {" + good + "mode: check, every: 1h, notify: {to: 'nats:', quiet: x}}", "quiet is days, times and zone"},
+		{"- {" + good + "mode: check, every: 1h, notify: {to: 'nats:', too: x}}", `notify has no "too"`},
+		{"{duties: [], x: y}", `a file of duties has no "x"`},
+		{"{duties: x}", "duties are a list"},
 		{"- {name: a}", "the duty has no play\n"},
 		{"- {name: a}", "the duty has no hosts\n"},
 		{"- [", "Syntax Error"},
@@ -108,7 +169,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("- {name: base, play: site.yml, hosts: all, at: '02:30', mode: check, after_changes: '1,10%'}")
 	f.Fuzz(func(t *testing.T, text string) {
 		l := &syntax.Loader{ReadFile: func(string) ([]byte, error) { return []byte(text), nil }}
-		all, err := Read(l, FileName)
+		all, err := readFile(l, FileName)
 		if err != nil {
 			return
 		}

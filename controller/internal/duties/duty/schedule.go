@@ -13,6 +13,9 @@ type Schedule struct {
 	// Every is the length of a slot; slots begin at its multiples since 1970. 0 is once a day, At.
 	Every time.Duration
 	At    Clock
+	// Once is the only time at which the duty is done; it has one slot, which lasts for as long as Over says.
+	Once time.Time
+	Over time.Duration
 	// Splay is over how much of a slot, from its first moment that the window allows, the hosts are spread.
 	Splay time.Duration
 	// Window is outside which nothing begins, also when catching up; nil is always.
@@ -51,8 +54,26 @@ func (s Schedule) period() time.Duration {
 	return 0
 }
 
+// Never is a time that does not come.
+func Never() time.Time { return time.Unix(1<<40, 0) }
+
+// onceSlot is the slot of a time where there is one turn: that of the turn, and what is before and behind it.
+func (s Schedule) onceSlot(t time.Time) Slot {
+	end := s.Once.Add(s.Over)
+	switch {
+	case t.Before(s.Once):
+		return Slot{time.Time{}, s.Once}
+	case t.Before(end):
+		return Slot{s.Once, end}
+	}
+	return Slot{end, Never()}
+}
+
 // Slot is the one that a time lies in.
 func (s Schedule) Slot(t time.Time) Slot {
+	if !s.Once.IsZero() {
+		return s.onceSlot(t)
+	}
 	if s.Every > 0 {
 		seconds := int64(s.Every / time.Second)
 		n := t.Unix() / seconds
@@ -75,6 +96,9 @@ func (s Schedule) Next(slot Slot) Slot { return s.Slot(slot.End) }
 // Moment is when the host's turn comes in a slot. The place is the host's, from 0 to below 1 (Places). It is false if the window leaves
 // nothing of the slot.
 func (s Schedule) Moment(slot Slot, place float64) (time.Time, bool) {
+	if !s.Once.IsZero() && !slot.Start.Equal(s.Once) {
+		return time.Time{}, false
+	}
 	open := s.open(slot)
 	total := time.Duration(0)
 	for _, o := range open {
@@ -107,8 +131,19 @@ func (s Schedule) Allowed(t time.Time) bool {
 	return s.Window == nil || len(s.Window.within(Slot{t, t.Add(time.Nanosecond)})) > 0
 }
 
-// After is the host's first turn behind a time, and the slot that it is of. The window opens within a fortnight, so there is one.
+// After is the host's first turn behind a time, and the slot that it is of. The window opens within a fortnight, so there is one, but for a duty that is
+// done once: behind its turn is only a time that does not come.
 func (s Schedule) After(t time.Time, place float64) (time.Time, Slot) {
+	if !s.Once.IsZero() {
+		slot := s.onceSlot(t)
+		if t.Before(s.Once) {
+			slot = s.onceSlot(s.Once)
+		}
+		if at, ok := s.Moment(slot, place); ok && at.After(t) {
+			return at, slot
+		}
+		return Never(), slot
+	}
 	slot := s.Slot(t)
 	for {
 		at, ok := s.Moment(slot, place)
@@ -183,6 +218,22 @@ func previousDay(t time.Time, zone *time.Location) time.Time { return day(t, zon
 func day(t time.Time, zone *time.Location, by int) time.Time {
 	y, m, d := t.In(zone).Date()
 	return time.Date(y, m, d+by, 12, 0, 0, 0, zone)
+}
+
+// parseMoment reads "2026-12-01 03:00" or "2026-12-01 03:00 Europe/Berlin".
+func parseMoment(text string) (time.Time, error) {
+	day, clock, _ := strings.Cut(text, " ")
+	d, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return d, fmt.Errorf("%q is no day: write YYYY-MM-DD", day)
+	}
+	c, err := parseClock(strings.TrimSpace(clock))
+	if err != nil {
+		return d, err
+	}
+	y, m, n := d.Date()
+	first, _ := wall(y, m, n, c.Minute, c.Zone)
+	return first, nil
 }
 
 // parseClock reads "03:00" or "03:00 Europe/Berlin".

@@ -8,7 +8,7 @@ import (
 
 // Late tells a duty of which too little was heard: a state is as fresh as its duty's interval and splay, and a tenth more.
 func (d *Definition) Late(now time.Time) bool {
-	return !d.Gone && d.Paused == nil && d.Later == nil && now.Sub(d.At) > d.Period+d.Period/10
+	return !d.Gone && d.Paused == nil && d.Later == nil && d.Once.IsZero() && now.Sub(d.At) > d.Period+d.Period/10
 }
 
 // Count is how many hosts of a duty stand how.

@@ -3,6 +3,7 @@ package dutystate
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,24 +19,42 @@ import (
 
 func newConn(t *testing.T) *nats.Conn {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
+	conn, _ := newServer(t)
+	return conn
+}
+
+// newServer is a server with a connection to it. away ends it until what it gives is called: then it is back as after a restart.
+func newServer(t *testing.T) (conn *nats.Conn, away func() (back func())) {
+	t.Helper()
+	dir, port := t.TempDir(), server.RANDOM_PORT
+	var s *server.Server
+	start := func() {
+		t.Helper()
+		var err error
+		if s, err = server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true, JetStream: true, StoreDir: dir}); err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		if !s.ReadyForConnections(20 * time.Second) {
+			t.Fatal("the server does not start")
+		}
+		port = s.Addr().(*net.TCPAddr).Port
 	}
-	s.Start()
-	t.Cleanup(func() {
+	stop := func() {
 		s.Shutdown()
 		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the server does not start")
 	}
-	conn, err := nats.Connect(s.ClientURL())
+	start()
+	t.Cleanup(func() { stop() })
+	conn, err := nats.Connect(s.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	return conn
+	return conn, func() func() {
+		stop()
+		return start
+	}
 }
 
 func newIdentity(t *testing.T) *wire.Identity {
@@ -242,5 +261,77 @@ func TestTheLockOfADeadKeeperEnds(t *testing.T) {
 	}
 	if err := next.With(t.Context(), nil, func(context.Context) error { return errors.New("had") }); err == nil || err.Error() != "had" {
 		t.Error(err)
+	}
+}
+
+// A broker that is away for longer than a lock lasts, and has forgotten it, ends no keeper: while it is away the lock is not held, and afterwards it is again.
+func TestTheLockOutlivesItsBroker(t *testing.T) {
+	conn, away := newServer(t)
+	if err := Ensure(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	l, err := NewLock(t.Context(), conn, "k1", "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.every = 20 * time.Millisecond
+	until := func(held bool) {
+		t.Helper()
+		for limit := time.Now().Add(20 * time.Second); l.Held() != held; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(limit) {
+				t.Fatalf("held: %v", !held)
+			}
+		}
+	}
+	err = l.With(t.Context(), nil, func(ctx context.Context) error {
+		until(true)
+		back := away()
+		until(false)
+		if ctx.Err() != nil {
+			t.Error("the keeper ends")
+		}
+		back()
+		if err := Ensure(t.Context(), conn); err != nil { // as the registrar does
+			t.Error(err)
+		}
+		until(true)
+		return ctx.Err()
+	})
+	if err != nil || l.Held() {
+		t.Error(err)
+	}
+}
+
+// A keeper whose lock another has taken meanwhile becomes one that waits, and is at work again when the other ends.
+func TestAKeeperThatLostItsLockWaitsForIt(t *testing.T) {
+	conn := newConn(t)
+	if err := Ensure(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	l, err := NewLock(t.Context(), conn, "k1", "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.every = 10 * time.Millisecond
+	other := []byte(`{"from":"other"}`)
+	times := 0
+	told := make(chan Holder, 1)
+	err = l.With(t.Context(), func(h Holder) {
+		told <- h
+		if err := l.bucket.Delete(t.Context(), "k1"); err != nil { // the other ends
+			t.Error(err)
+		}
+	}, func(ctx context.Context) error {
+		if times++; times > 1 {
+			return nil
+		}
+		if _, err := l.bucket.Put(t.Context(), "k1", other); err != nil {
+			t.Error(err)
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if h := <-told; err != nil || times != 2 || h.From != "other" {
+		t.Errorf("%v, %d times, %+v", err, times, h)
 	}
 }

@@ -61,6 +61,10 @@ type State struct {
 	// Noise are the tasks that change the host each time, by the commit for which that was found; no drift.
 	Noise       []string `json:"noise,omitempty"`
 	NoiseCommit string   `json:"noise_commit,omitempty"`
+	// Changed are the tasks that the last enforcing turn has changed, noise too: what the next changes again, and no check can see, is noise.
+	Changed []string `json:"changed,omitempty"`
+	// Gone says that the host is no longer one of the duty.
+	Gone bool `json:"gone,omitempty"`
 	// Past are its turns, the latest first. Turns that came out alike, one after the other, are one entry.
 	Past []Past `json:"past,omitempty"`
 }
@@ -95,8 +99,11 @@ type Definition struct {
 	Mode   duty.Mode `json:"mode"`
 	Play   string    `json:"play"`
 	Hosts  string    `json:"hosts"`
+	Level  string    `json:"level,omitempty"` // the language in which the play is read
 	// Every is the time from turn to turn, At the daily time, as written.
 	Every string `json:"every,omitempty"`
+	// Once is when a duty is done that is done once.
+	Once time.Time `json:"once,omitzero"`
 	// Period is how long a state is fresh: the time from turn to turn and the splay.
 	Period time.Duration `json:"period"`
 	Count  int           `json:"count"` // of hosts
@@ -105,6 +112,8 @@ type Definition struct {
 	Before  string    `json:"before,omitempty"`
 	Stage   int       `json:"stage,omitempty"`
 	StageAt time.Time `json:"stage_at,omitzero"`
+	// Broken is the commit with which the duty stopped itself last.
+	Broken string `json:"broken,omitempty"`
 	// Stale says why a newer commit is not in force.
 	Stale  string    `json:"stale,omitempty"`
 	Paused *Pause    `json:"paused,omitempty"`

@@ -107,6 +107,7 @@ func (s *Store) sort(opened []word) (all []Words, warnings []string, err error) 
 			by[w.keeper] = &Words{Keeper: w.keeper}
 		}
 		switch {
+		case w.state != nil && w.state.Gone:
 		case w.state != nil:
 			by[w.keeper].States = append(by[w.keeper].States, *w.state)
 		case w.report != nil:

@@ -53,12 +53,17 @@ func (a *Account) Of(host string) Outcome {
 	return o
 }
 
-// Clean tells that every host went through without a change.
-func (a *Account) Clean() bool {
+// Clean reports whether every host went through without a change that the job does not take for noise.
+func (a *Account) Clean(j *Job) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, t := range a.hosts {
-		if t.unreachable != "" || len(t.Failed) > 0 || len(t.Changes) > 0 {
+	agents := map[string]string{}
+	for _, h := range j.Hosts {
+		agents[h.Name] = h.Agent
+	}
+	for name, t := range a.hosts {
+		tells := func(c dutystate.Change) bool { return !j.Looks && !slices.Contains(j.Noise[agents[name]], c.Task) }
+		if t.unreachable != "" || len(t.Failed) > 0 || slices.ContainsFunc(t.Changes, tells) {
 			return false
 		}
 	}
@@ -156,6 +161,9 @@ const (
 // message is what a result says of its failure.
 func message(said *result.Result) string {
 	msg, _ := said.Get("msg")
+	if msg == nil { // include_vars has another name for it
+		msg, _ = said.Get("message")
+	}
 	text, ok := value.Text(msg)
 	if !ok && msg != nil && !value.IsNone(msg) {
 		text = value.JSONText(msg, value.JSONOptions{})

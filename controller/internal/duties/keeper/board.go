@@ -36,11 +36,12 @@ type watch struct {
 	Planned
 	def  dutystate.Definition
 	rows map[string]*row // by agent
-	// running is how many hosts are at it; failed are the hosts that failed in a slot.
+	// running is how many hosts are at it; failed are the turns that the hosts failed in, by agent.
 	running int
-	slot    int64
-	failed  map[string]bool
+	failed  map[string]cause
 	order   []string // agents by their places: the order of stages
+	// was is the duty in the commit before, nil while there is none that can be played.
+	was *duty.Duty
 }
 
 // row is a host under a duty.
@@ -67,7 +68,7 @@ func (b *Board) Restore(states []dutystate.State, definitions []dutystate.Defini
 	b.before = map[string]*watch{}
 	for _, d := range definitions {
 		if !d.Gone {
-			b.before[d.Name] = &watch{Planned: putOff(d), def: d, rows: map[string]*row{}, failed: map[string]bool{}}
+			b.before[d.Name] = &watch{Planned: putOff(d), def: d, rows: map[string]*row{}, failed: map[string]cause{}}
 		}
 	}
 	for _, s := range states {
@@ -97,7 +98,7 @@ func (b *Board) Load(now time.Time, p Plan) (states []dutystate.State, definitio
 	for _, planned := range p.Duties {
 		w := had[planned.Name]
 		if w == nil {
-			w = &watch{rows: map[string]*row{}, failed: map[string]bool{}}
+			w = &watch{rows: map[string]*row{}, failed: map[string]cause{}}
 		}
 		delete(had, planned.Name)
 		b.duties[planned.Name] = w
@@ -123,6 +124,12 @@ func (w *watch) load(now time.Time, commit string, p Planned) []dutystate.State 
 	if changed || w.def.Commit == "" {
 		w.stageOne(now, commit, changed)
 	}
+	w.was = nil
+	if w.def.Before != "" {
+		if d, ok := p.At(w.def.Before); ok {
+			w.was = &d
+		}
+	}
 	w.def.Stale = ""
 	ids := make([]string, len(p.Hosts))
 	for i, h := range p.Hosts {
@@ -144,12 +151,17 @@ func (w *watch) load(now time.Time, commit string, p Planned) []dutystate.State 
 			r.place = 0
 		}
 		w.rows[h.Agent] = r
+		delete(rows, h.Agent)
 		if !r.Begun.IsZero() && !r.running {
 			states = append(states, r.lost(now))
 		}
 		if r.next.IsZero() || r.next.After(now) && !r.wanted {
 			w.aim(now, r)
 		}
+	}
+	for _, r := range rows { // which are no longer hosts of the duty
+		r.Gone, r.At = true, now
+		states = append(states, r.State)
 	}
 	return states
 }
@@ -180,7 +192,7 @@ func (w *watch) aim(now time.Time, r *row) {
 }
 
 // never is a time that does not come.
-var never = time.Unix(1<<40, 0)
+var never = duty.Never()
 
 // Due admits the turns whose time has come, and gives what there is to write before they begin.
 func (b *Board) Due(now time.Time) (turns []Turn, states []dutystate.State, definitions []dutystate.Definition) {
@@ -216,6 +228,7 @@ func (b *Board) Due(now time.Time) (turns []Turn, states []dutystate.State, defi
 				together = &t
 			default:
 				together.Hosts = append(together.Hosts, t.Hosts...)
+				maps.Copy(together.Noise, t.Noise)
 			}
 		}
 		if together != nil {
@@ -225,12 +238,12 @@ func (b *Board) Due(now time.Time) (turns []Turn, states []dutystate.State, defi
 	return turns, states, definitions
 }
 
-// gather lets the hosts of a duty that is done together begin when none of them is at something else.
+// gather lets the hosts of a duty that is done together begin when none of them is at something else. Those of another stage come after the others.
 func (b *Board) gather(w *watch, rows []*row) []*row {
 	if w.running > 0 || slices.ContainsFunc(rows, func(r *row) bool { return b.busy[r.Agent] }) {
 		return nil
 	}
-	return rows
+	return slices.DeleteFunc(rows, func(r *row) bool { return w.commitOf(r) != w.commitOf(rows[0]) })
 }
 
 // ready tells whether a row whose time has come may begin. One whose slot is over, or whose window is, waits for its next.
@@ -248,12 +261,17 @@ func (w *watch) ready(now time.Time, r *row) bool {
 			return false
 		}
 	}
-	return w.commitOf(r.Agent) != ""
+	return w.commitOf(r) != ""
 }
 
 // begin admits a row.
 func (b *Board) begin(now time.Time, w *watch, r *row) Turn {
-	t := Turn{Duty: w.Duty, Commit: cmp.Or(w.commitOf(r.Agent), w.def.Commit), Hosts: []Host{{Name: r.Host, Agent: r.Agent, Key: r.key}}, Slot: r.turn, Mode: w.Mode, Looks: r.looks, Flags: w.flags()}
+	d, commit := w.Duty, cmp.Or(w.commitOf(r), w.def.Commit)
+	if commit != w.def.Commit {
+		d = *w.was
+	}
+	t := Turn{Duty: d, Commit: commit, Hosts: []Host{{Name: r.Host, Agent: r.Agent, Key: r.key}}, Slot: r.turn, Mode: d.Mode, Looks: r.looks, Flags: w.flags(d)}
+	t.Noise = map[string][]string{r.Agent: r.noise(d, commit)}
 	if r.looks {
 		t.Mode = duty.Check
 	}

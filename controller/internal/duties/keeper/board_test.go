@@ -26,6 +26,8 @@ type world struct {
 	starts []start
 	// begun are the nonces that hosts have begun, as their journals have them.
 	begun map[string]bool
+	// old are the duty in the commits that are still there.
+	old map[string]duty.Duty
 	// fate says what becomes of a turn on a host; nil is Done without changes.
 	fate func(w *world, t Turn, h Host) Outcome
 	most int // turns at a time
@@ -38,11 +40,11 @@ type going struct {
 }
 
 type start struct {
-	host, commit string
-	slot         int64
-	at           time.Time
-	mode         duty.Mode
-	push, looks  bool
+	host, commit, play string
+	slot               int64
+	at                 time.Time
+	mode               duty.Mode
+	push, looks        bool
 }
 
 func newWorld(t *testing.T, hosts int, text string) *world {
@@ -54,13 +56,14 @@ func newWorld(t *testing.T, hosts int, text string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Planned{Duty: all[0], Lacks: func(string) bool { return false }}
+	p := Planned{Duty: all.Duties[0]}
 	for i := range hosts {
 		p.Hosts = append(p.Hosts, Host{Name: fmt.Sprint("web", i), Agent: fmt.Sprintf("agent%05d", i)})
 	}
 	w := &world{
 		t: t, now: time.Date(2026, 10, 12, 0, 0, 30, 0, time.UTC), took: 20 * time.Second, states: map[string]dutystate.State{}, defs: map[string]dutystate.Definition{},
 		begun: map[string]bool{}, plan: Plan{Commit: "c1", Duties: []Planned{p}},
+		old: map[string]duty.Duty{},
 	}
 	w.restart()
 	return w
@@ -73,7 +76,13 @@ func (w *world) restart() {
 	w.load()
 }
 
-func (w *world) load() { w.keep(w.board.Load(w.now, w.plan)) }
+func (w *world) load() {
+	for i := range w.plan.Duties {
+		w.plan.Duties[i].At = func(commit string) (duty.Duty, bool) { d, ok := w.old[commit]; return d, ok }
+		w.old[w.plan.Commit] = w.plan.Duties[i].Duty
+	}
+	w.keep(w.board.Load(w.now, w.plan))
+}
 
 func (w *world) commit(name string) {
 	w.plan.Commit = name
@@ -136,7 +145,7 @@ func (w *world) begin(t Turn) {
 				o = Outcome{Fate: Twice}
 			} else {
 				w.begun[h.Agent+t.Nonce] = true
-				w.starts = append(w.starts, start{h.Name, t.Commit, t.Slot.ID(), w.now, t.Mode, t.Push, t.Looks})
+				w.starts = append(w.starts, start{h.Name, t.Commit, t.Duty.Play, t.Slot.ID(), w.now, t.Mode, t.Push, t.Looks})
 			}
 		}
 		out[h.Agent] = o
@@ -432,7 +441,7 @@ func TestACommitGoesInStages(t *testing.T) {
 func TestAnEarlierCommitThatIsGoneMakesHostsWaitForTheirStage(t *testing.T) {
 	w := newWorld(t, 10, "mode: enforce, every: 1h, after_changes: '1,100%'")
 	w.run(2 * time.Hour)
-	w.plan.Duties[0].Lacks = func(c string) bool { return c == "c1" }
+	delete(w.old, "c1")
 	w.commit("c2")
 	before := len(w.starts)
 	w.run(59 * time.Minute)

@@ -63,7 +63,7 @@ func (w *watch) end(now time.Time, r *row, t Turn, o Outcome) (dutystate.State, 
 	case looked && o.Fate == Done:
 		r.learn(now, t, o)
 	default:
-		r.take(now, t, o, w.Ignore)
+		r.take(now, t, o)
 	}
 	if byClock {
 		w.count(t.Slot, r.Standing)
@@ -91,7 +91,7 @@ func (w *watch) count(slot duty.Slot, k dutystate.Kind) {
 }
 
 // take concludes from a turn how the host stands.
-func (r *row) take(now time.Time, t Turn, o Outcome, ignored []string) {
+func (r *row) take(now time.Time, t Turn, o Outcome) {
 	r.Until = o.Until
 	switch o.Fate {
 	case Away:
@@ -108,11 +108,10 @@ func (r *row) take(now time.Time, t Turn, o Outcome, ignored []string) {
 	if t.Mode == duty.Check {
 		r.Blind = o.Blind
 	}
-	noise := ignored
-	if r.NoiseCommit == t.Commit {
-		noise = slices.Concat(ignored, r.Noise)
+	if t.Mode == duty.Enforce {
+		r.repeats(t, o)
 	}
-	r.Drift = r.changes(now, o.Changes, noise)
+	r.Drift = r.changes(now, o.Changes, r.noise(t.Duty, t.Commit))
 	is := dutystate.Kept
 	switch {
 	case len(r.Drift) > 0 && t.Mode == duty.Enforce:
@@ -121,6 +120,27 @@ func (r *row) take(now time.Time, t Turn, o Outcome, ignored []string) {
 		is = dutystate.Drifted
 	}
 	r.conclude(now, is, "", tasks(r.Drift))
+}
+
+// noise are the tasks whose changes tell nothing of a host under a duty at a commit.
+func (r *row) noise(d duty.Duty, commit string) []string {
+	if r.NoiseCommit != commit {
+		return d.Ignore
+	}
+	return slices.Concat(d.Ignore, r.Noise)
+}
+
+// repeats learns of an enforcing turn what is changed each time and no check can see: what one turn after the other has changed.
+func (r *row) repeats(t Turn, o Outcome) {
+	all := tasks(o.Changes)
+	if r.NoiseCommit == t.Commit {
+		for _, name := range all {
+			if slices.Contains(r.Changed, name) && slices.Contains(r.Blind, name) && !slices.Contains(r.Noise, name) {
+				r.Noise = append(slices.Clone(r.Noise), name)
+			}
+		}
+	}
+	r.Changed = all
 }
 
 // changes are those that are no noise. What was there before keeps its time.
@@ -195,29 +215,39 @@ func (w *watch) between(last int64, slot duty.Slot) int {
 	return n
 }
 
-// judge stops a duty of which too many hosts have failed. It tells whether it did.
+// cause is what a host has failed with: a commit, in a slot.
+type cause struct {
+	commit string
+	slot   int64
+}
+
+// judge stops a duty of which too many hosts have failed with the commit that is in force: in a slot or, while the commit goes out, at all. What failed with
+// another commit is no fault of this one, which may be what mends it. It tells whether it did.
 func (w *watch) judge(now time.Time, t Turn) bool {
-	if w.slot != t.Slot.ID() {
-		w.slot = t.Slot.ID()
-		clear(w.failed)
-	}
+	is := cause{t.Commit, t.Slot.ID()}
 	for _, h := range t.Hosts {
 		if r := w.rows[h.Agent]; r != nil && r.Standing == dutystate.Failed {
-			w.failed[h.Agent] = true
+			w.failed[h.Agent] = is
+		} else {
+			delete(w.failed, h.Agent)
 		}
 	}
-	of, failed := len(w.rows), len(w.failed)
-	if w.def.Before != "" && t.Commit == w.def.Commit { // of the stage
-		of, failed = w.stage(), 0
-		for _, r := range w.rows {
-			if r.Commit == t.Commit && r.Standing == dutystate.Failed {
-				failed++
-			}
+	if t.Commit != w.def.Commit && w.Later == nil {
+		return false
+	}
+	of, failed := len(w.rows), 0
+	for _, c := range w.failed {
+		if c == is {
+			failed++
 		}
+	}
+	if w.def.Before != "" {
+		of, failed = w.reached()
 	}
 	if w.stopped() || w.StopAt.IsZero() || !w.StopAt.Reached(failed, of) {
 		return false
 	}
+	w.def.Broken = t.Commit
 	w.def.Paused = &dutystate.Pause{At: now, Commit: t.Commit, Why: fmt.Sprintf("%d of %d hosts failed (stop_at %s) with %s", failed, of, w.StopAt, t.Commit)}
 	return true
 }

@@ -27,6 +27,8 @@ type Turn struct {
 	Push bool
 	// Flags are those that the run has beside the keeper's own.
 	Flags []string
+	// Noise are the tasks of a host, by its agent, whose changes tell nothing: a turn that finds nothing else leaves no record.
+	Noise map[string][]string
 	// Looks is a check whose changes are noise, since the host is as it should be.
 	Looks bool
 }
@@ -77,14 +79,18 @@ type Store interface {
 type Plan struct {
 	Commit string
 	Duties []Planned
+	// Notify is who is told of the project, and of duties that do not say it themselves.
+	Notify *duty.Notify
 }
 
 // Planned is a duty with its hosts.
 type Planned struct {
 	duty.Duty
 	Hosts []Host
-	// Lacks tells whether a commit can no longer be played from.
-	Lacks func(commit string) bool
+	// Level is the language in which its play is read.
+	Level string
+	// At gives the duty as it is in another commit, false if that can no longer be played from or does not have it.
+	At func(commit string) (duty.Duty, bool)
 	// Later makes it a play that was put off. It is nil for duties of the project.
 	Later *dutystate.Later
 }

@@ -82,7 +82,7 @@ func newCrime(t *testing.T, seed uint64) *crime {
 		t.Fatal(err)
 	}
 	c := &crime{t: t, rand: rand.New(rand.NewPCG(seed, 1)), op: id, hosts: map[string]*victim{}, states: map[string]dutystate.State{}, start: time.Now()}
-	d := Planned{Lacks: func(string) bool { return false }, Duty: duty.Duty{
+	d := Planned{At: nowhere, Duty: duty.Duty{
 		Name: "base", Mode: duty.Enforce, AtOnce: 10, CatchUp: time.Hour, Schedule: duty.Schedule{Every: crimeEvery, Splay: crimeEvery},
 	}}
 	for _, name := range []string{"web1", "web2", "db1"} {

@@ -36,15 +36,15 @@ func NewLater(name, play, by string, a *Later) Planned {
 	if a.Check {
 		d.Mode = duty.Check
 	}
-	return Planned{Duty: d, Lacks: lacksNone, Later: &dutystate.Later{Until: a.Until, By: by, Flags: a.Flags}}
+	return Planned{Duty: d, At: nowhere, Later: &dutystate.Later{Until: a.Until, By: by, Flags: a.Flags}}
 }
 
-// lacksNone is for plays that are played from one commit only.
-func lacksNone(string) bool { return false }
+// nowhere is for plays that are played from one commit only.
+func nowhere(string) (duty.Duty, bool) { return duty.Duty{}, false }
 
 // putOff is what a definition on record says of a duty, which is all of a play that was put off.
 func putOff(d dutystate.Definition) Planned {
-	p := Planned{Duty: duty.Duty{Name: d.Name, Play: d.Play, Hosts: d.Hosts, Mode: d.Mode, AtOnce: duty.DefaultAtOnce}, Lacks: lacksNone, Later: d.Later}
+	p := Planned{Duty: duty.Duty{Name: d.Name, Play: d.Play, Hosts: d.Hosts, Mode: d.Mode, AtOnce: duty.DefaultAtOnce}, At: nowhere, Later: d.Later}
 	if d.Later != nil {
 		p.Hosts = d.Later.Hosts
 	}
@@ -54,7 +54,7 @@ func putOff(d dutystate.Definition) Planned {
 // PutOff takes a play for hosts that are away, and gives what there is to write.
 func (b *Board) PutOff(now time.Time, commit string, p Planned) (states []dutystate.State, d dutystate.Definition) {
 	p.Later.Hosts = p.Hosts
-	w := &watch{Planned: p, rows: map[string]*row{}, failed: map[string]bool{}}
+	w := &watch{Planned: p, rows: map[string]*row{}, failed: map[string]cause{}}
 	b.duties[p.Name] = w
 	states = w.load(now, commit, p)
 	return states, w.say(now)
@@ -97,10 +97,10 @@ func (w *watch) staysDue(o Outcome) bool {
 	return w.Later != nil && (o.Fate == Away || o.Fate == OnHold)
 }
 
-// flags are those of the call of a play that was put off.
-func (w *watch) flags() []string {
+// flags are those of the call of a play that was put off, or of the duty as it is in the commit that is played.
+func (w *watch) flags(d duty.Duty) []string {
 	if w.Later == nil {
-		return nil
+		return d.Flags()
 	}
 	return w.Later.Flags
 }

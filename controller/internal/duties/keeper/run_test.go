@@ -45,7 +45,7 @@ func (s *shelf) Carry(_ context.Context, t Turn) map[string]Outcome {
 func TestAProjectThatCannotBeReadIsTriedAgainAndTold(t *testing.T) {
 	at := func(commit string) Plan {
 		d := duty.Duty{Name: "base", Mode: duty.Check, AtOnce: 1, Schedule: duty.Schedule{Every: time.Minute, Splay: time.Minute}}
-		return Plan{Commit: commit, Duties: []Planned{{Duty: d, Hosts: []Host{{Name: "web1", Agent: "a1"}}, Lacks: lacksNone}}}
+		return Plan{Commit: commit, Duties: []Planned{{Duty: d, Hosts: []Host{{Name: "web1", Agent: "a1"}}, At: nowhere}}}
 	}
 	gone := errors.New("it is no longer there")
 	for name, x := range map[string]struct {

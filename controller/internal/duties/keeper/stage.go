@@ -23,7 +23,7 @@ func (w *watch) stageOne(now time.Time, commit string, changed bool) {
 	}
 }
 
-// stage is how many hosts have the new commit.
+// stage is how many hosts have the new commit by their places.
 func (w *watch) stage() int {
 	if w.def.Before == "" {
 		return len(w.order)
@@ -31,26 +31,49 @@ func (w *watch) stage() int {
 	return w.AfterChanges.UpTo(w.def.Stage, len(w.order))
 }
 
-// commitOf is what a host is played from, "" if it waits for its stage.
-func (w *watch) commitOf(agent string) string {
-	if w.def.Before == "" || slices.Contains(w.order[:w.stage()], agent) {
+// commitOf is what a host is played from, "" if it waits for its stage:
+//
+//   - by its place the new commit has come to it: the new one;
+//   - it has had the new one: that, also where hosts joined and its place is another;
+//   - it has failed with another commit, which may be the one that the new one mends: the new one. What is broken is not played again, and a host
+//     that is broken is the least that a new commit can break;
+//   - it is as an earlier commit wants it, and that is still there: that one.
+func (w *watch) commitOf(r *row) string {
+	switch {
+	case w.def.Before == "", slices.Contains(w.order[:w.stage()], r.Agent), r.Commit == w.def.Commit:
 		return w.def.Commit
-	}
-	if w.Lacks(w.def.Before) {
+	case r.Standing == dutystate.Failed && r.Commit != "":
+		return w.def.Commit
+	case w.was == nil, w.def.Broken == w.def.Before && r.Commit != w.def.Before:
 		return ""
 	}
 	return w.def.Before
 }
 
-// advance goes to the next stage when an interval is over and some host of this one has been through. It tells whether it did.
+// reached are the hosts that the new commit has come to, and how many of them have failed with it.
+func (w *watch) reached() (hosts, failed int) {
+	for _, r := range w.rows {
+		if w.commitOf(r) != w.def.Commit {
+			continue
+		}
+		hosts++
+		if r.Commit == w.def.Commit && r.Standing == dutystate.Failed {
+			failed++
+		}
+	}
+	return hosts, failed
+}
+
+// advance goes to the next stage when an interval is over and some host has been through. It tells whether it did.
 func (w *watch) advance(now time.Time) bool {
 	if w.def.Before == "" || w.stopped() || now.Before(w.def.StageAt.Add(w.interval())) {
 		return false
 	}
-	through := slices.ContainsFunc(w.order[:w.stage()], func(agent string) bool {
-		r := w.rows[agent]
-		return r.Commit == w.def.Commit && r.Standing != dutystate.Failed && r.Standing != dutystate.Absent && r.Standing != dutystate.Held
-	})
+	through := false
+	for _, r := range w.rows {
+		well := r.Standing != dutystate.Failed && r.Standing != dutystate.Absent && r.Standing != dutystate.Held
+		through = through || r.Commit == w.def.Commit && well
+	}
 	if !through {
 		return false
 	}
@@ -76,10 +99,13 @@ func (w *watch) stopped() bool { return w.def.Paused != nil }
 func (w *watch) say(now time.Time) dutystate.Definition {
 	d := &w.def
 	d.V, d.Name, d.Mode, d.Play, d.Hosts, d.Count, d.At, d.Later = dutystate.Version, w.Name, w.Mode, w.Play, w.Duty.Hosts, len(w.rows), now, w.Later
-	d.Every, d.Period, d.Gone = "", w.interval()+w.Schedule.Splay, false
+	d.Every, d.Period, d.Gone, d.Once = "", w.interval()+w.Schedule.Splay, false, w.Schedule.Once
+	d.Level = w.Level
 	switch {
 	case w.Schedule.Every > 0:
 		d.Every = duty.SpanText(w.Schedule.Every)
+	case !w.Schedule.Once.IsZero():
+		d.Every = "once " + w.Schedule.Once.Format("2006-01-02 15:04 MST")
 	case w.Schedule.At.Zone != nil:
 		d.Every = "daily " + w.Schedule.At.String()
 	}

@@ -29,6 +29,9 @@ type Job struct {
 	Nonce string    `json:"nonce"`
 	Push  bool      `json:"push,omitempty"`
 	Flags []string  `json:"flags,omitempty"` // of the run
+	// Noise are the tasks of a host, by its agent, whose changes tell nothing; Looks says that no change does.
+	Noise map[string][]string `json:"noise,omitempty"`
+	Looks bool                `json:"looks,omitempty"`
 }
 
 // Opening is the nonce with which a run opens a host for the turn-th time.
@@ -103,7 +106,7 @@ const idleTime = 10 * time.Minute
 
 // Carry implements Driver.
 func (w *Workers) Carry(ctx context.Context, t Turn) map[string]Outcome {
-	j := Job{Run: w.NewRun(), Duty: t.Duty.Name, Play: t.Duty.Play, Hosts: t.Hosts, Mode: t.Mode, Nonce: t.Nonce, Push: t.Push, Flags: t.Flags}
+	j := Job{Run: w.NewRun(), Duty: t.Duty.Name, Play: t.Duty.Play, Hosts: t.Hosts, Mode: t.Mode, Nonce: t.Nonce, Push: t.Push, Flags: t.Flags, Noise: t.Noise, Looks: t.Looks}
 	if t.Duty.Together {
 		j.Limit = t.Duty.Hosts
 	}

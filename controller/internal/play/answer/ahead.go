@@ -21,7 +21,7 @@ func Ahead(cfg Config) func(path, written string, told bool) (compile.Attachment
 	a := &Answerer{Config: cfg}
 	return func(path, written string, told bool) (compile.Attachment, bool) {
 		st, err := os.Stat(path)
-		if err != nil || !st.Mode().IsRegular() || st.Size() > maxAhead || a.private(path) {
+		if err != nil || !st.Mode().IsRegular() || st.Size() > maxAhead || a.Private.holds(path) {
 			return compile.Attachment{}, false
 		}
 		text, err := os.ReadFile(path)

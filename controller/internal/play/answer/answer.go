@@ -58,8 +58,8 @@ type Config struct {
 	Actions Actions
 	// Pack is what a host needs of a step's module that is not native.
 	Pack func(s *plan.Step) ([]byte, error)
-	// Private is the directory of hark's own keys, whose files no agent gets; "" is none.
-	Private string
+	// Private are hark's own files, which no agent gets.
+	Private Private
 	// Where is the paragraph on the place of a step.
 	Where func(place string) string
 	// Vars reads an entry of vars_files, Data any file of data.

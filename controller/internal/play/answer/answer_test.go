@@ -112,7 +112,7 @@ func TestOwnKeysAreNotServed(t *testing.T) {
 	write(t, key, "SU: 1")
 	vars := func(string) (*value.Dict, error) { return dict("seed", "SU"), nil }
 	data := func(string) (value.Value, error) { return dict("seed", "SU"), nil }
-	a, dir := begun(t, Config{Private: home, Vars: vars, Data: data}, nil, task("1", "copy", dict("src", "{{ x }}")), task("2", "include_vars", dict("file", "{{ x }}")),
+	a, dir := begun(t, Config{Private: Private{Dir: home}, Vars: vars, Data: data}, nil, task("1", "copy", dict("src", "{{ x }}")), task("2", "include_vars", dict("file", "{{ x }}")),
 		task("3", "debug", dict("msg", "{{ lookup('file', x) }}")), task("4", "fetch", dict("src", "x", "dest", "{{ x }}", "flat", true)))
 	if err := os.Symlink(home, filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
@@ -128,6 +128,30 @@ func TestOwnKeysAreNotServed(t *testing.T) {
 			if got := a.Answer(context.Background(), k); got.Err == "" {
 				t.Errorf("%s of %s: answered %+v", k.Kind, name, got)
 			}
+		}
+	}
+}
+
+// A keeper's checkout of a project lies among hark's own files, and is the project's; what is beside it, or a link in it leads to, is not.
+func TestTheCheckoutOfAKeeperIsTheProjects(t *testing.T) {
+	home := t.TempDir()
+	at := filepath.Join(home, "keeper", "at-0123")
+	write(t, filepath.Join(home, "operator.nk"), "SU")
+	write(t, filepath.Join(home, "keeper", "mirror.git", "config"), "url")
+	write(t, filepath.Join(at, "roles", "a", "templates", "motd.j2"), "hello")
+	if err := os.Symlink("../../operator.nk", filepath.Join(at, "key")); err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(t.TempDir(), "operator.nk")
+	write(t, outside, "SU")
+	p := Private{Dir: home, Key: outside, Checkout: at}
+	for path, want := range map[string]bool{
+		filepath.Join(at, "roles/a/templates/motd.j2"): false, filepath.Join(at, "new"): false, at: false, filepath.Join(at, "key"): true, filepath.Join(at, "..", "last-signed"): true,
+		filepath.Join(home, "operator.nk"): true, home: true, filepath.Join(home, "keeper"): true, filepath.Join(home, "keeper", "mirror.git", "config"): true,
+		filepath.Join(home, "keeper", "at-01234"): true, outside: true, filepath.Dir(outside): false,
+	} {
+		if got := p.holds(path); got != want {
+			t.Errorf("%s: private %v, want %v", path, got, want)
 		}
 	}
 }

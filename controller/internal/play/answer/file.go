@@ -152,7 +152,7 @@ func (m *manifest) entry(path, rel string, above []string) error {
 // digest names a file's content to a host, which may then pull it. A vault is opened if decrypt is set.
 func (a *Answerer) digest(host, path string, st fs.FileInfo, decrypt bool) (plan.File, *blob, error) {
 	f := plan.File{Path: path, Size: st.Size(), Mode: uint32(st.Mode().Perm())}
-	if a.private(path) {
+	if a.Private.holds(path) {
 		return f, nil, refusePrivate(path)
 	}
 	held, err := a.sums.of(path, st)

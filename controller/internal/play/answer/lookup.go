@@ -121,7 +121,7 @@ func (a *Answerer) find(c *lookupCall, sub, name string) string {
 // found is c.find, but for files that are hark's own.
 func (c *lookupCall) found(a *Answerer, sub, name string) string {
 	found := c.find(sub, name)
-	if a.private(found) {
+	if a.Private.holds(found) {
 		return ""
 	}
 	return found

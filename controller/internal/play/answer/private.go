@@ -5,13 +5,30 @@ import (
 	"path/filepath"
 )
 
-// private tells whether a path is among hark's own keys, which nobody gets or replaces: a plan that looks up files of computed names would
-// give an agent that was taken over the operator's key, and the fleet with it.
-func (a *Answerer) private(path string) bool {
-	if a.Private == "" {
+// Private are hark's own files: keys, access to brokers, records. No agent gets one, and none is replaced: a plan that looks up files of computed names
+// would give an agent that was taken over the operator's key, and the fleet with it.
+type Private struct {
+	// Dir is the directory in which they lie, "" for none. Key is the operator's key, which may lie elsewhere.
+	Dir, Key string
+	// Checkout is the directory of the project where that lies in Dir, as those of keepers do: what is in it is the project's. "" is none.
+	Checkout string
+}
+
+// holds reports whether a path is among the private files, wherever links lead.
+func (p Private) holds(path string) bool {
+	if p.Dir == "" {
 		return false
 	}
-	rel, err := filepath.Rel(real(a.Private), real(path))
+	path = real(path)
+	if p.Key != "" && path == real(p.Key) {
+		return true
+	}
+	return within(p.Dir, path) && (p.Checkout == "" || !within(p.Checkout, path))
+}
+
+// within reports whether a path without links is a directory or lies in it.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(real(dir), path)
 	return err == nil && filepath.IsLocal(rel)
 }
 

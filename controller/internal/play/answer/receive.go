@@ -49,7 +49,7 @@ func (a *Answerer) offer(b *batch, ask wire.Ask) (wire.Answer, error) {
 	}
 	p := &place{Place: *ask.Place, play: ask.Play}
 	p.Root = b.Dir.Path(p.Root)
-	if a.private(p.Root) {
+	if a.Private.holds(p.Root) {
 		return wire.Answer{}, refusePrivate(p.Root)
 	}
 	token := rand.Text()

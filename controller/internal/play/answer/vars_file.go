@@ -21,7 +21,7 @@ func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answe
 			searched = append(searched, tried...)
 			continue
 		}
-		if a.private(path) {
+		if a.Private.holds(path) {
 			return wire.Answer{}, refusePrivate(path)
 		}
 		v, err := a.variables(path, ask.Step != "")
