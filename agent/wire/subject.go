@@ -103,6 +103,12 @@ func ReadPiece(subject string) string { return "$JS.API.DIRECT.GET." + FilesStre
 // Keeper is where a keeper takes what operators ask of it.
 func Keeper(keeper string) string { return Prefix + ".k." + keeper }
 
+// EventSubject is where a keeper, or the controller of a run, tells in clear that something has changed, as a document of CloudEvents. operator is the id of the
+// operator's key, kind what it is about (duty, keeper, run), what the change; with * it is those of several.
+func EventSubject(operator, kind, what string) string {
+	return Prefix + ".events." + operator + "." + kind + "." + what
+}
+
 // DisconnectSubject is where a controller hears of connections that the broker has lost, if its account is told (the servers'
 // own advisories).
 const DisconnectSubject = Prefix + ".gone"

@@ -38,12 +38,15 @@ func permissions(r role) jwt.Permissions {
 		p.Resp = answers
 	case controllers: // commands agents, hears all of them, reads the streams, and tells of his own runs; what he may ask the registrar to do, that decides
 		publish = append(readStreams(), wire.Prefix+".t.>", wire.Registrar(">"), wire.Inbox(">"), wire.Record("{{name()}}", "*", "*"), wire.Stops("{{name()}}", "*"),
-			wire.Standing("{{name()}}", "*", "*"), wire.Facts("{{name()}}", "*"), wire.FactsKeys("{{name()}}", "*"), wire.Keeper("*"), dutystate.LockSubject("{{name()}}"), wire.FilePiece("{{name()}}", "*", "*"))
-		subscribe = []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.PresenceOfAll(">"), wire.DisconnectSubject, wire.Record("*", "*", "*"),
+			wire.Standing("{{name()}}", "*", "*"), wire.Facts("{{name()}}", "*"), wire.FactsKeys("{{name()}}", "*"), wire.Keeper("*"), dutystate.LockSubject("{{name()}}"), wire.FilePiece("{{name()}}", "*", "*"), wire.EventSubject("{{name()}}", "*", "*"))
+		subscribe = []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.PresenceOfAll(">"), wire.EventSubject("*", "*", "*"), wire.DisconnectSubject, wire.Record("*", "*", "*"),
 			wire.Stops("{{name()}}", "*"), wire.Keeper("{{name()}}"), inbox}
 	case readers: // looks, and commands nobody
 		publish = readStreams()
-		subscribe = []string{wire.PresenceOfAll(">"), wire.Record("*", "*", "*"), inbox}
+		subscribe = []string{wire.PresenceOfAll(">"), wire.Record("*", "*", "*"), wire.EventSubject("*", "*", "*"), inbox}
+	case listeners: // hears what is told in clear
+		publish = []string{inbox} // none at all would be any
+		subscribe = []string{wire.EventSubject("*", "*", "*"), inbox}
 	case joiners:
 		publish = []string{wire.JoinSubject}
 		subscribe = []string{inbox}

@@ -38,6 +38,7 @@ const (
 	joiners     role = "joiners"    // who may ask to be enrolled, and nothing else
 	registrars  role = "registrars" // who enrols
 	readers     role = "readers"    // who may look at the roster and at records, and command nobody
+	listeners   role = "listeners"  // who may hear what is told in clear, and nothing else
 )
 
 // DefaultAgentLife is for how long an agent's credentials are good: a host may be away for most of it and come back by itself.
@@ -64,7 +65,7 @@ func OpenAuthority(data string) (*Authority, error) {
 		}
 		*k.to = pair
 	}
-	for _, r := range []role{agents, controllers, joiners, registrars, readers} {
+	for _, r := range []role{agents, controllers, joiners, registrars, readers, listeners} {
 		pair, err := a.openKey(string(r), nkeys.CreateAccount)
 		if err != nil {
 			return nil, err
@@ -129,6 +130,11 @@ func (a *Authority) ControllerUntil(key string, expires time.Time, manages bool)
 // Reader is the token of somebody who may only look, with the given public key; the zero time is for ever.
 func (a *Authority) Reader(key string, expires time.Time) (string, error) {
 	return a.token(readers, key, expires)
+}
+
+// Listener is the token of somebody who may only hear events, with the given public key; the zero time is for ever.
+func (a *Authority) Listener(key string, expires time.Time) (string, error) {
+	return a.token(listeners, key, expires)
 }
 
 // Joiner is the token of somebody who may ask to be enrolled, until it expires.

@@ -78,11 +78,14 @@ func newBrokerAdmitCommand(a *app) *cobra.Command {
 	fs.Text(&g.caFile, "ca", "", "", "FILE", "certificate authority of the servers, if it is not the broker's own")
 	fs.Toggle(&g.manages, "agents", "", false, "he may let agents in and out too: bootstrap, tokens, approve, revoke, remove")
 	fs.Toggle(&g.reads, "read-only", "", false, "he may only look at who is there and at records of runs: nothing that he sends reaches an agent")
+	fs.Toggle(&g.listens, "events", "", false, "somebody outside of hark: he may only hear what is told on hark.events.>")
 	fs.Span(&g.life, "expires", 0, "DURATION", "for how long the access is good (default: for ever)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) != 1:
 			return &argparse.UsageError{Text: "the following arguments are required: key"}
+		case g.listens && (g.reads || g.manages):
+			return &argparse.UsageError{Text: "argument --events: not allowed with arguments --read-only and --agents"}
 		case g.reads && g.manages:
 			return &argparse.UsageError{Text: "argument --read-only: not allowed with argument --agents"}
 		}
@@ -117,6 +120,7 @@ type admission struct {
 	life        time.Duration
 	manages     bool // may let agents in and out
 	reads       bool // may look and command nobody
+	listens     bool // may hear events, and nothing else
 }
 
 // admit gives a key access by the authority in the directory data.
@@ -154,10 +158,14 @@ func admit(data, key string, g admission) (trust.Access, error) {
 	if g.life != 0 {
 		until = time.Now().Add(g.life)
 	}
-	if g.reads {
+	switch {
+	case g.listens:
+		access.ReadOnly = true
+		access.Token, err = authority.Listener(key, until)
+	case g.reads:
 		access.ReadOnly = true
 		access.Token, err = authority.Reader(key, until)
-	} else {
+	default:
 		access.Token, err = authority.ControllerUntil(key, until, g.manages)
 	}
 	return access, err

@@ -48,6 +48,9 @@ type keeping struct {
 	known int         // agents then; guarded by mu
 	// offered are the commits from which somebody was told that he can put plays off; guarded by mu.
 	offered map[string]bool
+
+	looked  time.Time       // for affairs
+	matters []keeper.Affair // that were found then
 }
 
 func newKeeperRunCommand(a *app) *cobra.Command {
@@ -128,7 +131,7 @@ func (k *keeping) run(ctx context.Context, where string) error {
 		}
 		k.log.Info().Str("project", where).Str("key", k.b.Operator.Key).Msg("keeper at work")
 		return keeper.New(keeper.Config{
-			Store: store, Driver: workers, Plan: k.current, Before: k.before, Later: k.later, Keep: k.keep, Project: where, Poll: k.poll, Hellos: hellos, Present: k.present, Asks: door.Asks(),
+			Store: store, Driver: workers, Plan: k.current, Before: k.before, Later: k.later, Affairs: k.affairs, Tell: k.tell, Keep: k.keep, Project: where, Poll: k.poll, Hellos: hellos, Present: k.present, Asks: door.Asks(),
 			Reached: func() bool { return lock.Held() && !k.b.Since().IsZero() }, Now: time.Now, Logger: k.log,
 		}).Run(ctx)
 	})

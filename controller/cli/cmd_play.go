@@ -254,6 +254,7 @@ func (p *run) told(ctx context.Context, v view.View, carry func(view.View) error
 		}
 		if p.recording != nil {
 			p.recording.end(p.display, err)
+			tellEnd(p, err)
 			p.hintAgain(err)
 		}
 		p.far.ended()

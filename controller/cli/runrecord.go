@@ -43,6 +43,9 @@ func runStore(a *app) *files.Store {
 // view; tally is what a broadcast expects, else nil.
 func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host, tally *record.Tally) error {
 	keep, err := keepSetting(p.app)
+	if err == nil {
+		_, err = notifyTargets(p.app)
+	}
 	if err != nil || p.cfg.Text("HARK_RECORD") == "off" {
 		return err
 	}

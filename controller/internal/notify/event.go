@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"hark/controller/internal/ui/view"
+	"hark/controller/internal/ui/hostnames"
 )
 
 // What is what has happened: a change of state.
@@ -62,6 +62,8 @@ type Data struct {
 	// Hosts are those that the event is about; Of is how many the duty or the run has.
 	Hosts []string `json:"hosts,omitempty"`
 	Of    int      `json:"of,omitempty"`
+	// Left is how many hosts of the duty are still so where the event is the end of it for some.
+	Left int `json:"left,omitempty"`
 	// Causes are the hosts by what was the matter, the most frequent first.
 	Causes []Cause `json:"causes,omitempty"`
 	// Link is the page of the console.
@@ -96,7 +98,9 @@ func New(kind, source, subject string, at time.Time, d Data) Event {
 func (e *Event) JSON() ([]byte, error) { return json.Marshal(e) }
 
 // Over reports whether the event is the end of what was told before.
-func (e *Event) Over() bool { return e.Data.What == Fixed || e.Data.What == Resumed }
+func (e *Event) Over() bool {
+	return (e.Data.What == Fixed || e.Data.What == Resumed) && e.Data.Left == 0
+}
 
 // GroupCauses puts hosts with the same cause together, the largest group first. why has one entry for each host.
 func GroupCauses(why map[string]string) []Cause {
@@ -125,7 +129,7 @@ const mostNamed = 10
 
 // Hosts names hosts in a text: ranges of names, and how many more there are.
 func Hosts(names []string) string {
-	folded := view.Fold(slices.Sorted(slices.Values(names)))
+	folded := hostnames.Fold(slices.Sorted(slices.Values(names)))
 	if len(folded) <= mostNamed {
 		return strings.Join(folded, " ")
 	}

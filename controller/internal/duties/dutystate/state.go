@@ -63,6 +63,8 @@ type State struct {
 	NoiseCommit string   `json:"noise_commit,omitempty"`
 	// Changed are the tasks that the last enforcing turn has changed, noise too: what the next changes again, and no check can see, is noise.
 	Changed []string `json:"changed,omitempty"`
+	// Told is what somebody was told of the host and is still so: failed, drifted or absent.
+	Told string `json:"told,omitempty"`
 	// Gone says that the host is no longer one of the duty.
 	Gone bool `json:"gone,omitempty"`
 	// Past are its turns, the latest first. Turns that came out alike, one after the other, are one entry.
@@ -115,11 +117,13 @@ type Definition struct {
 	// Broken is the commit with which the duty stopped itself last.
 	Broken string `json:"broken,omitempty"`
 	// Stale says why a newer commit is not in force.
-	Stale  string    `json:"stale,omitempty"`
-	Paused *Pause    `json:"paused,omitempty"`
-	Next   time.Time `json:"next,omitzero"` // turn of any host
-	At     time.Time `json:"at"`            // when it was said
-	Gone   bool      `json:"gone,omitempty"`
+	Stale  string `json:"stale,omitempty"`
+	Paused *Pause `json:"paused,omitempty"`
+	// PauseTold says that somebody was told of the pause.
+	PauseTold bool      `json:"pause_told,omitempty"`
+	Next      time.Time `json:"next,omitzero"` // turn of any host
+	At        time.Time `json:"at"`            // when it was said
+	Gone      bool      `json:"gone,omitempty"`
 	// Sweeps are its turns slot by slot, the latest first, at most MostPast.
 	Sweeps []Sweep `json:"sweeps,omitempty"`
 	// Later is set for a play that was put off for hosts that were away.
@@ -162,6 +166,17 @@ type Report struct {
 	// Stale says why a newer commit is not in force.
 	Stale string    `json:"stale,omitempty"`
 	At    time.Time `json:"at"`
+	// Told is what somebody was told beside how hosts stand, and is still so.
+	Told []Told `json:"told,omitempty"`
+}
+
+// Told is something that somebody was told.
+type Told struct {
+	Key  string    `json:"key"`
+	What string    `json:"what"`
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
+	Once bool      `json:"once,omitempty"` // it has no end
 }
 
 // Pause is why a duty does nothing.

@@ -26,6 +26,8 @@ type Board struct {
 	before map[string]*watch
 	// busy are the agents at a turn, by id.
 	busy map[string]bool
+	// notify is who is told of duties that do not say it; nil is nobody.
+	notify *duty.Notify
 }
 
 // NewBoard makes an empty one.
@@ -40,6 +42,8 @@ type watch struct {
 	running int
 	failed  map[string]cause
 	order   []string // agents by their places: the order of stages
+	// topics is what there is to tell, and was told.
+	topics map[topic]topicState
 	// was is the duty in the commit before, nil while there is none that can be played.
 	was *duty.Duty
 }
@@ -68,7 +72,7 @@ func (b *Board) Restore(states []dutystate.State, definitions []dutystate.Defini
 	b.before = map[string]*watch{}
 	for _, d := range definitions {
 		if !d.Gone {
-			b.before[d.Name] = &watch{Planned: putOff(d), def: d, rows: map[string]*row{}, failed: map[string]cause{}}
+			b.before[d.Name] = &watch{Planned: putOff(d), def: d, rows: map[string]*row{}, failed: map[string]cause{}, topics: map[topic]topicState{}}
 		}
 	}
 	for _, s := range states {
@@ -90,6 +94,7 @@ func (b *Board) Commit() string {
 
 // Load puts a plan into force and gives what there is to write. Duties that it does not have are gone.
 func (b *Board) Load(now time.Time, p Plan) (states []dutystate.State, definitions []dutystate.Definition) {
+	b.notify = p.Notify
 	had := b.duties
 	if b.before != nil {
 		had, b.before = b.before, nil
@@ -98,7 +103,7 @@ func (b *Board) Load(now time.Time, p Plan) (states []dutystate.State, definitio
 	for _, planned := range p.Duties {
 		w := had[planned.Name]
 		if w == nil {
-			w = &watch{rows: map[string]*row{}, failed: map[string]cause{}}
+			w = &watch{rows: map[string]*row{}, failed: map[string]cause{}, topics: map[topic]topicState{}}
 		}
 		delete(had, planned.Name)
 		b.duties[planned.Name] = w

@@ -31,6 +31,7 @@ type world struct {
 	// fate says what becomes of a turn on a host; nil is Done without changes.
 	fate func(w *world, t Turn, h Host) Outcome
 	most int // turns at a time
+	told []Notice
 }
 
 type going struct {
@@ -105,6 +106,9 @@ func (w *world) step(until time.Time) {
 	for _, t := range turns {
 		w.begin(t)
 	}
+	told, states, defs := w.board.Tell(w.now)
+	w.keep(states, defs)
+	w.told = append(w.told, told...)
 	running := 0
 	for _, g := range w.going {
 		running += len(g.turn.Hosts)
@@ -112,6 +116,9 @@ func (w *world) step(until time.Time) {
 	w.most = max(w.most, running)
 	next := until
 	if at := w.board.Wake(w.now); !at.IsZero() && at.Before(next) {
+		next = at
+	}
+	if at := w.board.tellWake(w.now); !at.IsZero() && at.Before(next) {
 		next = at
 	}
 	for _, g := range w.going {

@@ -54,7 +54,7 @@ func putOff(d dutystate.Definition) Planned {
 // PutOff takes a play for hosts that are away, and gives what there is to write.
 func (b *Board) PutOff(now time.Time, commit string, p Planned) (states []dutystate.State, d dutystate.Definition) {
 	p.Later.Hosts = p.Hosts
-	w := &watch{Planned: p, rows: map[string]*row{}, failed: map[string]cause{}}
+	w := &watch{Planned: p, rows: map[string]*row{}, failed: map[string]cause{}, topics: map[topic]topicState{}}
 	b.duties[p.Name] = w
 	states = w.load(now, commit, p)
 	return states, w.say(now)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/duties/dutystate"
+	"hark/controller/internal/notify"
 )
 
 // Config is what a Keeper needs.
@@ -40,6 +42,10 @@ type Config struct {
 	Reached func() bool
 	Now     func() time.Time
 	Logger  zerolog.Logger
+	// Affairs finds what is the matter outside of duties, as Plan is called; nil finds nothing.
+	Affairs func(ctx context.Context) []Affair
+	// Tell has a notice told to its targets. It is called from a goroutine for each, and ends when ctx is over.
+	Tell func(ctx context.Context, kind, subject string, n Notice)
 }
 
 // Asked is an ask of somebody, with the way to answer; Answer is called once.
@@ -56,6 +62,9 @@ type Keeper struct {
 	// unsaid is what the store has not taken yet, by subject.
 	unsaid map[string]func(context.Context) error
 	report dutystate.Report // what was said last
+	seen   map[string]int   // in how many looks, one after the other, an affair was found
+	told   context.Context  // of what is being told
+	last   time.Time        // when a keeper before this one said something, until that was told
 
 	ended chan ended
 	plans chan planned
@@ -69,8 +78,9 @@ type ended struct {
 }
 
 type planned struct {
-	plan Plan
-	err  error
+	plan    Plan
+	err     error
+	affairs []Affair
 }
 
 // put is a play that was put off, or why it cannot be.
@@ -97,14 +107,19 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 	turns, stop := context.WithCancel(ctx)
 	defer stop()
+	told, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	k.told = told
 	before := k.board.Commit()
 	k.work.Go(func() { k.poll(turns, before) })
 	for ctx.Err() == nil {
 		k.flush(ctx)
 		k.start(turns)
+		k.tellDuties(ctx)
 		k.wait(ctx, turns)
 	}
 	stop()
+	time.AfterFunc(tellLimit, end)
 	return k.finish()
 }
 
@@ -115,8 +130,14 @@ func (k *Keeper) restore(ctx context.Context) error {
 		return fmt.Errorf("cannot take up what was done before: %w", err)
 	}
 	k.board.Restore(own.States, own.Definitions)
+	if own.Report != nil {
+		k.report, k.last = *own.Report, own.Report.At
+	}
 	return nil
 }
+
+// tellLimit is for how long a keeper that ends tries to tell what it has to tell.
+const tellLimit = 5 * time.Second
 
 // poll looks at the project now and then. before is the commit that was in force when the last keeper ended, "" for none.
 func (k *Keeper) poll(ctx context.Context, before string) {
@@ -128,8 +149,12 @@ func (k *Keeper) poll(ctx context.Context, before string) {
 		if ctx.Err() != nil {
 			return
 		}
+		next := planned{plan: p, err: err}
+		if k.cfg.Affairs != nil {
+			next.affairs = k.cfg.Affairs(ctx)
+		}
 		select {
-		case k.plans <- planned{p, err}:
+		case k.plans <- next:
 		case <-ctx.Done():
 			return
 		}
@@ -254,6 +279,9 @@ func (k *Keeper) pause(now time.Time) time.Duration {
 	if at := k.board.Wake(now); !at.IsZero() {
 		next = min(next, at.Sub(now))
 	}
+	if at := k.board.tellWake(now); !at.IsZero() {
+		next = min(next, at.Sub(now))
+	}
 	if len(k.unsaid) > 0 || !k.cfg.Reached() {
 		next = min(next, retryPause)
 	}
@@ -269,7 +297,9 @@ func (k *Keeper) load(ctx context.Context, p planned) {
 		k.cfg.Keep(k.board.Commits())
 	}
 	if p.err != nil {
-		k.cfg.Logger.Warn().AnErr("cause", p.err).Msg("the project stays as it was")
+		if p.err.Error() != k.report.Stale {
+			k.cfg.Logger.Warn().AnErr("cause", p.err).Msg("the project stays as it was")
+		}
 		k.write(nil, k.board.Stale(now, p.err.Error()))
 	}
 	if p.plan.Commit == "" {
@@ -289,11 +319,21 @@ const reportAge = 10 * time.Minute
 
 // tell says how it stands with the project.
 func (k *Keeper) tell(p planned) {
-	r := dutystate.Report{V: dutystate.Version, Project: k.cfg.Project, Commit: cmp.Or(p.plan.Commit, k.report.Commit), At: k.cfg.Now()}
+	now := k.cfg.Now()
+	if p.plan.Commit != "" {
+		k.awake(now, k.last)
+		k.last = time.Time{}
+	}
+	found := p.affairs
+	if p.err != nil {
+		found = append(found, Affair{Key: "keeper/stale", What: notify.Stale, Text: "a newer commit of the project is not in force: " + strings.Join(strings.Fields(p.err.Error()), " ")})
+	}
+	changed := k.affairs(now, found)
+	r := dutystate.Report{V: dutystate.Version, Project: k.cfg.Project, Commit: cmp.Or(p.plan.Commit, k.report.Commit), At: now, Told: k.report.Told}
 	if p.err != nil {
 		r.Stale = p.err.Error()
 	}
-	if r.Commit == k.report.Commit && r.Stale == k.report.Stale && r.At.Sub(k.report.At) < reportAge {
+	if !changed && r.Commit == k.report.Commit && r.Stale == k.report.Stale && r.At.Sub(k.report.At) < reportAge {
 		return
 	}
 	k.report = r

@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -42,10 +43,21 @@ func (s *shelf) Carry(_ context.Context, t Turn) map[string]Outcome {
 	return everywhere(t, Outcome{Fate: Done})
 }
 
+// tell keeps what is told.
+func (s *shelf) tell(w *world, n Notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.told = append(w.told, n)
+}
+
+// staleAndOver is what is told of a project that could not be read for a while.
+const staleAndOver = "stale a newer commit of the project is not in force: site.yml:1:1: no\n" +
+	"fixed it is over: a newer commit of the project is not in force: site.yml:1:1: no"
+
 func TestAProjectThatCannotBeReadIsTriedAgainAndTold(t *testing.T) {
 	at := func(commit string) Plan {
 		d := duty.Duty{Name: "base", Mode: duty.Check, AtOnce: 1, Schedule: duty.Schedule{Every: time.Minute, Splay: time.Minute}}
-		return Plan{Commit: commit, Duties: []Planned{{Duty: d, Hosts: []Host{{Name: "web1", Agent: "a1"}}, At: nowhere}}}
+		return Plan{Commit: commit, Notify: duty.NotifyAll([]string{"nats:"}), Duties: []Planned{{Duty: d, Hosts: []Host{{Name: "web1", Agent: "a1"}}, At: nowhere}}}
 	}
 	gone := errors.New("it is no longer there")
 	for name, x := range map[string]struct {
@@ -66,7 +78,9 @@ func TestAProjectThatCannotBeReadIsTriedAgainAndTold(t *testing.T) {
 				begin := time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+30*time.Second)
 				defer cancel()
+				told := &world{}
 				err := New(Config{
+					Tell:  func(_ context.Context, _, _ string, n Notice) { s.tell(told, n) },
 					Store: s, Driver: s, Poll: 10 * time.Second, Now: time.Now, Logger: zerolog.Nop(), Reached: func() bool { return true }, Keep: func([]string) {},
 					Present: func(context.Context) ([]string, error) { return nil, nil },
 					Plan: func(context.Context) (Plan, error) {
@@ -85,11 +99,15 @@ func TestAProjectThatCannotBeReadIsTriedAgainAndTold(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i := range s.reports {
-					s.reports[i].At, s.reports[i].V = time.Time{}, 0
+				if text := told.texts(); len(x.definitions) > 0 && x.before == nil && text != staleAndOver {
+					t.Errorf("told:\n%s", text)
 				}
-				if !slices.Equal(s.reports, x.reports) {
-					t.Errorf("it said %+v", s.reports)
+				for i := range s.reports {
+					s.reports[i].At, s.reports[i].V, s.reports[i].Told = time.Time{}, 0, nil
+				}
+				said := slices.CompactFunc(s.reports, func(a, b dutystate.Report) bool { return reflect.DeepEqual(a, b) })
+				if !reflect.DeepEqual(said, x.reports) {
+					t.Errorf("it said %+v", said)
 				}
 				if got := slices.Compact(slices.Clone(s.commits)); !slices.Equal(got, x.commits) || len(s.commits) < 5*len(x.commits) {
 					t.Errorf("turns of %v", s.commits)
