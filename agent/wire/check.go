@@ -3,7 +3,9 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"regexp"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -35,12 +37,19 @@ const (
 )
 
 // nameForm counts no letters: compiled for so many of them it is 10 MB in every process.
-var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_.:@+-]*$`) })
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]*$`) })
 
-// CheckName tells what is wrong with an agent's name.
+// CheckName tells what is wrong with an agent's name. A name that means something to Ansible where hosts are named would take what is meant for
+// others: the controller itself, all hosts, a group of hosts or the host at an address.
 func CheckName(name string) error {
-	if !nameForm().MatchString(name) || utf8.RuneCountInString(name) > 253 {
-		return fmt.Errorf("%.300q cannot be the name of an agent: it must be up to 253 letters, digits and _ . : @ + -", name)
+	_, notAddress := netip.ParseAddr(name)
+	switch word := strings.ToLower(name); {
+	case notAddress == nil:
+		return fmt.Errorf("%.300q cannot be the name of an agent: it is an address. Give the host a name, and its address with ansible_host", name)
+	case word == "localhost", word == "all", word == "ungrouped":
+		return fmt.Errorf("%.300q cannot be the name of an agent: to Ansible it is not the name of one host", name)
+	case !nameForm().MatchString(name), utf8.RuneCountInString(name) > 253:
+		return fmt.Errorf("%.300q cannot be the name of an agent: it must be up to 253 letters, digits and _ . @ + -", name)
 	}
 	return nil
 }

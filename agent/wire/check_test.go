@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -9,6 +10,35 @@ import (
 // forgeries are texts that would be more than one word of a line, or none that anybody sees.
 var forgeries = []string{"web1 UKEY\ndb1", "web1\n", "\nweb1", "web 1", "web1\ttab", "web1\r", "web1\u2028", "web1\u0085", "\u202ebew", "web1\u200b", "web1\x1b[8m", "web1\x00",
 	strings.Repeat("a", 300)}
+
+// No agent is called what means something else to Ansible where hosts are named, in whichever message it says so.
+func TestNamesThatMeanSomethingElseAreRefused(t *testing.T) {
+	names := append([]string{
+		"localhost", "LocalHost", "all", "ALL", "ungrouped", "127.0.0.1", "127.1.2.3", "10.0.0.5", "::1", "fe80::1%eth0", "::ffff:127.0.0.1", "hark:", "hark:web",
+		"web1:db1", "web1,db1", "web1&db1", "!web1", "&web1", "~web", "@hosts", "web*", "web?", "web[1:3]", "web1[0]", "", ".", "-web1", "web1:22", "/etc/hosts", "a/b", "../x",
+	}, forgeries...)
+	for _, name := range names {
+		id, err := NewIdentity()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if CheckName(name) == nil {
+			t.Errorf("%q can be the name of an agent", name)
+		}
+		raw, err := json.Marshal(Hello{ID: id.ID(), Name: name, XKey: id.XKey})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name != "" && Decode(raw, &Hello{}) == nil { // one that is not enrolled yet has none
+			t.Errorf("a hello with the name %q can be read", name)
+		}
+	}
+	for _, name := range []string{"web1", "web1.example.org", "alle", "localhost2", "localhost.localdomain", "10web", "db_1", "a@b", "größe", "1", "web-1+x"} {
+		if err := CheckName(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 // Whatever an agent says of itself, in whichever message: what could become another line, or grows without end, does not get in.
 func TestWhatAgentsSayOfThemselvesIsWords(t *testing.T) {

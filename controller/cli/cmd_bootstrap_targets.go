@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 
+	"hark/agent/wire"
 	"hark/controller/internal/fleet/bootstrap"
 	"hark/controller/internal/fleet/connections"
 	"hark/playbook/dialect"
@@ -63,6 +65,6 @@ func (p *run) sshHost(name string, v *connections.Variables) bootstrap.Host {
 	if kind == "local" {
 		v.Fail(errLocal)
 	}
-	h.Err = v.Err
+	h.Err = errors.Join(v.Err, wire.CheckName(h.Name))
 	return h
 }

@@ -159,6 +159,10 @@ func TestTokensLetAgentsIn(t *testing.T) {
 	}{
 		{two, "web1", "is enrolled with another key"},
 		{two, "a b", "cannot be the name of an agent"},
+		{two, "localhost", "cannot be the name of an agent"},
+		{two, "all", "cannot be the name of an agent"},
+		{two, "hark:", "cannot be the name of an agent"},
+		{two, "127.0.0.1", "it is an address"},
 		{two, "web2", ""},
 		{three, "web3", "as often as it may be"},
 	} {

@@ -50,7 +50,7 @@ func Readers(dir string) ([]Reader, error) {
 
 func checkReader(name, key string) error {
 	if err := wire.CheckName(name); err != nil {
-		return fmt.Errorf("%.300q cannot be the name of a reader: letters, digits and _ . : @ + - can", name)
+		return fmt.Errorf("%.300q cannot be the name of a reader: letters, digits and _ . @ + - can", name)
 	}
 	if !wire.ValidReader(key) {
 		return fmt.Errorf("%.300q is not a reader's public key (X...): `hark runs readers list` shows him his own", key)
