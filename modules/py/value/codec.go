@@ -45,7 +45,7 @@ func (k Kind) Texts(list []string) *List {
 // that JSON cannot hold, {"!v": [cipher, plain]} an opened vault string, {"!v": [cipher, null, reason]} one that cannot
 // be opened, {"!c": [module, name, module, name..]} a class and its bases,
 // {"!m": text} a date or datetime,
-// {"!s": text} text that a template made and {"!n": text} such that is no literal, where they are told apart from that of files,
+// {"!s": text} text that a template made and {"!n": text} such that is no literal, where they are told apart from that of files, {"!o": 1} then what is to be left out,
 // {"!l": name} the lines of the text beside it, where they are asked for so,
 // {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
 
@@ -236,6 +236,8 @@ func untag(d *Dict, moment func(text string) Value) (Value, error) {
 		return Str(s), nil
 	case tag == "!n" && isText:
 		return NativeStr(s), nil
+	case tag == "!o":
+		return Omit{}, nil
 	case tag == "!m" && isText:
 		return moment(s), nil
 	case tag == "!l" && isText:

@@ -12,6 +12,8 @@ func Data(v Value) Value {
 			text = v.Cipher
 		}
 		return UnsafeStr(text)
+	case Omit:
+		return UnsafeStr(OmitText())
 	case Moment:
 		return UnsafeStr(v.Str())
 	case *Later:

@@ -221,6 +221,11 @@ func (w *jsonWriter) kinds(v Value) error {
 func (w *jsonWriter) madeText(v Value) error {
 	text, tag := "", "!s"
 	switch v := v.(type) {
+	case Omit:
+		if w.source {
+			w.WriteString(`{"!o":1}`)
+			return nil
+		}
 	case Str:
 		text = string(v)
 	case Markup:

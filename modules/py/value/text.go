@@ -29,8 +29,15 @@ func TextLike(v Value, s string) Value {
 // SameText is s as a function gives it that returns its argument when there is nothing to change: v itself if that is text from YAML
 // and equal to s, else TextLike.
 func SameText(v Value, s string) Value {
-	if t, ok := v.(YAMLStr); ok && string(t) == s {
-		return v
+	switch t := v.(type) {
+	case YAMLStr:
+		if string(t) == s {
+			return v
+		}
+	case Omit:
+		if s == OmitText() {
+			return v
+		}
 	}
 	return TextLike(v, s)
 }
@@ -71,6 +78,8 @@ func ToStr(v Value) (string, error) {
 		return string(v), nil
 	case Markup:
 		return string(v), nil
+	case Omit:
+		return OmitText(), nil
 	case Int:
 		return strconv.FormatInt(int64(v), 10), nil
 	case *Vault:

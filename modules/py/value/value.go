@@ -106,6 +106,8 @@ func Text(v Value) (string, bool) {
 		return string(v), true
 	case NativeUnsafeStr:
 		return string(v), true
+	case Omit:
+		return OmitText(), true
 	case *Vault:
 		s, err := v.Open()
 		return s, err == nil

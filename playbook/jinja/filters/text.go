@@ -45,6 +45,9 @@ func stringFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 	if _, err := args.Bind("soft_str"); err != nil {
 		return nil, err
 	}
+	if value.IsOmit(in) {
+		return in, nil
+	}
 	s, err := value.ToStr(in)
 	if err != nil {
 		return nil, err

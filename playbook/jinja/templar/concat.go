@@ -162,7 +162,7 @@ func reread(v value.Value, unsafe bool, depth int) (value.Value, bool) {
 		return nil, false
 	}
 	switch v := v.(type) {
-	case value.None, value.Bool, value.Int, *value.BigInt, value.Bytes:
+	case value.None, value.Bool, value.Int, *value.BigInt, value.Bytes, value.Omit:
 		return v, true
 	case value.Float:
 		return v, !math.IsInf(float64(v), 0) && !math.IsNaN(float64(v))

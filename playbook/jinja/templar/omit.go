@@ -2,14 +2,8 @@ package templar
 
 import "hark/modules/py/value"
 
-// OmitToken is the value of the variable omit: an argument that renders to it is left out.
-const OmitToken = "__omit_place_holder__d46ea2f2b4b1a2cb5b3a4dd1f4fd0ac5ba9dbd33"
-
 // IsOmit tells whether v is the omit placeholder.
-func IsOmit(v value.Value) bool {
-	s, ok := value.Text(v)
-	return ok && s == OmitToken
-}
+func IsOmit(v value.Value) bool { return value.IsOmit(v) }
 
 // StripOmit is d without what is omitted at any depth, as module arguments are. In lists Ansible does this from 2.19 on, and hands the
 // placeholder to modules before.
@@ -45,5 +39,5 @@ func (o *Options) Omit() value.Value {
 	if o.Tagged() {
 		return nil
 	}
-	return value.Str(OmitToken)
+	return value.Omit{}
 }

@@ -125,7 +125,7 @@ func (t *Templar) raw(ctx context.Context, name string) (value.Value, bool, erro
 		}
 	}
 	if name == "omit" {
-		return value.Str(OmitToken), true, nil
+		return value.Omit{}, true, nil
 	}
 	return nil, false, nil
 }

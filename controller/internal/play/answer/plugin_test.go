@@ -12,7 +12,6 @@ import (
 	"hark/controller/internal/ansible/plugins"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
 
@@ -86,7 +85,7 @@ func TestALookupSeesTheVariablesOfItsStep(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"mine": "{{ shade }}", "of_task": "{{ mine }}", "of_role": "{{ mine }}", "item": "{{ mine }}", "role_path": "/roles/r", "role_name": "r",
-		"play_hosts": "of play_hosts", "environment": "[]", "omit": templar.OmitToken,
+		"play_hosts": "of play_hosts", "environment": "[]", "omit": value.OmitText(),
 	} {
 		if v, ok := call.Vars.Get(name); !ok || value.Printed(v) != want {
 			t.Errorf("%s is %v, want %s", name, v, want)

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"hark/modules/py/value"
-	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )
@@ -44,7 +43,7 @@ func (c *Config) stepVariables(ctx context.Context, b *batch, step *plan.Step, h
 		all.Set("environment", value.NewList())
 	}
 	if !c.Templates.Tagged() {
-		all.Set("omit", value.Str(templar.OmitToken))
+		all.Set("omit", value.Omit{})
 	}
 	return readable(all), nil
 }
