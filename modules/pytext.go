@@ -1,6 +1,7 @@
 package modules
 
 import (
+	"hark/modules/py/localtime"
 	"hark/modules/py/value"
 	"time"
 )
@@ -26,9 +27,9 @@ func plainly(v any) value.Value { return value.FromGo(v, value.KindUnsafe) }
 // TimeText is a time, in the zone of the host, as Python's datetime prints it.
 func TimeText(t time.Time) string {
 	if t.Nanosecond()/1000 == 0 {
-		return t.Local().Format("2006-01-02 15:04:05")
+		return localtime.In(t).Format("2006-01-02 15:04:05")
 	}
-	return t.Local().Format("2006-01-02 15:04:05.000000")
+	return localtime.In(t).Format("2006-01-02 15:04:05.000000")
 }
 
 // TypeName is the name of a value's type in Python, as error texts show it: <class 'str'>.

@@ -113,3 +113,48 @@ func identOf(e ast.Expr) string {
 	}
 	return id.Name
 }
+
+// TestTheZoneIsNotTheOneOfTheFirstDay: package time reads the zone of a process once, and agents live for months. modules/py/datetime is what
+// Python's datetime is, for which templates say the zone.
+func TestTheZoneIsNotTheOneOfTheFirstDay(t *testing.T) {
+	seen := 0
+	eachSource(t, func(dir string, file *ast.File) {
+		if !under(dir, "modules") && !under(dir, "agent") || dir == "modules/py/datetime" || dir == "agent/hark-agent" {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if name := identOf(sel.X); name == "localtime" {
+				seen++
+			} else if sel.Sel.Name == "Local" && name == "time" {
+				t.Errorf("%s: time.Local is the zone in which the process began: use modules/py/localtime", dir)
+			}
+			return true
+		})
+		for _, call := range calls(file, "Local") {
+			if identOf(call.X) != "scope" {
+				t.Errorf("%s: Local() is the zone in which the process began: use modules/py/localtime", dir)
+			}
+		}
+	})
+	if seen == 0 {
+		t.Error("modules/py/localtime is not used: the check looks in the wrong place")
+	}
+}
+
+// calls are the calls of a method without arguments.
+func calls(file *ast.File, name string) []*ast.SelectorExpr {
+	var found []*ast.SelectorExpr
+	ast.Inspect(file, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 0 {
+			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == name {
+				found = append(found, sel)
+			}
+		}
+		return true
+	})
+	return found
+}

@@ -25,6 +25,7 @@ func TestRunningAsSomebody(t *testing.T) {
 		t.Fatalf("no cases (%v)", err)
 	}
 	fleetOf(t, 1)
+	machine("h1").sh(t, people)
 	for _, path := range paths {
 		archive, err := txtar.ParseFile(path)
 		if err != nil {

@@ -33,6 +33,7 @@ type process struct {
 	mu      sync.Mutex
 	running int         // calls; guarded by mu
 	ended   bool        // by idling or Close; guarded by mu
+	last    bool        // whether it ends with the calls that it has; guarded by mu
 	timer   *time.Timer // counts idle time; guarded by mu
 }
 
@@ -185,8 +186,12 @@ func (w *process) watch(ctx context.Context) (end func()) {
 func (w *process) rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.running--; w.running == 0 && !w.ended {
-		w.timer.Reset(w.idle)
+	if w.running--; w.running > 0 || w.ended {
+		return
+	}
+	if w.timer.Reset(w.idle); w.last {
+		w.ended = true
+		w.stdin.Close()
 	}
 }
 
@@ -199,6 +204,14 @@ func (w *process) retire() bool {
 		w.stdin.Close()
 	}
 	return w.ended
+}
+
+// takeNoMore ends a worker when it has done what it was called for.
+func (w *process) takeNoMore() {
+	w.mu.Lock()
+	w.last = true
+	w.mu.Unlock()
+	w.retire()
 }
 
 // stop ends a worker, whatever it does, and waits for its end.

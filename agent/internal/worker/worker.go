@@ -39,6 +39,7 @@ type Pool struct {
 type place struct {
 	mu     sync.Mutex
 	worker *process // nil before it is first needed; guarded by mu
+	who    string   // what its user was when it was started; guarded by mu
 }
 
 // place is that of a user.
@@ -139,15 +140,35 @@ func lookup(name string) (*nss.User, error) {
 	return u, nil
 }
 
+// identity is what a process has of its user from its beginning to its end: a worker of a user who is another by now is not used again.
+func identity(name string) (string, error) {
+	u, err := lookup(name)
+	if err != nil {
+		return "", err
+	}
+	groups, err := u.Groups()
+	if err != nil {
+		return "", fmt.Errorf("cannot find the groups of %s: %w", name, err)
+	}
+	return fmt.Sprintf("%+v %v", *u, groups), nil
+}
+
 // worker gives the live worker of a user, or starts one.
 func (p *Pool) worker(ctx context.Context, as wire.RunAs, environ []string) (*process, error) {
 	at := p.place(as)
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	if at.worker != nil && at.worker.alive() {
-		return at.worker, nil
+	who, err := identity(as.User)
+	if err != nil {
+		return nil, err
 	}
-	var err error
+	if at.worker != nil && at.worker.alive() {
+		if at.who == who {
+			return at.worker, nil
+		}
+		at.worker.takeNoMore()
+	}
+	at.who = who
 	at.worker, err = start(ctx, p.Argv, as, environ, limits{cmp.Or(p.Idle, 5*time.Minute), cmp.Or(p.Patience, 30*time.Second)})
 	return at.worker, err
 }

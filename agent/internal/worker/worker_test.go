@@ -340,3 +340,40 @@ func TestAHomeThatTheUserMayNotEnter(t *testing.T) {
 		}
 	}
 }
+
+// TestAWorkerOfAUserWhoIsAnotherByNowIsReplaced: a process has the groups, ids and home of its beginning.
+func TestAWorkerOfAUserWhoIsAnotherByNowIsReplaced(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	before := pidOf(t, p, as)
+	if again := pidOf(t, p, as); again != before {
+		t.Errorf("processes %d and %d of a user who is the same", before, again)
+	}
+	p.place(as).who = "another"
+	if after := pidOf(t, p, as); after == before {
+		t.Error("the worker of another was used")
+	}
+	busy := p.place(as).worker // is at work, and does that to its end
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan modules.Result)
+	go func() {
+		done <- p.Call(ctx, invocation(as, map[string]any{"sleep": true}, &modules.Env{Warn: func(string, ...any) {}}))
+	}()
+	for at := false; !at; time.Sleep(time.Millisecond) {
+		busy.mu.Lock()
+		at = busy.running > 0
+		busy.mu.Unlock()
+	}
+	p.place(as).who = "another"
+	if pidOf(t, p, as); !busy.alive() {
+		t.Error("a worker was ended in the midst of its work")
+	}
+	cancel()
+	<-done
+	if busy.alive() {
+		t.Error("the worker of another goes on")
+	}
+	who, err := identity(as.User)
+	if u, lookupErr := lookup(as.User); err != nil || lookupErr != nil || !strings.Contains(who, u.Home) || !strings.HasSuffix(who, "]") {
+		t.Errorf("%q, %v, %v", who, err, lookupErr)
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/localtime"
 )
 
 // stamp is a time to give to a file: none (keep), now, or a time.
@@ -112,9 +113,9 @@ func strptime(text, format string) (time.Time, error) {
 		f['H'] = f['H']%12 + 12
 	}
 	if j, ok := f['j']; ok {
-		return time.Date(f['Y'], 1, j, f['H'], f['M'], f['S'], 0, time.Local), nil
+		return time.Date(f['Y'], 1, j, f['H'], f['M'], f['S'], 0, localtime.Zone()), nil
 	}
-	t := time.Date(f['Y'], time.Month(f['m']), f['d'], f['H'], f['M'], f['S'], 0, time.Local)
+	t := time.Date(f['Y'], time.Month(f['m']), f['d'], f['H'], f['M'], f['S'], 0, localtime.Zone())
 	if t.Day() != f['d'] {
 		return time.Time{}, fmt.Errorf("day is out of range for month")
 	}

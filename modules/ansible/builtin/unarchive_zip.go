@@ -17,6 +17,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/py/fnmatch"
+	"hark/modules/py/localtime"
 )
 
 // zipArchive unpacks with unzip.
@@ -167,7 +168,7 @@ func parseZipinfo(line string) (zipEntry, bool) {
 	if strings.Trim(f[0][1:], "rwxstah-") != "" {
 		return zipEntry{}, false
 	}
-	stamp, err := time.ParseInLocation("20060102.150405", f[6], time.Local)
+	stamp, err := time.ParseInLocation("20060102.150405", f[6], localtime.Zone())
 	size, err2 := strconv.ParseInt(f[3], 10, 64)
 	if err != nil || err2 != nil {
 		return zipEntry{}, false

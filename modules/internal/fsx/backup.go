@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/modules/internal/oserr"
+	"hark/modules/py/localtime"
 )
 
 // Backup copies a file beside itself with mode, owner, times and attributes, as path.PID.YYYY-MM-DD@HH:MM:SS~. It
@@ -17,7 +18,7 @@ func Backup(path string, now time.Time) (string, error) {
 	if !Exists(path) {
 		return "", nil
 	}
-	stamp := now.Local().Format("2006-01-02@15:04:05~")
+	stamp := localtime.In(now).Format("2006-01-02@15:04:05~")
 	// One agent makes all backups, so its pid does not tell two of the same second apart: count on.
 	for pid := os.Getpid(); ; pid++ {
 		dest := fmt.Sprintf("%s.%d.%s", path, pid, stamp)

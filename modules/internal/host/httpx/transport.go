@@ -29,6 +29,8 @@ func (r Request) client(env *modules.Env) (*http.Client, error) {
 			return nil, err
 		}
 		secure.RootCAs = pool
+	} else if r.Verify {
+		secure.RootCAs = trusted(env)
 	}
 	if r.ClientCert != nil {
 		key := r.ClientCert

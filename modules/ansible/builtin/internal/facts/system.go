@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/modules/nss"
+	"hark/modules/py/localtime"
 )
 
 func lsb(p *probe) {
@@ -46,7 +47,7 @@ func pairs(text, sep string, names map[string]string) map[string]string {
 }
 
 func dateTime(p *probe) {
-	now := time.Now()
+	now := localtime.Now()
 	utc := now.UTC()
 	zone, offset := now.Zone()
 	epoch := strconv.FormatInt(now.Unix(), 10)
