@@ -58,6 +58,9 @@ type Env struct {
 	Condition func(ctx context.Context, text value.Value) (bool, error)
 	// Var gives a variable rendered, with unsafe text; false if it is not defined.
 	Var func(ctx context.Context, name string) (value.Value, bool, error)
+	// Option is Var for a variable that says how the task is done, such as by which interpreter: that of the host which does
+	// it, and not of the one for which it is done, where these are two.
+	Option func(ctx context.Context, name string) (value.Value, bool, error)
 	// Asks are questions to the session, the controller and the user.
 	Asks Asks
 

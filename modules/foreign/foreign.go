@@ -72,11 +72,11 @@ func told(ctx context.Context, env *modules.Env) (*value.Dict, error) {
 	if env.ForModules != nil {
 		all = env.ForModules.Copy()
 	}
-	if env.Var == nil {
+	if env.Option == nil {
 		return all, nil
 	}
 	for _, name := range []string{"syslog_facility", "shell_executable", "remote_tmp", "socket"} {
-		v, ok, err := env.Var(ctx, "ansible_"+name)
+		v, ok, err := env.Option(ctx, "ansible_"+name)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func told(ctx context.Context, env *modules.Env) (*value.Dict, error) {
 		}
 	}
 	for _, name := range scripting {
-		v, ok, err := env.Var(ctx, "ansible_"+name+"_interpreter")
+		v, ok, err := env.Option(ctx, "ansible_"+name+"_interpreter")
 		if err != nil {
 			return nil, err
 		}

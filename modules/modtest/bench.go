@@ -61,6 +61,7 @@ func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 		RenderFile:    b.renderFile,
 		Condition:     b.condition,
 		Var:           b.variable,
+		Option:        b.variable,
 		Source:        b.source,
 		Asks:          o.Asks,
 		Open:          func(_ context.Context, digest string) (io.ReadCloser, error) { return os.Open(b.blobs[digest]) },

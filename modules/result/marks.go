@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"strings"
 
 	"hark/modules/py/value"
@@ -221,6 +222,20 @@ func marked(d *value.Dict) bool {
 		if name, ok := value.Text(k); ok && Internal(name) {
 			return true
 		}
+	}
+	return false
+}
+
+// MayHaveMarks reports whether JSON may have marks anywhere, however they are written.
+func MayHaveMarks(text []byte) bool {
+	return bytes.Contains(text, []byte(prefix)) || bytes.Contains(text, []byte(`\u00`))
+}
+
+// OfHouse reports whether a key is that of a mark which sessions and the controller set, and no module.
+func OfHouse(key string) bool {
+	switch key {
+	case ofItem, label, ignored, retried, notify, cacheable, delegated:
+		return true
 	}
 	return false
 }

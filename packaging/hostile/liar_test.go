@@ -114,11 +114,12 @@ func lyingFar(file string, args []string) int {
 // beEntered plays the shell that the controller talks to, and then the agent that it brings.
 func beEntered(l lie) error {
 	in := bufio.NewReaderSize(os.Stdin, 64<<10)
-	for line := ""; line != "}\n"; {
-		var err error
-		if line, err = in.ReadString('\n'); err != nil {
+	for line, before := "", ""; line != "}\n" || !strings.HasPrefix(before, "exit "); {
+		next, err := in.ReadString('\n')
+		if err != nil {
 			return err
 		}
+		before, line = line, next
 	}
 	dir, err := tempdir.Make("liar")
 	if err != nil {

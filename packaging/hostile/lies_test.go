@@ -3,6 +3,7 @@
 package hostile
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -20,5 +21,132 @@ func TestLyingAgentsTakePart(t *testing.T) {
 `})
 	if o.code != 0 || !strings.Contains(o.out, "web1 plain set") || !strings.Contains(o.out, "web2 plain not") {
 		t.Error(o)
+	}
+}
+
+// decisive are the variables by which a host would be reached, entered, done by another agent or as somebody else,
+// with what a
+// liar would have there: the controller would run something, or another host would do what is meant for it.
+func decisive(witness string) map[string]any {
+	run := "sh -c 'touch " + witness + "'"
+	all := map[string]any{
+		"ansible_connection": "local", "hark_agent": "db1", "ansible_host": "db1", "inventory_hostname": "db1",
+		"ansible_ssh_common_args": "-oProxyCommand=\"" + run + "\"", "ansible_ssh_executable": "/bin/sh",
+		"ansible_podman_executable": "sh", "ansible_podman_extra_args": "-c 'touch " + witness + "' x",
+		"ansible_docker_extra_args": "--host=tcp://127.0.0.1:1", "ansible_docker_host": "db1", "ansible_chroot_exe": witness + "-exe",
+		"ansible_control_path_dir": witness + "-dir", "ansible_ssh_host_key_checking": false, "ansible_user": "nobody",
+		"ansible_python_interpreter": witness + "-python", "ansible_async_dir": witness + "-jobs", "ansible_become": true,
+		"ansible_become_exe": run, "ansible_become_user": "nobody", "ansible_port": 1, "ansible_facts_modules": []any{"nothing"},
+		"playbook_dir": "/nowhere", "group_names": []any{"all"},
+	}
+	return all
+}
+
+// A host that tells of every decisive variable, in every layer and in the results of all calls, changes nothing for
+// anybody: not
+// for itself in later plays, not for hosts that delegate to it, not for the next command with a fact cache.
+func TestLyingAgentsDecideNothing(t *testing.T) {
+	s := newSite(t)
+	witness := s.witness()
+	p := project{
+		"host_vars/db1.yml": "db_secret: " + canary + "-DB\n",
+		"site.yml": `- hosts: all
+  gather_facts: false
+  tasks:
+  - command: echo own
+    register: r
+  - set_fact: {"app_{{ inventory_hostname }}": 1, plain: "{{ r.stdout }}"}
+  - command: echo {{ lookup('pipe', 'echo of the controller') }}
+  - command: echo delegated
+    delegate_to: web1
+  - setup:
+    delegate_to: web1
+    delegate_facts: true
+    run_once: true
+- hosts: db1,web2
+  gather_facts: false
+  tasks:
+  - command: echo once
+    delegate_to: web1
+    run_once: true
+- hosts: all
+  gather_facts: false
+  tasks:
+  - debug: msg="{{ plain }} {{ inventory_hostname }} {{ group_names }} {{ playbook_dir | basename | length }}"
+  - command: echo {{ db_secret | default('none') | length }} {{ ansible_host | default('its own') }}
+  - command: echo {{ lookup('pipe', 'echo late') }}
+  - command: echo job
+    async: 5
+    delegate_to: localhost
+- hosts: web1
+  gather_facts: false
+  connection: ssh
+  tasks:
+  - ping:
+    ignore_unreachable: true
+`,
+	}
+	s.write(s.dir+"/ansible.cfg", "[defaults]\nfact_caching=jsonfile\nfact_caching_connection="+s.dir+"/facts\n"+
+		"[ssh_connection]\nssh_executable="+s.dir+"/nossh\n")
+	s.write(s.dir+"/nossh", "#!/bin/sh\nexit 255\n")
+	if err := os.Chmod(s.dir+"/nossh", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	control, attacked := s.attack(p, func(h *hostile) { h.lies(everywhere(decisive(witness))) })
+	if control.code != attacked.code || control.of(taken) != attacked.of(taken) {
+		t.Errorf("the liar fares otherwise: %s\nwithout the attack: %s", attacked, control)
+	}
+	// The next command, with the cache that the lies were kept in.
+	after := s.play(project{"site.yml": "- hosts: all\n  gather_facts: false\n  tasks:\n  - command: echo {{ inventory_hostname }}\n"})
+	if after.code != 0 || after.recap(taken)["ok"] != 1 {
+		t.Error(after)
+	}
+}
+
+// The same of hosts that have no agent of their own, over ssh and in containers.
+func TestLyingTargetsDecideNothing(t *testing.T) {
+	s := newFarSite(t)
+	witness := s.witness()
+	p := project{
+		"inventory": "web1 ansible_connection=ssh\nbox1 ansible_connection=podman\nroot1 ansible_connection=chroot\n" +
+			"dock1 ansible_connection=docker\ndb1 ansible_connection=ssh db_secret=of-db1\n",
+		"site.yml": `- hosts: all
+  gather_facts: false
+  tasks:
+  - ping:
+  - set_fact: {"app_{{ inventory_hostname }}": 1}
+  - command: echo {{ lookup('pipe', 'echo of the controller') }}
+    loop: [1, 2]
+- hosts: all
+  gather_facts: false
+  tasks:
+  - command: echo {{ inventory_hostname }}
+    register: r
+  - debug: msg="{{ r.stdout }} reached by {{ hostvars[inventory_hostname].ansible_connection }}"
+  - command: echo {{ db_secret | default('none') }}
+    delegate_to: "{{ inventory_hostname }}"
+- hosts: db1
+  gather_facts: false
+  tasks:
+  - command: echo asked
+    delegate_to: "{{ item }}"
+    loop: [web1, box1]
+- hosts: all
+  gather_facts: false
+  tasks:
+  - command: echo end
+`,
+	}
+	control := s.play(p)
+	l := everywhere(decisive(witness))
+	s.far(map[string]lie{"web1": l, "box1": l, "root1": l, "dock1": l})
+	attacked := s.play(p)
+	if control.code != 0 || attacked.code != 0 {
+		t.Errorf("%s\nwithout the attack: %s", attacked, control)
+	}
+	for _, host := range []string{"web1", "box1", "root1", "dock1", "db1"} {
+		if was, is := control.of(host), attacked.of(host); was != is {
+			t.Errorf("%s fared otherwise:\n%s\nwithout the attack:\n%s", host, is, was)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
+	"hark/playbook/vars"
 )
 
 // Who evaluates a step: its host, if it needs nothing but the host itself and what the plan brings along; else the controller, which has
@@ -86,8 +87,10 @@ func (c *compiler) needs(s *plan.Step, w *survey) {
 		w.controllers("a name that cannot be registered")
 	case s.Projections.Len() > 0:
 		w.controllers("register of expressions")
-	case c.setsSteering(s):
+	case c.setsProtected(s):
 		w.controllers("variables that say how tasks are done")
+	case c.play.project.cfg.Modules.Has(s.Action, modules.SetsVariables) && ComputedNames(s):
+		w.controllers("variables whose names are computed")
 	}
 	if s.Kind == plan.Task {
 		c.steers(s, w)
@@ -194,18 +197,29 @@ func readsFile(s *plan.Step, mod *modules.Module) bool {
 	return given && !value.IsNone(src)
 }
 
-// setsSteering tells whether a step sets variables that say how the tasks of its host are done, or by whom.
-func (c *compiler) setsSteering(s *plan.Step) bool {
-	steers := func(name string) bool { return name == "hark_agent" || plan.Steers(name) }
-	found := slices.ContainsFunc(s.Registers(), steers)
+// setsProtected reports whether a step sets variables that no host may set: a playbook may, so such a step is the controller's.
+func (c *compiler) setsProtected(s *plan.Step) bool {
+	protected := vars.ProtectedIn(&c.unit.Plan.Play, nil)
+	found := slices.ContainsFunc(s.Registers(), protected.Has)
 	if c.play.project.cfg.Modules.Has(s.Action, modules.SetsVariables) {
 		s.Args.Each(func(k, _ value.Value) bool {
 			name, _ := value.Text(k)
-			found = found || steers(name)
+			found = found || protected.Has(name)
 			return true
 		})
 	}
 	return found
+}
+
+// ComputedNames reports whether the names of a step's arguments are known only when it is evaluated: those of variables that it
+// sets, say. Then nobody but who evaluates it knows them, which is the controller.
+func ComputedNames(s *plan.Step) bool {
+	computed := s.ArgsExpr != "" || len(s.Defaults) > 0
+	s.Args.Each(func(k, _ value.Value) bool {
+		computed = computed || templar.IsTemplate(k)
+		return !computed
+	})
+	return computed
 }
 
 // identifier tells whether a variable may have the name, as far as its characters go.

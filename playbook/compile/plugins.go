@@ -87,6 +87,9 @@ func (p *Project) own(kind string) []string {
 	return names
 }
 
+// OwnWays are the names of the project's own plug-ins by which hosts are reached, and users become others.
+func OwnWays(p *Project) (connections, becomes []string) { return p.own("connection"), p.own("become") }
+
 // pluginNames are the project's own filters or tests, and those that short names from before there were collections lead to.
 func (p *Project) pluginNames(kind string) []string {
 	names := p.cfg.PluginNames(kind)

@@ -123,6 +123,9 @@ func TestMagicVariablesWinAsInAnsible(t *testing.T) {
 		if c[0] != "magic" || c[3] == "error" || c[1] == "ansible_host" {
 			continue
 		}
+		if c[2] == "facts" && (Protected{}).Has(c[1]) {
+			continue // no host sets it here, though some it may in Ansible
+		}
 		h := &Host{Magic: HostMagic(Name("h1", false), []value.Value{Name("g", false)}, "/p/inventory.yml", "/p")}
 		sh := &Shared{InjectFacts: true, Magic: PlayMagic(PlayInfo{PlaybookDir: "/p", Batch: []string{"h1"}})}
 		st := Step{Search: []string{"/p/roles/mine"}}
@@ -144,11 +147,14 @@ func TestFactsLoseTheirPrefixOnlyInAnsibleFacts(t *testing.T) {
 	for _, name := range []string{
 		"ansible_distribution", "packages", "ansible_local", "ansible_user", "ansible_become_pass",
 		"ansible_ssh_host_key_rsa_public", "ansible_python_interpreter", "ansible_ssh_private_key_file",
-		"ansible_docker_gwbridge", "ansible_local_bridge", "_ansible_secret",
+		"_ansible_secret",
 	} {
 		facts.Set(name, value.UnsafeStr("x"))
 	}
-	h.Apply(Facts, facts, false)
+	facts.Set("ansible_docker_gwbridge", value.NewDict()) // interfaces are mappings
+	facts.Set("ansible_local_bridge", value.NewDict())
+	clean, _ := (Protected{}).Facts(facts)
+	h.Apply(Facts, clean, false)
 	s := NewScope(h, &Shared{InjectFacts: true}, Step{})
 	v, _, _ := s.Raw(context.Background(), "ansible_facts")
 	var namespaced []string
@@ -156,8 +162,7 @@ func TestFactsLoseTheirPrefixOnlyInAnsibleFacts(t *testing.T) {
 		name, _ := value.Text(k)
 		namespaced = append(namespaced, name)
 	}
-	want := "distribution packages ansible_local user become_pass ssh_host_key_rsa_public python_interpreter " +
-		"ssh_private_key_file docker_gwbridge local_bridge _ansible_secret"
+	want := "distribution packages ansible_local ssh_host_key_rsa_public _ansible_secret docker_gwbridge local_bridge"
 	if got := strings.Join(namespaced, " "); got != want {
 		t.Errorf("ansible_facts has\n%s\nwant\n%s", got, want)
 	}

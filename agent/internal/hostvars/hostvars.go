@@ -156,6 +156,17 @@ func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error)
 	return d, nil
 }
 
+// Option is a variable of a host that says how tasks are done there, nil if it is not set. Those that each task looks at
+// are fetched together.
+func (f *Step) Option(ctx context.Context, host, name string) (value.Value, error) {
+	if !slices.Contains(connectionNames(), name) {
+		return f.variable(ctx, whose{host, true}, name)
+	}
+	d, err := f.Connection(ctx, host)
+	v, _ := d.Get(name)
+	return v, err
+}
+
 // Delegated is what a result says of the host it was delegated to.
 func (f *Step) Delegated(ctx context.Context, host string) (*value.Dict, error) {
 	d := value.NewDict()

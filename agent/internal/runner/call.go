@@ -297,9 +297,11 @@ func (c *caller) wireCall(ctx context.Context, mod *modules.Module) (wire.Call, 
 	if c.background() {
 		out.Async, out.Poll = time.Duration(c.f.async)*time.Second, time.Duration(max(0, c.f.poll))*time.Second
 		out.Task = c.title
-		if out.AsyncDir, err = c.text(ctx, "ansible_async_dir"); err != nil {
+		v, err := c.option(ctx, "ansible_async_dir")
+		if err != nil {
 			return wire.Call{}, err
 		}
+		out.AsyncDir, _ = value.Text(v)
 	}
 	if out.Dir, err = c.dir(ctx); err != nil {
 		return wire.Call{}, err

@@ -167,9 +167,22 @@ func (c *conclusion) facts(ctx context.Context) {
 			}
 		}
 		for _, layer := range layers {
-			c.add(layer, host, d)
+			if layer == vars.Facts {
+				c.add(layer, host, c.returned(d))
+			} else {
+				c.add(layer, host, d)
+			}
 		}
 	}
+}
+
+// returned are facts of a result without those that no host may set. Ansible warns of these.
+func (c *conclusion) returned(facts *value.Dict) *value.Dict {
+	clean, refused := c.t.g.protected.Facts(facts)
+	for _, name := range refused {
+		c.t.g.line.warn(c.t.id, "Removed restricted key from module data: "+name)
+	}
+	return clean
 }
 
 // add adds variables to the effects. Those of a loop's items that set the same ones, as when a list is gathered, become one effect.

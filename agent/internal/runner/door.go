@@ -57,6 +57,9 @@ func (d *door) env(c wire.Call, w way, title string) (*call.Env, error) {
 	env.Env.Open = func(ctx context.Context, digest string) (io.ReadCloser, error) { return e.g.blobs.reader(ctx, digest) }
 	env.Env.Render, env.Env.Evaluate, env.Env.RenderFile = d.render, d.evaluate, d.renderFile
 	env.Env.Condition, env.Env.Var = d.condition, d.variable
+	env.Env.Option = func(ctx context.Context, name string) (value.Value, bool, error) {
+		return d.given(w.option(ctx, name))
+	}
 	if d.mod.Session {
 		env.Env.Asks = d.asks()
 	}
@@ -123,8 +126,13 @@ func (d *door) condition(ctx context.Context, c value.Value) (bool, error) {
 
 func (d *door) variable(ctx context.Context, name string) (value.Value, bool, error) {
 	v, err := d.e.variable(ctx, name)
+	return d.given(v, d.e.check(ctx, err))
+}
+
+// given is a variable as modules get it; nil is none.
+func (d *door) given(v value.Value, err error) (value.Value, bool, error) {
 	if err != nil || v == nil {
-		return nil, false, d.e.check(ctx, err)
+		return nil, false, err
 	}
 	out, err := value.ToPlain(v)
 	return out, err == nil, err

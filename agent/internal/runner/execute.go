@@ -167,7 +167,7 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	}
 	facts, _ := res.Get("ansible_facts")
 	if d, ok := facts.(*value.Dict); ok {
-		x.sight.see(d, x.t.traits(), x.e.g.vars, x.e.g.shared.InjectFacts)
+		x.sight.see(d, x.t.traits(), x.e.g)
 	}
 	if !res.Has("failed") {
 		res.Set("failed", value.Bool(failedRc(res)))

@@ -40,6 +40,8 @@ type ground struct {
 	looked map[*value.Dict]bool
 	// hidden are the secrets that the session knows of; nil in a language that hides none.
 	hidden *mask.Masker
+	// protected are the variables that no host may set.
+	protected vars.Protected
 	// job is the job that the step in hand has started already, "" for none; see plan.Stand.
 	job string
 }
@@ -47,7 +49,7 @@ type ground struct {
 func newGround(cfg Config, p *plan.Plan, start wire.Start) *ground {
 	g := &ground{
 		looked: map[*value.Dict]bool{}, cfg: cfg, play: &p.Play, start: start, shared: vars.SharedOf(&p.Play), roles: map[string]*plan.Role{},
-		held: held{own: cfg.Own, withheld: map[string]bool{}},
+		held: held{own: cfg.Own, withheld: map[string]bool{}}, protected: vars.ProtectedIn(&p.Play, start.Reach),
 		vars: &vars.Host{
 			Name: start.Host, Inventory: start.Vars.Inventory.Dict, Magic: start.Vars.Magic.Dict,
 			Facts: start.Vars.Facts.Dict, Include: start.Vars.Include.Dict, Set: start.Vars.Set.Dict,

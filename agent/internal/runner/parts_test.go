@@ -161,7 +161,8 @@ func TestItemsRunTogetherUnlessOneMayLookAtAnother(t *testing.T) {
 
 func TestSightIsWhatResultsHaveMade(t *testing.T) {
 	host := &vars.Host{Name: "h", Facts: value.DictOf("os", "linux")}
-	facts := value.DictOf("ansible_kernel", "6")
+	facts := value.DictOf("ansible_kernel", "6", "ansible_host", "elsewhere")
+	on := func(inject bool) *ground { return &ground{vars: host, shared: &vars.Shared{InjectFacts: inject}} }
 	for name, c := range map[string]struct {
 		traits modules.Trait
 		inject bool
@@ -169,12 +170,12 @@ func TestSightIsWhatResultsHaveMade(t *testing.T) {
 	}{
 		"facts":          {0, false, `{"ansible_facts":{"os":"linux","kernel":"6"}}`},
 		"injected facts": {0, true, `{"ansible_facts":{"os":"linux","kernel":"6"},"ansible_kernel":"6"}`},
-		"set_fact":       {modules.SetsVariables, false, `{"ansible_kernel":"6"}`},
-		"include_vars":   {modules.LoadsVariables, true, `{"ansible_kernel":"6"}`},
+		"set_fact":       {modules.SetsVariables, false, `{"ansible_kernel":"6","ansible_host":"elsewhere"}`},
+		"include_vars":   {modules.LoadsVariables, true, `{"ansible_kernel":"6","ansible_host":"elsewhere"}`},
 		"debug":          {modules.ShowsOnly, true, `{}`},
 	} {
 		s := newSight()
-		s.see(facts, c.traits, host, c.inject)
+		s.see(facts, c.traits, on(c.inject))
 		if got := string(value.PlainJSON(s.vars)); got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -183,7 +184,7 @@ func TestSightIsWhatResultsHaveMade(t *testing.T) {
 	if s.known(host).Has("ansible_kernel") {
 		t.Error("facts are known before they are seen")
 	}
-	s.see(facts, 0, host, false)
+	s.see(facts, 0, on(false))
 	if !s.known(host).Has("ansible_kernel") || !s.known(host).Has("os") {
 		t.Error("facts that were seen are not known")
 	}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -72,8 +73,8 @@ func (w way) said(ctx context.Context, names []string) (map[string]string, error
 		return nil, err
 	}
 	scope := w.e.scope
-	if w.delegated() { // what the play and the task set holds for any host
-		scope = vars.NewScope(&vars.Host{Name: w.f.delegate}, w.e.g.shared, vars.StepOf(w.e.g.roles, w.e.s))
+	if w.delegated() {
+		scope = w.elsewhere()
 	}
 	set := map[string]string{}
 	for _, name := range names {
@@ -104,6 +105,27 @@ func (w way) said(ctx context.Context, names []string) (map[string]string, error
 		set["ansible_port"] = strconv.FormatInt(f.port, 10)
 	}
 	return set, nil
+}
+
+// option is a variable that says how the task is done, of the host that does it: nil if it is not set. What the task's own host
+// says does not count for another.
+func (w way) option(ctx context.Context, name string) (value.Value, error) {
+	if !w.delegated() {
+		v, err := w.e.variable(ctx, name)
+		return v, w.e.check(ctx, err)
+	}
+	raw, ok, err := w.elsewhere().Set(ctx, name)
+	if err != nil || !ok {
+		v, far := w.e.far.step().Option(ctx, w.f.delegate, name)
+		return v, w.e.check(ctx, cmp.Or(err, far))
+	}
+	v, err := w.e.tpl.Template(ctx, raw)
+	return v, w.e.check(ctx, err)
+}
+
+// elsewhere are the variables that the play and the task set for any host, where another host does the task.
+func (w way) elsewhere() *vars.Scope {
+	return vars.NewScope(&vars.Host{Name: w.f.delegate}, w.e.g.shared, vars.StepOf(w.e.g.roles, w.e.s))
 }
 
 // variable is a variable of the host that does the task, nil if it is not set. scope is that host's, as far as the session knows it.

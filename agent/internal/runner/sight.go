@@ -26,8 +26,9 @@ func (s *sight) known(h *vars.Host) *value.Dict {
 	return h.Facts
 }
 
-// see makes facts variables: those of set_fact and include_vars as they are, those of other modules as facts become variables.
-func (s *sight) see(facts *value.Dict, mod modules.Trait, h *vars.Host, inject bool) {
+// see makes facts variables: those of set_fact and include_vars as they are, those of other modules as facts become
+// variables.
+func (s *sight) see(facts *value.Dict, mod modules.Trait, g *ground) {
 	switch {
 	case mod&modules.ShowsOnly != 0:
 		return
@@ -35,10 +36,11 @@ func (s *sight) see(facts *value.Dict, mod modules.Trait, h *vars.Host, inject b
 		facts.Each(func(k, v value.Value) bool { return s.vars.SetKey(k, v) })
 		return
 	}
-	s.facts = vars.Combine(s.known(h), facts, false)
+	facts, _ = g.protected.Facts(facts)
+	s.facts = vars.Combine(s.known(g.vars), facts, false)
 	s.vars.Set("ansible_facts", vars.NamespaceFacts(s.facts))
-	if inject {
-		vars.CleanFacts(facts).Each(func(k, v value.Value) bool { return s.vars.SetKey(k, v) })
+	if g.shared.InjectFacts {
+		vars.InjectedFacts(facts).Each(func(k, v value.Value) bool { return s.vars.SetKey(k, v) })
 	}
 }
 

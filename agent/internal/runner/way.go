@@ -173,11 +173,11 @@ func (w way) dir(ctx context.Context) (string, error) {
 
 // interpreter is the Python that the host or else the settings name; auto, or nothing, leaves it to the host.
 func (w way) interpreter(ctx context.Context) (string, error) {
-	v, err := w.e.variable(ctx, "ansible_python_interpreter")
+	v, err := w.option(ctx, "ansible_python_interpreter")
 	if text, ok := value.Text(v); ok {
-		return text, w.e.check(ctx, err)
+		return text, err
 	}
-	return w.e.g.play.Interpreter, w.e.check(ctx, err)
+	return w.e.g.play.Interpreter, err
 }
 
 // text is a variable that holds a text, "" if it is not set.
@@ -213,15 +213,9 @@ func (w way) onTerminal(ctx context.Context, res *result.Result) {
 // agents.
 func (w way) plugged() error {
 	name := strings.TrimPrefix(w.f.connection, "ansible.builtin.")
-	if name == "" || strings.Contains(name, ".") || slices.Contains(connectionPlugins, name) || slices.Contains(w.e.g.play.Connections, name) {
+	if name == "" || strings.Contains(name, ".") || slices.Contains(plan.ConnectionPlugins(), name) ||
+		slices.Contains(w.e.g.play.Connections, name) {
 		return nil
 	}
 	return &fault{text: "the connection plugin '" + w.f.connection + "' was not found"}
-}
-
-// connectionPlugins are Ansible's own, and those of collections that it knows by their old names.
-var connectionPlugins = []string{
-	"smart", "ssh", "paramiko", "paramiko_ssh", "local", "psrp", "winrm",
-	"aws_ssm", "buildah", "chroot", "docker", "funcd", "httpapi", "iocage", "jail", "kubectl", "libvirt_lxc", "lxc", "lxd", "napalm",
-	"netconf", "network_cli", "oc", "persistent", "podman", "qubes", "redirected_local", "saltstack", "vmware_tools", "zone",
 }

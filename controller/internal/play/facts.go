@@ -3,6 +3,7 @@ package play
 import (
 	"slices"
 
+	"hark/controller/internal/play/admit"
 	"hark/controller/internal/play/answer"
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -14,13 +15,14 @@ import (
 type factKeeper struct {
 	cache  FactCache
 	mirror *answer.Mirror
+	door   *admit.Door
 	known  func() []*inventory.Host // those of the inventory
 	loaded map[string]bool
 	dirty  map[string]bool
 }
 
-func newFactKeeper(c FactCache, m *answer.Mirror, known func() []*inventory.Host) *factKeeper {
-	return &factKeeper{cache: c, mirror: m, known: known, loaded: map[string]bool{}, dirty: map[string]bool{}}
+func newFactKeeper(c FactCache, m *answer.Mirror, door *admit.Door, known func() []*inventory.Host) *factKeeper {
+	return &factKeeper{cache: c, mirror: m, door: door, known: known, loaded: map[string]bool{}, dirty: map[string]bool{}}
 }
 
 // load brings the cached facts of the hosts of a batch into the mirror, and those of the inventory, of which hostvars tells: once for each.
@@ -38,7 +40,7 @@ func (k *factKeeper) load(batch []string) {
 		}
 		k.loaded[h] = true
 		if facts, ok := k.cache.Load(h); ok && k.mirror.Facts(h) == nil {
-			k.mirror.SetFacts(h, facts)
+			k.mirror.SetFacts(h, k.door.Cached(h, facts))
 		}
 	}
 }
@@ -69,7 +71,7 @@ func (k *factKeeper) store(warn func(string)) {
 
 // forget drops the facts of a host: meta clear_facts.
 func (k *factKeeper) forget(host string, warn func(string)) {
-	k.mirror.SetFacts(host, nil)
+	k.mirror.SetFacts(host, admit.Facts{})
 	delete(k.dirty, host)
 	if k.cache == nil {
 		return

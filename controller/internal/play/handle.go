@@ -2,12 +2,11 @@ package play
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"hark/agent/evaluate"
 	"hark/agent/wire"
+	"hark/controller/internal/play/admit"
 	"hark/controller/internal/play/handover"
 	"hark/controller/internal/play/progress"
 	"hark/controller/internal/play/strategy"
@@ -21,11 +20,12 @@ func (b *batchRun) handle(e wire.Event) {
 	if e.Play != b.plan.Play.ID || !b.machine.Live(e.Host) {
 		return // of a play that is over, or of a host that was given up
 	}
-	if !e.Own && !b.believes(&e) {
+	effects, ok := admitted(b, &e)
+	if !ok {
 		return
 	}
 	if e.Outcome != nil {
-		b.apply(e.Host, e.Outcome.Effects)
+		b.apply(e.Host, effects)
 	}
 	b.r.hidden.hide(&e)
 	b.course.Note(e)
@@ -63,6 +63,31 @@ func (b *batchRun) handle(e wire.Event) {
 	}
 }
 
+// admitted are the effects of an event that may change variables, which are those that it has from then on. It is false if
+// nobody may hear of the event.
+func admitted(b *batchRun, e *wire.Event) (effects admit.Effects, ok bool) {
+	if !e.Own && !b.believes(e) {
+		return effects, false
+	}
+	o := e.Outcome
+	if o == nil {
+		return effects, true
+	}
+	if s := b.steps.Step(e.Step); e.Own {
+		if effects = b.r.door.Evaluated(e.Host, s, o.Effects); e.Kind == wire.Done {
+			b.r.door.Done(e.Host, e.Step)
+		}
+	} else {
+		var err error
+		if effects, err = b.r.door.Told(e.Host, s, o.Effects); err != nil {
+			b.losses.doubt(e.Host, err.Error())
+			return effects, false
+		}
+	}
+	o.Effects = effects.List()
+	return effects, true
+}
+
 // believes takes of an agent's event what it may say. It is false if that is nothing, or the end of its host.
 func (b *batchRun) believes(e *wire.Event) bool {
 	s, h := b.steps.Step(e.Step), b.handouts.Of(e.Host)
@@ -74,16 +99,8 @@ func (b *batchRun) believes(e *wire.Event) bool {
 		b.losses.doubt(e.Host, doubt)
 		return false
 	}
-	if b.r.cause() == nil && b.losses.faulty(e.Host, b.course.Judge(*e, b.where.isDoing(e.Host))) { // what a cancelled host comes by nobody can say
-		return false
-	}
-	if o := e.Outcome; o != nil {
-		if o.Effects = b.r.answers.Admit(e.Host, s, o.Effects); !h.Fits(o.Effects) {
-			b.losses.doubt(e.Host, fmt.Sprintf("its variables take more than %d MB", handover.MostVariables>>20))
-			return false
-		}
-	}
-	return true
+	// What a cancelled host comes by nobody can say.
+	return b.r.cause() != nil || !b.losses.faulty(e.Host, b.course.Judge(*e, b.where.isDoing(e.Host)))
 }
 
 // hears judges what an agent says has broken the run. Only that a handler is not there can come up on a host, when it is known what a step
@@ -109,10 +126,10 @@ func (b *batchRun) hears(e wire.Event, s *plan.Step, h *handover.Handout) {
 }
 
 // apply brings effects into the mirror of the hosts' variables.
-func (b *batchRun) apply(host string, effects []wire.Effect) {
+func (b *batchRun) apply(host string, effects admit.Effects) {
 	b.r.mirror.Apply(host, effects)
 	var others []string
-	for _, e := range effects {
+	for _, e := range effects.List() {
 		if b.machine.Live(e.Host) && e.Host != host {
 			others = append(others, e.Host)
 		}
@@ -130,15 +147,9 @@ func (b *batchRun) apply(host string, effects []wire.Effect) {
 }
 
 // give brings effects of another host's step to a host that stands elsewhere, or has left.
-func (b *batchRun) give(host string, effects []wire.Effect) {
-	own := slices.Clone(effects)
-	for i := range own {
-		if own[i].Host == "" {
-			own[i].Host = host
-		}
-	}
-	b.r.mirror.Apply(host, own)
-	if b.machine.Live(host) && len(own) > 0 {
+func (b *batchRun) give(host string, effects admit.Effects) {
+	b.r.mirror.Apply(host, effects)
+	if b.machine.Live(host) && len(effects.List()) > 0 {
 		b.publish(wire.Advance{Stale: []string{host}})
 	}
 }

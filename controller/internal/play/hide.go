@@ -2,6 +2,7 @@ package play
 
 import (
 	"encoding/json"
+	"sync"
 
 	"hark/agent/wire"
 	"hark/modules/mask"
@@ -11,38 +12,92 @@ import (
 
 // hider hides secrets in what is shown of a run.
 type hider struct {
-	all   *mask.Masker            // nil: nothing is hidden
-	hosts map[string]*mask.Masker // what agents have told, by their hosts
+	all *mask.Masker // nil: nothing is hidden
+
+	mu    sync.Mutex
+	hosts map[string]*mask.Masker // what hosts have told, by who spoke; guarded by mu
 }
 
-// hide takes in what an event says is secret, and hides secrets in its result: what is printed around it the display hides, and the record what it
-// writes. What a host says is secret is hidden in its own results alone: it could take words out of those of others.
+func newHider(all *mask.Masker) *hider { return &hider{all: all, hosts: map[string]*mask.Masker{}} }
+
+// confide takes in what a host says is secret. It is hidden in what that host says alone: it could take words out of what
+// others say.
+func (h *hider) confide(host string, texts []string) {
+	if h.all != nil && len(texts) > 0 {
+		h.of(host).Add(texts...)
+	}
+}
+
+// of is what a host has told.
+func (h *hider) of(host string) *mask.Masker {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	own := h.hosts[host]
+	if own == nil {
+		own = &mask.Masker{}
+		h.hosts[host] = own
+	}
+	return own
+}
+
+// hide takes in what an event says is secret, and hides secrets in its result: what is printed around it the display hides,
+// and the record what it writes. What the controller has evaluated may have come from another host than the one whose step
+// it was.
 func (h *hider) hide(e *wire.Event) {
 	if h.all == nil {
 		return
 	}
-	known, own := []*mask.Masker{h.all}, h.all
+	o, speaker, own := e.Outcome, e.Host, h.all
+	if o != nil && e.Own && o.Delegated != "" {
+		speaker = o.Delegated
+	}
+	said := h.of(speaker)
 	if !e.Own {
-		if own = h.hosts[e.Host]; own == nil {
-			own = &mask.Masker{}
-			h.hosts[e.Host] = own
-		}
-		known = append(known, own)
+		own = said
 	}
-	o := e.Outcome
 	if o != nil {
-		o.Hidden = own
-		if said := o.Said(); len(said.Secrets) > 0 {
-			own.Add(said.Secrets...)
-			said.Secrets = nil
-			o.Tell(value.PlainJSON(said.Whole()))
+		o.Hidden = said
+		if res := o.Said(); len(res.Secrets) > 0 {
+			own.Add(res.Secrets...)
+			res.Secrets = nil
+			o.Tell(value.PlainJSON(res.Whole()))
 		}
 	}
-	for _, m := range known {
+	for _, m := range []*mask.Masker{h.all, said} {
 		e.Text = m.Text(e.Text)
 		if o != nil {
 			hideIn(o, m)
 		}
+	}
+	if o != nil && e.Own {
+		h.hideItems(o)
+	}
+}
+
+// hideItems hides in the results of a loop's items what those hosts have told that have done them for another.
+func (h *hider) hideItems(o *wire.Outcome) {
+	results, _ := o.Said().Get("results")
+	list, _ := results.(*value.List)
+	if list == nil || !o.Loop {
+		return
+	}
+	hidden := false
+	items := make([]value.Value, len(list.Items))
+	for i, item := range list.Items {
+		items[i] = item
+		d, isDict := item.(*value.Dict)
+		if !isDict {
+			continue
+		}
+		by := result.Of(d.Copy()).Delegated.Text("ansible_delegated_host")
+		if m := h.of(by); by != "" && m.Holds(value.PlainJSON(d)) {
+			items[i], hidden = m.Value(d), true
+		}
+	}
+	if hidden {
+		whole := o.Said().Whole()
+		whole.Set("results", value.NewList(items...))
+		o.Tell(value.PlainJSON(whole))
 	}
 }
 

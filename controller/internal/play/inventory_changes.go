@@ -93,10 +93,14 @@ func (r *runner) tell(warning bool, text string) {
 	}
 }
 
-// exec runs a delegated call.
+// exec runs a call on a host. What the host answers comes in by the door.
 func (r *runner) exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	e.Late = r.cause() != nil
-	return r.link.Exec(ctx, e)
+	raw, err := r.link.Exec(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	return r.door.Result(&e, raw)
 }
 
 // locals knows how hosts are reached, by what variables and plays say: which are this process, and which agents serve the others. It is safe for

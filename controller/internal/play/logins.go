@@ -11,6 +11,7 @@ import (
 	"hark/controller/internal/fleet/connections"
 	"hark/modules"
 	"hark/modules/py/value"
+	"hark/playbook/compile"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
@@ -88,7 +89,8 @@ func oneLogin(known *modules.Registry, p *plan.Plan, names []string, mentions fu
 	look := func(s *plan.Step) {
 		includes = includes || s.Kind == plan.Include
 		several = several || has(s.Vars) || has(s.IncludeVars) || slices.Contains(beyond, s.Register) || known.Has(s.Action, modules.RestartsHost) ||
-			known.Has(s.Action, modules.SetsVariables) && has(s.Args) || s.Kind == plan.Meta && isReset(s)
+			known.Has(s.Action, modules.SetsVariables) && (has(s.Args) || compile.ComputedNames(s)) ||
+			s.Kind == plan.Meta && isReset(s)
 		if first == nil && s.Kind == plan.Task && s.Evaluator == plan.Agent && usesHost(known, s) {
 			first = s
 		}

@@ -208,12 +208,14 @@ func (p *pace) shared(d strategy.Decision) wire.Outcome {
 
 // adopt lets the hosts at a step take an outcome over. What it did to the variables holds for the others of the batch too.
 func (p *pace) adopt(d strategy.Decision, o wire.Outcome) {
+	// It was judged as what the first host's step did. Whose variables it changes is said there, or they are each host's own.
+	effects := p.b.r.door.Evaluated(d.From, p.b.steps.Step(d.Step), o.Effects)
 	for _, h := range d.Hosts {
-		p.b.apply(h, o.Effects)
+		p.b.apply(h, effects)
 	}
 	for _, h := range p.b.hosts {
 		if h != d.From && !slices.Contains(d.Hosts, h) && !p.b.r.fates.Unreachable(h) {
-			p.b.give(h, o.Effects)
+			p.b.give(h, effects)
 		}
 	}
 	if len(d.Hosts) > 0 {

@@ -47,6 +47,7 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	if r.in.Inventory.Appeared() {
 		r.mirror.Refresh()
 	}
+	r.door.Know(compile.OwnWays(r.in.Project))
 	r.facts.load(p.hosts)
 	needFacts := p.needFacts()
 	p.start()
@@ -62,6 +63,8 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 		return batchResult{}, err
 	}
 	p.shared = vars.SharedOf(&unit.Plan.Play)
+	r.door.Know(unit.Plan.Play.Connections, unit.Plan.Play.Becomes) // those of roles, too
+	defer r.door.End()
 	b := p.driver(unit, needFacts, nil)
 	if p.runs(unit) {
 		r.locals.enter(p.settings.Connection, p.shared)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/controller/internal/play/admit"
 	"hark/controller/internal/play/answer"
 	"hark/controller/internal/play/display"
 	"hark/controller/internal/play/link"
@@ -292,7 +293,8 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 	}
 	r.mirror = answer.NewMirror(nobody{}, false)
 	r.answers = answer.New(answer.Config{Mirror: r.mirror})
-	r.facts = newFactKeeper(nil, r.mirror, nil)
+	r.hidden, r.door = newHider(nil), admit.New(admit.Config{})
+	r.facts = newFactKeeper(nil, r.mirror, r.door, nil)
 	of := steps.Of(p)
 	b := &batchRun{
 		r: r, plan: p, hosts: hosts, steps: of, present: newPresence(hosts, hosts, nil, nil), errands: newErrands(r.stopped),

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/controller/internal/play/admit"
 	"hark/controller/internal/play/answer"
 	"hark/controller/internal/play/display"
 	"hark/controller/internal/play/link"
 	"hark/controller/internal/play/steps"
 	"hark/controller/internal/play/strategy"
 	"hark/controller/internal/ui/view"
-	"hark/modules/mask"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
@@ -40,7 +40,8 @@ type runner struct {
 
 	// strangers are the hosts without agents. It is written by the goroutine of Run alone.
 	strangers map[string]bool
-	hidden    hider
+	hidden    *hider
+	door      *admit.Door
 
 	// fates are the hosts that take no part any more, in this batch or in later plays.
 	fates *strategy.Fates
@@ -72,13 +73,16 @@ func Run(ctx context.Context, in Input) (Result, error) {
 func newRunner(ctx context.Context, in Input) *runner {
 	r := &runner{
 		in: in, view: in.View, messages: in.Messages, recap: display.NewRecap(), ctx: ctx,
-		strangers: map[string]bool{}, hidden: hider{in.Hidden, map[string]*mask.Masker{}}, fates: strategy.NewFates(),
+		strangers: map[string]bool{}, hidden: newHider(in.Hidden), fates: strategy.NewFates(),
 		started: in.StartAt == "", stepping: in.Step, staging: newStaging(in.Stages),
 		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
 	r.mirror = answer.NewMirror(hosts{in.Inventory}, in.HashMerge)
 	r.mirror.Templates = in.Templates
-	r.facts = newFactKeeper(in.Facts, r.mirror, in.Inventory.Hosts)
+	r.door = admit.New(admit.Config{
+		Modules: in.Modules, Options: in.Reach, Warn: in.Messages.Warn, Secrets: r.hidden.confide,
+	})
+	r.facts = newFactKeeper(in.Facts, r.mirror, r.door, in.Inventory.Hosts)
 	r.locals = &locals{r: r}
 	r.answers = answer.New(answer.Config{
 		Mirror: r.mirror, Sync: r.sync, Secrets: in.Secrets, Collection: in.Project.Collection, Templates: in.Templates, Plugin: in.Plugin, Hash: in.Hash, Setting: in.Setting, PluginSetting: in.PluginSetting,

@@ -18,7 +18,7 @@ var AsyncStatus = modules.Define(modules.AsyncStatus, "Obtain status of asynchro
 		if _, err := decodeAsyncStatus(env.Name, args, modules.Reading{Release: env.Release}); err != nil {
 			return modules.ActionFail("", "%v", err)
 		}
-		dir, ok, err := env.Var(ctx, "ansible_async_dir")
+		dir, ok, err := env.Option(ctx, "ansible_async_dir")
 		if err != nil {
 			return err
 		}

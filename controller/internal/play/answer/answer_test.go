@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"hark/agent/wire"
+	"hark/controller/internal/play/admit"
 	"hark/controller/internal/play/link"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
@@ -257,7 +258,7 @@ func TestHostvarsAreRenderedWithTheirHostsVariables(t *testing.T) {
 	inv := fleet{"a": dict(), "b": dict("port", 80, "url", "http://{{ name }}:{{ port }}", "name", "b1", "bad", "{{ nothing_here }}")}
 	m := NewMirror(inv, false)
 	a, _ := begun(t, Config{Mirror: m}, nil, task("1", "debug", dict("var", "hostvars.b.url")))
-	m.Apply("b", []wire.Effect{{Layer: "set", Vars: plan.Dict{Dict: dict("name", "b2")}}})
+	m.Apply("b", admit.New(admit.Config{}).Evaluated("b", nil, []wire.Effect{effect("set", "", dict("name", "b2"))}))
 	k := ask(wire.AskVars, "a", "1")
 	k.Hosts, k.Names = []string{"b", "nobody"}, []string{"url", "bad", "absent"}
 	got := a.Answer(context.Background(), k)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"hark/agent/wire"
+	"hark/controller/internal/play/admit"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -54,10 +55,10 @@ func (m *Mirror) host(name string) *vars.Host {
 }
 
 // Apply takes over what a step of a host has changed. Effects may be for another host.
-func (m *Mirror) Apply(host string, effects []wire.Effect) {
+func (m *Mirror) Apply(host string, effects admit.Effects) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, e := range effects {
+	for _, e := range effects.List() {
 		whose := host
 		if e.Host != "" {
 			whose = e.Host
@@ -67,10 +68,10 @@ func (m *Mirror) Apply(host string, effects []wire.Effect) {
 }
 
 // SetFacts replaces a host's facts, as a cache of an earlier run has them.
-func (m *Mirror) SetFacts(host string, facts *value.Dict) {
+func (m *Mirror) SetFacts(host string, facts admit.Facts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.host(host).Facts = facts
+	m.host(host).Facts = facts.Dict()
 }
 
 // Facts are a host's facts, nil if there are none.

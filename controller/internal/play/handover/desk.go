@@ -153,54 +153,11 @@ func (d *Desk) complete(ctx context.Context, h *Handout, s *plan.Step, id plan.I
 	}
 }
 
-// Asked tells whether a step was done for the host. Like Take and Fits it is for the goroutine of the batch, and nil has handed nothing over.
+// Asked tells whether a step was done for the host. Like Take it is for the goroutine of the batch, and nil has handed nothing over.
 func (h *Handout) Asked(id plan.ID) bool { return h != nil && h.asked[id] }
 
 // Take notes that a step is done for the host.
 func (h *Handout) Take(id plan.ID) { h.asked[id], h.last = true, id }
-
-// MostVariables is how much the variables that one host's agent tells of may take in this process, in bytes.
-const MostVariables = 128 << 20
-
-// Fits counts in what an agent tells of its host's variables, and tells whether they stay within what one host may take.
-func (h *Handout) Fits(effects []wire.Effect) bool {
-	if h == nil {
-		return true
-	}
-	for _, e := range effects {
-		e.Vars.Each(func(k, v value.Value) bool {
-			name, _ := value.Text(k)
-			name = e.Layer + "/" + name
-			weight := len(name) + weigh(v)
-			h.weight += weight - h.told[name]
-			h.told[name] = weight
-			return true
-		})
-	}
-	return h.weight <= MostVariables
-}
-
-// weigh is about how many bytes a value takes.
-func weigh(v value.Value) int {
-	const node = 32
-	n := node
-	switch v := v.(type) {
-	case *value.List:
-		for _, item := range v.Items {
-			n += weigh(item)
-		}
-	case *value.Dict:
-		for i := range v.Len() {
-			k, item := v.Kept(i) // lines that nobody has read take nothing
-			n += 2*node + weigh(k) + weigh(item)
-		}
-	case *value.Lines:
-	default:
-		text, _ := value.Text(v)
-		n += len(text)
-	}
-	return n
-}
 
 // ForAll are effects as all agents of the run may see them, and those of the hosts that have to ask for the rest: their sessions are in this process
 // and have every variable.

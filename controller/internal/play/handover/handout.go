@@ -52,9 +52,6 @@ type Handout struct {
 	// never waits for Mutex.
 	asked map[plan.ID]bool
 	last  plan.ID
-	// told is about how many bytes each variable takes that the host's agent has told of, weight all of them; likewise.
-	told   map[string]int
-	weight int
 
 	sync.Mutex // held while a step is done
 	// readable are the variables that the host gets; written with Mutex and Handouts.mu held.
@@ -97,7 +94,7 @@ func (h *Handouts) Make(ctx context.Context, host string) (digest string, body [
 
 // Give notes that the agent of a host is given its steps, and the variables that these can read.
 func (h *Handouts) Give(host string, readable map[string]bool) *Handout {
-	o := &Handout{host: host, asked: map[plan.ID]bool{}, told: map[string]int{}, readable: readable}
+	o := &Handout{host: host, asked: map[plan.ID]bool{}, readable: readable}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.by[host] = o

@@ -2,7 +2,6 @@ package handover
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"hark/agent/wire"
@@ -37,47 +36,6 @@ func TestAStepIsHandedOverOnceByThoseWhoHaveIt(t *testing.T) {
 	a.Take("1.0.1")
 	if d.Owed(a, "1.0.1") == nil || d.Owed(a, "1") == nil || d.Owed(a, "2") != nil || !a.Asked("1.0.1") {
 		t.Error("a step is handed over twice, or not in its order")
-	}
-}
-
-// A result with as much output as is kept is within the bound, however many lines that has.
-func TestMuchOutputIsWithinTheBound(t *testing.T) {
-	h := given("a").Of("a")
-	text := value.UnsafeStr(strings.Repeat("hello\n", 20<<20/6))
-	r, vars := value.NewDict(), value.NewDict()
-	r.Set("stdout", text)
-	r.Set("stdout_lines", value.NewLines(text))
-	vars.Set("r", r)
-	if !h.Fits([]wire.Effect{{Layer: "set", Vars: plan.Dict{Dict: vars}}}) {
-		t.Error("the host is given up")
-	}
-}
-
-func TestAHostsVariablesHaveABound(t *testing.T) {
-	h := given("a").Of("a")
-	large := value.NewList()
-	for range 100_000 {
-		large.Items = append(large.Items, value.NewList())
-	}
-	tell := func(name string) bool {
-		d := value.NewDict()
-		d.Set(name, large)
-		return h.Fits([]wire.Effect{{Layer: "facts", Vars: plan.Dict{Dict: d}}})
-	}
-	for range 60 {
-		if !tell("same") {
-			t.Fatal("one fact that is told again and again is too much")
-		}
-	}
-	fits := 0
-	for i := range 1000 {
-		if !tell(string(rune('a' + i))) {
-			break
-		}
-		fits++
-	}
-	if fits < 5 || fits > 100 {
-		t.Errorf("%d facts of 3 MB each fit", fits)
 	}
 }
 
