@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
@@ -137,7 +138,7 @@ func fetchable(env *modules.Env, src string, must bool) (modules.Result, bool) {
 		}
 		return res, true
 	case errors.Is(err, syscall.ENOENT):
-		if must && env.Tagged() {
+		if must && env.Has(dialect.ModuleMessages) {
 			res.Marks.FailedBy, res.Marks.Cause = "Module", "File not found: "+src+": "+oserr.Path(err, src)
 		}
 		res.Msg = "the remote file does not exist, not transferring, ignored"
