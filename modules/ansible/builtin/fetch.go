@@ -72,6 +72,7 @@ func resolveFetch(ctx context.Context, env *modules.Env, args *value.Dict) error
 	switch base := path.Base(from); {
 	case !flat:
 		p.Root = path.Clean(to + "/" + env.Host)
+		p.Only, p.Tail = named(from)
 	case !p.File && !strings.ContainsAny(base, "~$"):
 		// The name is known here: of the directory, which may be that of the playbook, the host gets no more than that file.
 		p.Root, p.File = path.Join(to, base), true
@@ -120,6 +121,16 @@ func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Resul
 	return modules.Result{Changed: true, Plain: true, Data: value.DictOf(
 		"md5sum", sent.MD5, "dest", dest, "remote_md5sum", nil, "checksum", sent.SHA1, "remote_checksum", sums.SHA1,
 	)}, nil
+}
+
+// named is the path that a file gets in its place, as far as it is known before its host has made words of it: all of it, or
+// else how it ends.
+func named(src string) (only, tail string) {
+	if !strings.ContainsAny(src, "~$") {
+		return strings.TrimPrefix(path.Clean("/"+src), "/"), ""
+	}
+	_, tail, _ = strings.Cut(src[strings.LastIndexAny(src, "~$"):], "/")
+	return "", path.Clean("/" + tail)
 }
 
 // fetchable tells why there is nothing to fetch.
