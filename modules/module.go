@@ -12,7 +12,6 @@ import (
 	"slices"
 	"sync"
 
-	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -236,7 +235,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 	if err != nil {
 		res = resultOf(err)
 	}
-	if crash := (*Crash)(nil); errors.As(err, &crash) && env.Has(dialect.ModuleMessages) {
+	if crash := (*Crash)(nil); errors.As(err, &crash) && env.Tagged() {
 		res.Msg = Uncaught + crash.Raised
 	}
 	if !m.Session {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -142,7 +141,7 @@ func (c *checker) typeName(v value.Value) string {
 
 // kind is how messages name the type of what was given.
 func (c *checker) kind(v value.Value) string {
-	if !c.reading.Release.Has(dialect.ModuleArguments) {
+	if !c.reading.Release.Since(Release219) {
 		return c.typeName(v)
 	}
 	return PlainTypeName(v)

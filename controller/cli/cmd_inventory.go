@@ -11,7 +11,6 @@ import (
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/ui/view"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/inventory"
 )
@@ -107,7 +106,7 @@ func (j *inventoryJob) text(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := inventory.Output{Export: j.export, Vars: j.vars, Extra: p.Extra, Tagged: p.Level.Has(dialect.InventoryJSON)}
+	o := inventory.Output{Export: j.export, Vars: j.vars, Extra: p.Extra, Tagged: p.Level.Tagged()}
 	switch {
 	case j.yaml:
 		o.Format = inventory.YAML

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"hark/modules/dialect"
 	"hark/playbook/deprecation"
 )
 
@@ -79,9 +78,9 @@ func (c *Config) Newer() *Config {
 	for name, v := range n.values {
 		s := v.Setting
 		switch {
-		case s.Until != nil && v.Origin != "default":
+		case s.Until != "" && v.Origin != "default":
 			n.Gone[name] = v.Origin
-		case s.Renewed != nil && v.Origin == "default":
+		case s.Newer != "" && v.Origin == "default":
 			s.Default = s.Newer
 		default:
 			continue
@@ -96,11 +95,11 @@ func (c *Config) Newer() *Config {
 }
 
 // At is the configuration of a language level: settings that came with a later one have their defaults.
-func (c *Config) At(level dialect.Level) *Config {
+func (c *Config) At(level string) *Config {
 	n := *c
 	n.values = maps.Clone(c.values)
 	for name, v := range n.values {
-		if v.Setting.Since != nil && !level.Has(v.Setting.Since) && v.Origin != "default" {
+		if v.Setting.Since > level && v.Origin != "default" {
 			n.reset(name, v.Setting)
 		}
 	}

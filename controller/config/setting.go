@@ -3,11 +3,7 @@
 // and belong to package cli. The package decides nothing by a setting.
 package config
 
-import (
-	"strings"
-
-	"hark/modules/dialect"
-)
+import "strings"
 
 // Kind is the type of a setting: how its text is read.
 type Kind int
@@ -38,9 +34,8 @@ type Setting struct {
 	Kind Kind
 	// Default as it would stand in ansible.cfg; "@home" is the value of ANSIBLE_HOME, "@hark" that of HARK_HOME.
 	Default string
-	// Newer is the default since the change Renewed, "" for Default.
-	Newer   string
-	Renewed *dialect.Change
+	// Newer is the default at level 2.19 and later, "" for Default.
+	Newer string
 	// NoDefault: without a value the setting is None.
 	NoDefault bool
 	// Env are environment variables, the last one that is set wins; Keys are entries of ansible.cfg likewise.
@@ -50,10 +45,10 @@ type Setting struct {
 	Choices []string
 	// Plugin is whose setting it is in Ansible ("callback/default"), "" for a general one.
 	Plugin string
-	// Since is the change that brought it, nil for one that every level has: before, it does nothing and is not shown.
-	Since *dialect.Change
-	// Until is the change with which it went, nil for none: it does nothing and is not shown.
-	Until *dialect.Change
+	// Since is the language level that has it, "" for every one: at others it does nothing and is not shown.
+	Since string
+	// Until is the language level from which on it does nothing and is not shown, "" for none.
+	Until string
 	// Flag is the flag of the command line that overrides it.
 	Flag string
 	Doc  string

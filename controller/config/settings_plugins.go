@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"hark/modules/dialect"
+	"hark/playbook/dialect"
 )
 
 // of makes settings those of a plug-in.

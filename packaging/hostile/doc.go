@@ -6,5 +6,6 @@
 // A case says what may not come of it: no file of the controller read or written (place, secret), no program
 // started (witness), nothing that honest hosts did or were shown changed (play, compared with a run in which
 // nobody was hostile). Hosts that keep to the protocol and lie in what they answer are made in lie_test.go and
-// liar_test.go.
+// liar_test.go. The canaries (canary_test.go) are texts of others that would start a program if anybody took them for a
+// template: they are put wherever the tables of keywords and modules say that a value can be.
 package hostile

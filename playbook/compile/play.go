@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"hark/modules"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -124,7 +123,7 @@ func (p *Play) readVarsFiles() (missing, err error) {
 			}
 		} else {
 			vf.Vars = plan.Dict{Dict: d}
-			if !found && !p.project.cfg.Level.Has(dialect.VarsFilesAbsent) {
+			if !found && !p.project.cfg.Level.Tagged() {
 				absent = append(absent, missingVarsFile(entry))
 			}
 		}
@@ -135,7 +134,7 @@ func (p *Play) readVarsFiles() (missing, err error) {
 
 // strangeName is what is said of the name of a file that is no text.
 func (p *Play) strangeName(entry int, name value.Value) error {
-	if !p.project.cfg.Level.Has(dialect.VarsFilesWords) {
+	if !p.project.cfg.Level.Tagged() {
 		return &Error{Msg: "Invalid vars_files entry found: " + value.Printed(name) + "\n" +
 			"vars_files entries should be either a string type or a list of string types after template expansion", Place: p.self.attrs["vars_files"].Place}
 	}
@@ -178,7 +177,7 @@ func (p *Play) constant(name value.Value) bool {
 
 // skipped warns of an entry of vars_files that has to wait for a host's variables, as ansible-core 2.19 does.
 func (p *Play) skipped(entry int, err error) {
-	if p.project.cfg.Level.Has(dialect.VarsFilesWords) && templar.IsUndefined(err) {
+	if p.project.cfg.Level.Tagged() && templar.IsUndefined(err) {
 		at := p.project.loader.FindItem("vars_files", entry, p.self.place)
 		p.project.warn("%s", p.project.loader.Errorf(at, "skipping vars_files item due to an undefined variable").Msg)
 	}
@@ -226,7 +225,7 @@ func (p *Project) VarsFile(path string) (*value.Dict, error) {
 	var out *value.Dict
 	for i, item := range items(v) {
 		d, ok := item.(*value.Dict)
-		if !ok && p.cfg.Level.Has(dialect.VarsFilesWords) {
+		if !ok && p.cfg.Level.Tagged() {
 			return nil, strangeVars(p.loader, path, n, i)
 		}
 		if !ok {
@@ -259,7 +258,7 @@ func (p *Play) render(ctx context.Context, t *templar.Templar, name string) (val
 	}
 	out, err := t.Template(ctx, v)
 	switch {
-	case err != nil && p.project.cfg.Level.Has(dialect.PlayNames):
+	case err != nil && p.project.cfg.Level.Tagged():
 		place := p.self.place
 		if at := p.self.attrs[name].Place; at.Line > 0 {
 			place = at

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -109,7 +108,7 @@ func (r *reader) section(o object, key string) []Entry {
 }
 
 func (r *reader) hosts(n *Node, at Place) {
-	if n == nil && r.g.Loader.Level.Has(dialect.PlaybookWords) {
+	if n == nil && r.g.Loader.Tagged {
 		r.failAt(at, "The field 'hosts' is required but was not set.")
 		return
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"hark/agent/wire"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -276,7 +275,7 @@ func (f *Step) ownVariable(ctx context.Context, delegated bool, name string) (va
 	switch {
 	case err == nil:
 		return v, nil
-	case f.Templates.Has(dialect.HostvarsLazy):
+	case f.Templates.Tagged():
 		return templar.Undefined(err), nil
 	case templar.IsUndefined(err):
 		return raw, nil // hostvars renders what it can

@@ -7,7 +7,6 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules/connection"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/plan"
@@ -39,7 +38,7 @@ func (c *caller) act(ctx context.Context) (*result.Result, error) {
 	if res == nil {
 		return final(failure("internal error: the action plug-in gave something that is not a result")), nil
 	}
-	if c.e.has(dialect.TextWarnings) {
+	if c.e.tagged() {
 		textWarnings(res)
 	}
 	if !made.Invocation && made.Verbosity < 3 {

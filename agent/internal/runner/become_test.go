@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"hark/modules/dialect"
+	"hark/playbook/dialect"
 	"hark/playbook/jinja/templar"
 )
 

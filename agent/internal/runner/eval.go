@@ -6,7 +6,6 @@ import (
 
 	"hark/agent/internal/hostvars"
 	"hark/agent/wire"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/jinja/templar"
@@ -152,7 +151,7 @@ func (e *eval) check(ctx context.Context, err error) error {
 	if f, ok := err.(*fault); ok {
 		return f
 	}
-	if e.has(dialect.FailureCauses) {
+	if e.tagged() {
 		return taskFault(err, linksOf(err)...)
 	}
 	return &fault{text: err.Error(), kind: errorKind(err), class: templar.QualifiedClass(err)}
@@ -196,7 +195,7 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 		return f.text
 	}
 	between := "\n\n"
-	if e.has(dialect.ErrorOrigins) {
+	if e.tagged() {
 		between = "\n"
 	}
 	if where := e.far.step().Where(ctx); where != "" {
@@ -209,7 +208,7 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 func (e *eval) failed(ctx context.Context, f *fault) *result.Result {
 	res := result.New()
 	res.Set("failed", value.Bool(true))
-	if e.has(dialect.FailureCauses) {
+	if e.tagged() {
 		res.Set("changed", value.Bool(false))
 		f.tell(res)
 		return res

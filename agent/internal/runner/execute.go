@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/plan"
@@ -37,16 +36,16 @@ func (x *execution) run(ctx context.Context) (*result.Result, error) {
 		if x.t.loopErr != nil {
 			return nil, x.t.loopErr
 		}
-		if x.e.has(dialect.FailureCauses) {
+		if x.e.tagged() {
 			return nil, x.e.within("when", x.ofCondition(f, refused))
 		}
 		return nil, &fault{text: f.text, place: true}
 	}
 	if !ok {
 		res := skippedResult(x.f)
-		if x.e.has(dialect.FalseCondition) {
+		if x.e.tagged() {
 			res.Set("false_condition", refused)
-			if x.e.has(dialect.SkippedResults) {
+			if x.e.since(plan.Level221) {
 				res.Set("failed", value.Bool(false))
 				x.record(res)
 			}
@@ -113,7 +112,7 @@ func (x *execution) caller() *caller {
 	return &caller{
 		way: way{x.e, x.f}, mod: t.mod, name: t.name, title: t.title(), sight: x.sight, baton: x.baton, blame: &blame{e: x.e}, tell: x.progress,
 		// Before ansible-core 2.21 the items of a registered loop keep their invocation, and so does ansible_failed_result.
-		invocation: t.loop && len(x.e.s.Registers()) > 0 && !x.e.has(dialect.SkippedResults) || t.rescued && !x.e.has(dialect.FailedResult) || x.e.g.play.Invocation,
+		invocation: t.loop && len(x.e.s.Registers()) > 0 && !x.e.since(plan.Level221) || t.rescued && !x.e.since(plan.Level221) || x.e.g.play.Invocation,
 	}
 }
 
@@ -129,7 +128,7 @@ func (t *tries) sleep(ctx context.Context, d time.Duration) error { return t.x.e
 // exhausted says nothing of why the task has failed since ansible-core 2.21.
 func (t *tries) exhausted(res *result.Result) {
 	res.Set("failed", value.Bool(true))
-	if t.x.e.has(dialect.RetriesLeft) {
+	if t.x.e.since(plan.Level221) {
 		say(res)
 	}
 }
@@ -138,7 +137,7 @@ func (t *tries) exhausted(res *result.Result) {
 func (t *tries) again(res *result.Result, n, most int64) {
 	res.Retried = result.Yes
 	res.Set("retries", value.Int(most))
-	if t.x.e.has(dialect.RetriesLeft) {
+	if t.x.e.since(plan.Level221) {
 		n++ // it tells of the attempt to come
 		res.Set("attempts", value.Int(n))
 	}
@@ -158,10 +157,8 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	if x.f.check && x.f.async > 0 {
 		x.e.g.checked.note(res)
 	}
-	if x.e.has(dialect.JobBools) {
+	if x.e.tagged() {
 		jobState(res)
-	}
-	if x.e.has(dialect.DiffHeader) {
 		titled(res, x.f.args)
 	}
 	res.NoLog = result.FlagOf(x.f.noLog || res.NoLog.On())
@@ -179,7 +176,7 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 		res.Set("attempts", value.Int(n))
 	}
 	switch {
-	case !x.e.has(dialect.FailureCauses):
+	case !x.e.tagged():
 		res.FailedBy = ""
 	case res.Failed():
 		t.blame.tell(res, x.f.args)
@@ -187,7 +184,7 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	if !res.Has("changed") {
 		res.Set("changed", value.Bool(false))
 	}
-	if msg, ok := res.Get("msg"); ok && value.IsNone(msg) && x.e.has(dialect.NullMsg) {
+	if msg, ok := res.Get("msg"); ok && value.IsNone(msg) && x.e.since(plan.Level221) {
 		res.Delete(value.Str("msg"))
 	}
 	x.record(res)
@@ -225,7 +222,7 @@ func (x *execution) finish(ctx context.Context, res *result.Result) error {
 
 // progress tells of a job that is awaited, and then, with last, of its end.
 func (x *execution) progress(res *result.Result, last bool) {
-	if x.e.has(dialect.JobBools) {
+	if x.e.tagged() {
 		jobState(res)
 	}
 	x.e.notices.confide(res)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"hark/agent/wire"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/plan"
@@ -87,15 +86,15 @@ func (r *walk) notIncluded(ctx context.Context, t *task, res *result.Result, a w
 		return failed, errors.New(a.Err)
 	}
 	shown := result.New()
-	if t.base.has(dialect.LostInclude) {
+	if t.base.tagged() {
 		shown.Set("changed", value.Bool(false))
-		if file, ok := res.Get("include"); ok && !t.base.has(dialect.IncludeResults) {
+		if file, ok := res.Get("include"); ok && !t.base.since(plan.Level221) {
 			shown.Set("include", file)
 		}
 		say(shown) // nothing: the controller tells of it
 	}
 	shown.Set("failed", value.Bool(true))
-	if t.base.has(dialect.IncludeLost) {
+	if t.base.since(plan.Level221) {
 		unfound(shown, a.Err)
 	} else {
 		shown.Set("reason", value.UnsafeStr(a.Err))

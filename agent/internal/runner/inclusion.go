@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"hark/agent/wire"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/jinja/templar"
@@ -125,7 +124,7 @@ func (t *task) includedFiles() []wire.Included {
 			continue
 		}
 		in := wire.Included{Path: inc.fragment.Path, Index: inc.fragment.Index}
-		if in.Path == "" && t.base.has(dialect.IncludeRoleShown) {
+		if in.Path == "" && t.base.tagged() {
 			in.Path = inc.call.Args.Text("name")
 		}
 		if in.Path == "" {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/plan"
@@ -27,7 +26,7 @@ func (j judge) holds(ctx context.Context, conds []plan.Expr) (bool, error) {
 
 // repeats tells that the module may be called again. In the tagged language retries alone says so.
 func (j judge) repeats() bool {
-	return len(j.e.s.Until) > 0 || j.e.has(dialect.RetriesAlone) && !j.e.s.Retries.IsZero()
+	return len(j.e.s.Until) > 0 || j.e.tagged() && !j.e.s.Retries.IsZero()
 }
 
 // attempts is how often it may be called.
@@ -64,7 +63,7 @@ func (j judge) redefine(ctx context.Context, res *result.Result) error {
 	if len(j.e.s.ChangedWhen) > 0 {
 		if ok, err = j.holds(ctx, j.e.s.ChangedWhen); err == nil {
 			res.Set("changed", value.Bool(ok))
-			if j.e.has(dialect.ChangedWhen) {
+			if j.e.since(plan.Level221) {
 				res.Set(name, value.Bool(ok))
 			}
 			j.sight.register(j.e.s, res)
@@ -83,7 +82,7 @@ func (j judge) redefine(ctx context.Context, res *result.Result) error {
 	if errors.As(err, &f) {
 		res.Set("failed", value.Bool(true))
 		res.Set(name, value.UnsafeStr(f.text))
-		if j.e.has(dialect.JudgedFailed) {
+		if j.e.since(plan.Level221) {
 			j.tell(res, append([]link{ofKeyword(strings.TrimSuffix(name, "_result"), f)}, f.links...)...)
 			return nil
 		}
@@ -99,7 +98,7 @@ func (j judge) redefine(ctx context.Context, res *result.Result) error {
 
 // suppress puts what failed_when decides in the place of why the module has failed.
 func (j judge) suppress(res *result.Result, failed bool) {
-	if !j.e.has(dialect.SuppressedException) {
+	if !j.e.tagged() {
 		return
 	}
 	had := res.Failed()
@@ -107,7 +106,7 @@ func (j judge) suppress(res *result.Result, failed bool) {
 		res.Delete(value.Str("exception"))
 		res.Set("failed_when_suppressed_exception", value.UnsafeStr("(traceback unavailable)"))
 	}
-	if failed && j.e.has(dialect.FailedWhen) {
+	if failed && j.e.since(plan.Level221) {
 		if !had {
 			res.FailedBy = "Action"
 		}
@@ -122,7 +121,7 @@ func (j judge) tell(res *result.Result, why ...link) {
 
 // fill says in the msg of a failed result why it failed, if its module has said nothing there.
 func (j judge) fill(res *result.Result) {
-	if msg, _ := res.Get("msg"); value.IsTrue(msg) || !res.Failed() || res.Events == nil || len(res.Events.Items) == 0 || !j.e.has(dialect.FailedWhen) {
+	if msg, _ := res.Get("msg"); value.IsTrue(msg) || !res.Failed() || res.Events == nil || len(res.Events.Items) == 0 || !j.e.since(plan.Level221) {
 		return
 	}
 	var links []link
@@ -151,7 +150,7 @@ func ofKeyword(keyword string, f *fault) link {
 // within is a fault with what is said around it; other errors stay as they are.
 func (e *eval) within(keyword string, err error) error {
 	var f *fault
-	if !e.has(dialect.WhenFailed) || !errors.As(err, &f) {
+	if !e.since(plan.Level221) || !errors.As(err, &f) {
 		return err
 	}
 	return f.under(ofKeyword(keyword, f))

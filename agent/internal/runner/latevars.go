@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"hark/agent/wire"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -113,7 +112,7 @@ func (l *lateVars) fault(ctx context.Context, e *eval, vf plan.VarsFile, err err
 			entry = value.PrintedRepr(value.KindStr.Texts(vf.Names))
 		}
 		text = "an undefined variable was found when attempting to template the vars_files item '" + entry + "'"
-		if e.has(dialect.VarsFilesWords) {
+		if e.tagged() {
 			text += ": " + f.text
 		}
 	}

@@ -2,7 +2,9 @@ package runner
 
 import (
 	"context"
+	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"hark/modules/py/value"
@@ -36,12 +38,26 @@ func newControl(ctx context.Context, e *eval) (*control, error) {
 	if !l.ExtendedAllItems.IsZero() {
 		c.allItems = rd.bool("extended_allitems", l.ExtendedAllItems)
 	}
-	c.label = value.YAMLStr("{{" + c.loopVar + "}}")
-	if !l.Label.IsZero() && !value.IsNone(l.Label.V) {
+	switch {
+	case !l.Label.IsZero() && !value.IsNone(l.Label.V):
 		c.label = l.Label.V
+	case isVariable().MatchString(c.loopVar):
+		c.label = value.YAMLStr("{{" + c.loopVar + "}}")
+	case e.tagged() && rd.err == nil:
+		msg := "Invalid variable name " + value.ReprText(c.loopVar) + "."
+		rd.err = &fault{text: msg, bare: true, links: []link{{msg: msg, spot: spot{text: c.loopVar}, help: nameRule}}}
+	default: // the name may be what a host said, and would be an expression here
+		c.label = value.UnsafeStr("{{" + c.loopVar + "}}")
 	}
 	return c, rd.err
 }
+
+// nameRule is how ansible-core says which names variables may have.
+const nameRule = "Variable names must be strings starting with a letter or underscore character, " +
+	"and contain only letters, numbers and underscores."
+
+// isVariable matches what can be the name of a variable.
+var isVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // variables are those of one item.
 func (c *control) variables(items []value.Value, i int) *value.Dict {

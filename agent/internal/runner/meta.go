@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"hark/agent/wire"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -92,7 +91,7 @@ func (r *walk) roleName(s *plan.Step) string {
 func (r *walk) metaEffect(action string) flow {
 	switch action {
 	case "end_host", "end_play", "end_batch":
-		if r.at.failing() && !r.play.Level.Has(dialect.EndHostStatus) {
+		if r.at.failing() && !r.play.Level.Tagged() {
 			return leaveFailed
 		}
 		return leave

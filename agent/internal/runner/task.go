@@ -7,7 +7,6 @@ import (
 	"hark/agent/internal/report"
 	"hark/agent/wire"
 	"hark/modules"
-	"hark/modules/dialect"
 	"hark/modules/foreign"
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -45,7 +44,7 @@ func newTask(ctx context.Context, g *ground, s *plan.Step, id plan.ID, rescued b
 		return nil, err
 	}
 	t := &task{g: g, s: s, id: id, base: g.newEval(s, id, nil), rescued: rescued}
-	if t.base.has(dialect.RegisterMap) {
+	if t.base.since(plan.Level221) {
 		t.base.current = &current{}
 	}
 	t.warnOfGiven()
@@ -56,7 +55,7 @@ func newTask(ctx context.Context, g *ground, s *plan.Step, id plan.ID, rescued b
 		switch name, err := t.base.tpl.Text(ctx, value.YAMLStr(s.Name)); {
 		case err == nil:
 			t.name = name
-		case t.base.has(dialect.MarkedNames):
+		case t.base.tagged():
 			t.name = t.base.markedName(ctx, s.Name)
 		}
 	}
@@ -116,7 +115,7 @@ func (t *task) execute(ctx context.Context) (*result.Result, error) {
 		res.Set("changed", value.Bool(false))
 		res.Set("skipped", value.Bool(true))
 		res.Set("skipped_reason", value.Str("No items in the list"))
-		if t.base.has(dialect.SkippedResults) {
+		if t.base.since(plan.Level221) {
 			res.Set("skip_reason", value.Str("No items in the list"))
 			res.Set("failed", value.Bool(false))
 		}

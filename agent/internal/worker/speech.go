@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"hark/agent/wire"
-	"hark/modules/dialect"
+	"hark/playbook/dialect"
 )
 
 // speech is what the become program and the worker say while it comes up. It keeps the beginning.

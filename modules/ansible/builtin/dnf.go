@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"hark/modules"
-	"hark/modules/dialect"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/value"
 )
@@ -75,10 +74,10 @@ func dnfModule(name, doc string, programs ...string) *modules.Module {
 				p.Extra = true
 			}
 		}),
-		modules.From(dialect.ModuleOptions219, func(s *modules.Spec) {
+		modules.From(modules.Release219, func(s *modules.Spec) {
 			s.Rules.Exclusive = [][]string{{"name", "list"}, {"best", "nobest"}}
 			s.Param("nobest").Default = nil
-			if !s.Release.Has(dialect.OptionsGone220) {
+			if !s.Release.Since(modules.Release220) {
 				s.Param("install_repoquery").Removed = "2.20"
 			}
 		}),

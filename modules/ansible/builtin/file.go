@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"hark/modules"
-	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
@@ -60,7 +59,7 @@ type fileWork struct {
 
 func runFile(_ context.Context, env *modules.Env, a fileArgs) (modules.Result, error) {
 	res, err := makeFile(env, a)
-	if env.Has(dialect.FileDiff) && !env.Diff && err == nil && !res.Failed {
+	if env.Tagged() && !env.Diff && err == nil && !res.Failed {
 		res.Diff = nil
 		res.Data.Delete(value.Str("diff"))
 	}
@@ -68,7 +67,7 @@ func runFile(_ context.Context, env *modules.Env, a fileArgs) (modules.Result, e
 }
 
 func makeFile(env *modules.Env, a fileArgs) (modules.Result, error) {
-	w := &fileWork{fileArgs: a, check: env.Check, tagged: env.Has(dialect.ModuleMessages)}
+	w := &fileWork{fileArgs: a, check: env.Check, tagged: env.Tagged()}
 	if err := w.resolvePath(); err != nil {
 		return modules.Result{}, err
 	}

@@ -16,7 +16,6 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/editing"
-	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/fnmatch"
@@ -39,7 +38,7 @@ var Find = modules.Define("ansible.builtin.find", "Return a list of files based 
 			{Name: "examined", Type: "int", When: "success", Doc: "How many were looked at."},
 			{Name: "skipped_paths", Type: "dict", When: "success", Doc: "Why a path could not be looked at."},
 		}
-	}), modules.From(dialect.ModuleOptions219, func(s *modules.Spec) { s.Param("paths").Elements = "path" }), modules.Is(modules.OnlyLooks))
+	}), modules.From(modules.Release219, func(s *modules.Spec) { s.Param("paths").Elements = "path" }), modules.Is(modules.OnlyLooks))
 
 type findArgs struct {
 	Paths     []string    `arg:"paths,required,alias=name|path" doc:"The directories."`
@@ -312,7 +311,7 @@ func (f *finder) look(path, name string) error {
 			return err
 		}
 	}
-	entry := fields(path, st, f.env.Release.Has(dialect.DiskUsage))
+	entry := fields(path, st, f.env.Release.Since(modules.Release221))
 	if regular && f.Checksum {
 		if sum, err := fsx.Sum(path, cmp.Or(f.Algorithm, "sha1")); err == nil {
 			entry.Put("checksum", sum)

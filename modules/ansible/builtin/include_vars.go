@@ -9,7 +9,6 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
-	"hark/modules/dialect"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -98,7 +97,7 @@ func (w *included) checkOptions() error {
 	w.exts = []string{"yaml", "yml", "json"}
 	if v := w.Extensions; v != nil {
 		items, isList := value.Items(v)
-		if !isList && w.env.Release.Has(dialect.IncludeVarsLists) {
+		if !isList && w.env.Release.Since(modules.Release220) {
 			return modules.Raise("The 'extensions' option must be a list.")
 		}
 		text, isText := value.Text(v)
@@ -117,10 +116,10 @@ func (w *included) checkOptions() error {
 
 func (w *included) parseIgnore() error {
 	text, isText := value.Text(w.Ignore)
-	if _, isList := value.Items(w.Ignore); !isList && !isText && !value.Falsy(value.OrNone(w.Ignore)) && w.env.Release.Has(dialect.IncludeVarsLists) {
+	if _, isList := value.Items(w.Ignore); !isList && !isText && !value.Falsy(value.OrNone(w.Ignore)) && w.env.Release.Since(modules.Release220) {
 		return modules.Raise("The 'ignore_files' option must be a list.")
 	}
-	if text != "" && w.env.Release.Has(dialect.IncludeVarsLists) {
+	if text != "" && w.env.Release.Since(modules.Release220) {
 		w.stale = []map[string]any{{"msg": "Specifying 'ignore_files' as a string is deprecated.", "version": "2.24", "collection_name": "ansible.builtin"}}
 	}
 	names := strings.Fields(text)
@@ -172,7 +171,7 @@ func (w *included) readFile(ctx context.Context, name string) (string, error) {
 
 // named is a file as messages name it.
 func (w *included) named(file string) string {
-	if w.env.Release.Has(dialect.IncludeVarsWords) {
+	if w.env.Release.Since(modules.Release221) {
 		return value.ReprText(file)
 	}
 	return file
@@ -198,8 +197,8 @@ func (w *included) readDir(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", modules.Raise("%v", err)
 	}
-	for i, d := range byDirectory(src, w.env.Has(dialect.VarsLinks)) {
-		if w.env.Has(dialect.VarsLinks) {
+	for i, d := range byDirectory(src, w.env.Tagged()) {
+		if w.env.Tagged() {
 			i = d.depth()
 		}
 		if depth > 0 && i >= depth {
@@ -239,7 +238,7 @@ func (w *included) maybeRead(ctx context.Context, file string, matcher *pyre.Reg
 		return fmt.Sprintf("%s does not have a valid extension: %s", w.named(file), strings.Join(w.exts, ", ")), nil
 	}
 	why, err := w.readFile(ctx, file)
-	if why != "" && w.unread && w.env.Has(dialect.VarsLinks) {
+	if why != "" && w.unread && w.env.Tagged() {
 		return "", modules.Raise("%s", why)
 	}
 	return why, err

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"hark/modules"
-	"hark/modules/dialect"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/shlex"
 	"hark/modules/py/value"
@@ -40,7 +39,7 @@ var Pip = modules.Define("ansible.builtin.pip", "Manages Python library dependen
 		OneOf:     [][]string{{"name", "requirements"}},
 		Exclusive: [][]string{{"name", "requirements"}, {"executable", "virtualenv"}},
 	}),
-	modules.From(dialect.OptionsGone221, func(s *modules.Spec) {
+	modules.From(modules.Release221, func(s *modules.Spec) {
 		s.Rules.Exclusive = append(slices.Clone(s.Rules.Exclusive), []string{"editable", "requirements"})
 	}),
 	modules.With(func(m *modules.Module) {

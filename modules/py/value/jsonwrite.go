@@ -456,12 +456,14 @@ func (w *jsonWriter) pairs(d *Dict) error {
 	return nil
 }
 
-// plainKeys tells that the keys of a dict can stand for themselves.
+// plainKeys tells that the keys of a dict can stand for themselves: what others said, and could be a template or an expression, keeps its kind.
 func (w *jsonWriter) plainKeys(d *Dict) bool {
 	for i := 0; i < d.Len(); i++ {
 		k, _ := d.Kept(i)
 		s, ok := Text(k)
-		if _, written := k.(YAMLStr); w.source && !written && !inert(s) {
+		_, written := k.(YAMLStr)
+		_, said := k.(UnsafeStr)
+		if (said || w.source && !written) && !inert(s) {
 			return false
 		}
 		if !ok || d.Len() == 1 && len(s) == 2 && s[0] == '!' {

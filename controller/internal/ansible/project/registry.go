@@ -9,7 +9,6 @@ import (
 	"hark/controller/internal/ansible/ansibleerror"
 	"hark/modules"
 	"hark/modules/all"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
@@ -22,7 +21,7 @@ func Registry(settings *config.Config, l plan.Level, warn func(string)) (*module
 	refused := rejected(path, warn)
 	if slices.Contains(refused, "stat") {
 		list := "blacklist"
-		if l.Has(dialect.PlaybookWords) {
+		if l.Tagged() {
 			list = "reject list"
 		}
 		return nil, ansibleerror.Errorf("The stat module was specified in the module %s file, %s, but"+

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/search"
 	"hark/playbook/vault"
@@ -20,7 +19,7 @@ func (a *Answerer) read(path string) ([]byte, error) {
 	}
 	data, err = a.Secrets.Decrypt(data, path)
 	if err != nil {
-		return nil, &vaultError{vault.Worded(err, a.Templates.Has(dialect.FileLookupSearch))}
+		return nil, &vaultError{vault.Worded(err, a.Templates.Tagged())}
 	}
 	return data, nil
 }
@@ -53,7 +52,7 @@ func lookupFile(a *Answerer, c *lookupCall) ([]value.Value, error) {
 
 // file is the content of a file that the lookup file was given.
 func (c *lookupCall) file(a *Answerer, term string) ([]byte, error) {
-	tagged := a.Templates.Has(dialect.FileLookupSearch)
+	tagged := a.Templates.Tagged()
 	path := ""
 	if tagged {
 		path = c.found(a, "files", term)
@@ -89,7 +88,7 @@ func lookupUnvault(a *Answerer, c *lookupCall) ([]value.Value, error) {
 			return nil, failLookup("AnsibleParserError", "Unable to find file matching \"%s\" ", term)
 		}
 		data, err := a.read(path)
-		if errors.Is(err, value.ErrNoSecret) && !a.Templates.Has(dialect.FileLookupSearch) {
+		if errors.Is(err, value.ErrNoSecret) && !a.Templates.Tagged() {
 			err = errNoPassword(path)
 		}
 		if err != nil {

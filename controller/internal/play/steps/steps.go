@@ -10,7 +10,6 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/ui/view"
-	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -32,7 +31,7 @@ type Set struct {
 
 // Of are the steps of a plan.
 func Of(p *plan.Plan) *Set {
-	t := &Set{Index: plan.NewIndex(p), roles: map[string]*plan.Role{}, check: p.Play.Check, diff: p.Play.Diff, Tagged: p.Play.Level.Has(dialect.FatalRescue)}
+	t := &Set{Index: plan.NewIndex(p), roles: map[string]*plan.Role{}, check: p.Play.Check, diff: p.Play.Diff, Tagged: p.Play.Level.Tagged()}
 	maps.Copy(t.roles, p.Roles)
 	return t
 }
