@@ -150,3 +150,63 @@ func TestLyingTargetsDecideNothing(t *testing.T) {
 		}
 	}
 }
+
+// What a host says is secret in the result of a call is hidden where it has done the task, and takes no word out of what others
+// say, of later tasks or of the playbook.
+func TestLyingAgentsHideNoWordsOfOthers(t *testing.T) {
+	s := newSite(t)
+	p := project{"ansible.cfg": "", "site.yml": `- hosts: db1
+  gather_facts: false
+  tasks:
+  - command: echo hello
+    delegate_to: web1
+  - command: echo {{ lookup('pipe', 'echo hello') }}
+    register: r
+  - debug: msg="hello {{ r.stdout }}"
+  - command: /nothing/hello
+    ignore_errors: true
+- hosts: all
+  gather_facts: false
+  tasks:
+  - debug: msg="hello from {{ inventory_hostname }}"
+`}
+	words := lie{Result: map[string]any{"_ansible_new_secrets": []any{"changed", "hello", "stdout", "db1"}}}
+	_, attacked := s.attack(p, func(h *hostile) { h.lies(words) }, "--level", "2.22")
+	if strings.Contains(attacked.of("db1")+attacked.of("web2"), "REDACTED") || !strings.Contains(attacked.out, "hello from db1") {
+		t.Error(attacked)
+	}
+}
+
+// A host that says a lot in results of calls, or of its own steps, is refused before that takes the controller's memory.
+func TestFloodsOfLiesAreBounded(t *testing.T) {
+	const size = 20 << 20
+	many := func(one string) lie {
+		list := strings.Repeat(one+",", size/(len(one)+1)) + one
+		return lie{Raw: []byte(`{"changed":true,"ansible_facts":{"f":[` + list + `]}}`)}
+	}
+	s := newSite(t)
+	for name, one := range map[string]string{"lists": "[]", "texts": `"` + strings.Repeat("x", 1000) + `"`} {
+		dir := s.lay(project{"site.yml": `- hosts: web1
+  gather_facts: false
+  tasks:
+  - command: echo {{ lookup('pipe', 'echo x') }} {{ item }}
+    loop: "{{ range(0, 7) | list }}"
+    register: r
+    delegate_to: web1
+    ignore_errors: true
+- hosts: web2,db1
+  gather_facts: false
+  tasks:
+  - ping:
+`})
+		s.evil.reset()
+		s.evil.lies(many(one))
+		o, peak := s.watched(dir)
+		if peak > mostMemory {
+			t.Errorf("with %s the controller needs %d MB", name, peak)
+		}
+		if o.recap("web2")["ok"] != 1 || o.recap("db1")["ok"] != 1 {
+			t.Errorf("with %s others do not go on: %.2000s", name, o)
+		}
+	}
+}
