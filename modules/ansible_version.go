@@ -1,24 +1,16 @@
 package modules
 
-import "slices"
+import (
+	"slices"
 
-// Release is the release of ansible-core whose language a play speaks, as plan.Level has it: "" is 2.14, which stands for those up to 2.18.
-// Releases are ordered as their texts are.
-type Release string
-
-// The releases.
-const (
-	Release219 Release = "2.19"
-	Release220 Release = "2.20"
-	Release221 Release = "2.21"
-	Release222 Release = "2.22"
+	"hark/modules/dialect"
 )
 
-// Since tells that the release is another one or later.
-func (r Release) Since(other Release) bool { return r >= other }
+// Release is the language that a play speaks, named by a release of ansible-core.
+type Release = dialect.Level
 
-// Tagged tells that the call is of a play in the language of ansible-core 2.19 or later.
-func (env *Env) Tagged() bool { return env.Release.Since(Release219) }
+// Has reports whether the call is of a play in a language that has a change.
+func (env *Env) Has(c *dialect.Change) bool { return env.Release.Has(c) }
 
 // Spec is what a module takes at one release.
 type Spec struct {
@@ -39,13 +31,13 @@ func (s *Spec) Param(name string) *Param {
 
 // change is what a release made other.
 type change struct {
-	since Release
+	since *dialect.Change
 	do    func(*Spec)
 }
 
 // From says what parameters and rules are since a release; that a parameter came or went is said by its tag. What the function is given is
 // its own, but for lists within.
-func From(since Release, do func(*Spec)) Option {
+func From(since *dialect.Change, do func(*Spec)) Option {
 	return func(m *Module) { m.changes = append(m.changes, change{since, do}) }
 }
 
@@ -58,19 +50,15 @@ func (m *Module) spec(r Release) Spec {
 	}
 	s.Params = slices.DeleteFunc(slices.Clone(s.Params), func(p Param) bool { return !p.takenAt(r) })
 	for _, c := range m.changes {
-		if r.Since(c.since) {
+		if r.Has(c.since) {
 			c.do(&s)
 		}
 	}
 	for i := range s.Params {
-		s.Params[i].Extra = s.Params[i].Extra || !r.Since(s.Params[i].Since)
+		s.Params[i].Extra = s.Params[i].Extra || s.Params[i].Since > r
 	}
 	return s
 }
 
-// takenAt tells that a module takes the parameter at a release. What came with 2.15 to 2.18 is taken at 2.14 too, and what went with them as well.
-func (p *Param) takenAt(r Release) bool {
-	came := p.Since < Release219 || r.Since(p.Since)
-	gone := p.Until != "" && r.Since(p.Until)
-	return came && !gone
-}
+// takenAt reports whether a module takes the parameter at a release.
+func (p *Param) takenAt(r Release) bool { return r.Takes(p.Since, p.Until) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -238,8 +239,8 @@ func TestSecretsAreToldAt222(t *testing.T) {
 		return Result{Msg: "with " + a.Pass, Failed: true}, nil
 	})
 	for release, want := range map[Release]string{
-		Release221: `{"failed":true,"msg":"with ********","changed":false}`,
-		Release222: `{"failed":true,"msg":"with hush","changed":false,"_ansible_new_secrets":["hush"]}`,
+		dialect.Level221: `{"failed":true,"msg":"with ********","changed":false}`,
+		dialect.Level222: `{"failed":true,"msg":"with hush","changed":false,"_ansible_new_secrets":["hush"]}`,
 	} {
 		res := m.Run(t.Context(), &Env{Release: release}, value.DictOf("password", "hush"))
 		if got := string(value.PlainJSON(res.Dict())); got != want {
@@ -292,12 +293,12 @@ func TestArgumentsOfLevel219(t *testing.T) {
 		{args{"path": "x", "names": args{"a": 1}}, "argument 'names' is of type dict and we were unable to convert to list: <class 'dict'> cannot be converted to a list"},
 		{args{"path": "x", "follow": "maybe"}, "argument 'follow' is of type str and we were unable to convert to bool: The value 'maybe' is not a valid boolean. Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"},
 	} {
-		_, err := m.Parse("probe", dictOf(c.args), Reading{Release: Release219})
+		_, err := m.Parse("probe", dictOf(c.args), Reading{Release: dialect.Level219})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%v:\n got %v\nwant %s", c.args, err, c.want)
 		}
 	}
-	p, err := m.Parse("probe", dictOf(args{"path": "x", "depth": "2.0"}), Reading{Release: Release219})
+	p, err := m.Parse("probe", dictOf(args{"path": "x", "depth": "2.0"}), Reading{Release: dialect.Level219})
 	if err != nil {
 		t.Fatal(err)
 	}

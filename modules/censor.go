@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -73,7 +74,7 @@ func censorText(text string, secrets []string) string {
 
 // Redacts tells that secrets are hidden where results are shown, as from ansible-core 2.22 on: those of arguments stay in them, and are told in
 // result.Marks.Secrets.
-func (e *Env) Redacts() bool { return e.Release.Since(Release222) }
+func (e *Env) Redacts() bool { return e.Release.Has(dialect.SecretsRedacted) }
 
 // discreet is an Env whose warnings do not tell the secrets.
 func (e *Env) discreet(secrets []string) *Env {

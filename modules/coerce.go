@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/dialect"
 	"hark/modules/nss"
 	"hark/modules/py/literal"
 	"hark/modules/py/value"
@@ -25,7 +26,7 @@ func coerce(kind string, v value.Value, r Reading) (value.Value, error) {
 		b, err := Bool(v)
 		return value.Bool(b), err
 	case "int":
-		return toInt(v, r.Release.Since(Release219))
+		return toInt(v, r.Release.Has(dialect.ModuleArguments))
 	case "float":
 		return toFloat(v)
 	case "list":
@@ -56,11 +57,11 @@ func (e *convertError) Error() string { return TypeName(e.v) + " cannot be conve
 func (c *checker) reword(err error) error {
 	e, ok := err.(*convertError)
 	switch {
-	case ok && c.reading.Release.Since(Release219) && e.what == anInt:
+	case ok && c.reading.Release.Has(dialect.ModuleArguments) && e.what == anInt:
 		return fmt.Errorf("%s cannot be converted to %s", `"`+value.PrintedRepr(e.v)+`"`, e.what)
 	case ok && c.text != "":
 		return fmt.Errorf("%s cannot be converted to %s", c.typeName(e.v), e.what)
-	case c.reading.Release.Since(Release219):
+	case c.reading.Release.Has(dialect.ModuleArguments):
 		if text, is := err.(notBool); is {
 			return errors.New(strings.Replace(text.Error(), ".  Valid", ". Valid", 1))
 		}

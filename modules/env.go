@@ -100,6 +100,8 @@ type Place struct {
 	// Root is a directory there, made when it is first needed, or with File the file itself. A path that is not absolute is the playbook's.
 	Root string
 	File bool
+	// Only is the one file of a directory that is brought, "" if only its host knows that: then Tail is how its path ends.
+	Only, Tail string
 	// Archive: Root is brought into a state, as synchronize does, by what Options let change there.
 	Archive bool
 	Options treesync.Options

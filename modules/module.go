@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -235,7 +236,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 	if err != nil {
 		res = resultOf(err)
 	}
-	if crash := (*Crash)(nil); errors.As(err, &crash) && env.Tagged() {
+	if crash := (*Crash)(nil); errors.As(err, &crash) && env.Has(dialect.ModuleMessages) {
 		res.Msg = Uncaught + crash.Raised
 	}
 	if !m.Session {

@@ -3,6 +3,7 @@ package modules
 import (
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/shlex"
 )
 
@@ -44,14 +45,14 @@ func (e *Env) discovers(name string) bool {
 	case "auto", "auto_silent":
 		return true
 	case "auto_legacy", "auto_legacy_silent":
-		return !e.Release.Since(Release221)
+		return !e.Release.Has(dialect.AutoLegacy)
 	}
 	return false
 }
 
 // pythons are the names under which Ansible looks for a Python, in its order: the system's first, from 2.19 on the newest.
 func (e *Env) pythons() []string {
-	if e.Tagged() {
+	if e.Has(dialect.PythonOrder) {
 		return []string{"python3.13", "python3.12", "python3.11", "python3.10", "python3.9", "python3.8", "/usr/bin/python3", "python3"}
 	}
 	return []string{"/usr/bin/python3", "/usr/libexec/platform-python", "python3", "python"}

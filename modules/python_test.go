@@ -1,6 +1,7 @@
 package modules
 
 import (
+	"hark/modules/dialect"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,11 +42,11 @@ func TestPythonIsLookedForAsAnsibleDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e := &Env{Interpreter: "auto_silent", Environ: []string{"PATH=" + dir}, Release: Release219}
+	e := &Env{Interpreter: "auto_silent", Environ: []string{"PATH=" + dir}, Release: dialect.Level219}
 	if got, want := e.Python(), filepath.Join(dir, "python3.12"); got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
-	e.Release, e.Interpreter = Release221, "auto_legacy"
+	e.Release, e.Interpreter = dialect.Level221, "auto_legacy"
 	if got := e.PythonCommand(); len(got) != 1 || got[0] != "auto_legacy" {
 		t.Errorf("auto_legacy is %q", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -141,7 +142,7 @@ func (c *checker) typeName(v value.Value) string {
 
 // kind is how messages name the type of what was given.
 func (c *checker) kind(v value.Value) string {
-	if !c.reading.Release.Since(Release219) {
+	if !c.reading.Release.Has(dialect.ModuleArguments) {
 		return c.typeName(v)
 	}
 	return PlainTypeName(v)

@@ -135,6 +135,10 @@ type Place struct {
 	Root    string `json:"root"`
 	File    bool   `json:"file,omitempty"`
 	Archive bool   `json:"archive,omitempty"`
+	// Only is the one file of a directory that may be uploaded. Without it that is the first which is named and whose
+	// path ends as Tail says.
+	Only string `json:"only,omitempty"`
+	Tail string `json:"tail,omitempty"`
 	// Options, with Archive, bound what the archive may change.
 	Options treesync.Options `json:"options,omitzero"`
 }

@@ -16,18 +16,18 @@ import (
 	"hark/agent/securefile"
 	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/ansible/secrets"
+	"hark/modules/dialect"
 	"hark/modules/mask"
-	"hark/playbook/plan"
 )
 
 // begin is what every command does once its flags are read: it makes the display and says at -v
 // which settings are in force.
 func (a *app) begin(cmd *cobra.Command, verbosity int) error {
-	a.screens.Tagged = levelOf(a).Tagged()
-	if levelOf(a).Since(plan.Level222) {
+	a.screens.Tagged = levelOf(a).Has(dialect.UnwrappedMessages)
+	if levelOf(a).Has(dialect.SecretsRedacted) {
 		a.screens.Hidden = &mask.Masker{}
 	}
-	a.cfg, a.screens.Settings = a.cfg.At(levelOf(a).String()), a.screens.Settings.At(levelOf(a).String())
+	a.cfg, a.screens.Settings = a.cfg.At(levelOf(a)), a.screens.Settings.At(levelOf(a))
 	if a.screens.Tagged {
 		a.cfg = a.cfg.Newer()
 	}

@@ -7,7 +7,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/fleet/bootstrap"
 	"hark/controller/internal/fleet/connections"
-	"hark/playbook/dialect"
+	"hark/modules/dialect"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/vars"

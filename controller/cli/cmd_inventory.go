@@ -11,6 +11,7 @@ import (
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/ui/view"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/inventory"
 )
@@ -106,7 +107,7 @@ func (j *inventoryJob) text(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := inventory.Output{Export: j.export, Vars: j.vars, Extra: p.Extra, Tagged: p.Level.Tagged()}
+	o := inventory.Output{Export: j.export, Vars: j.vars, Extra: p.Extra, Tagged: p.Level.Has(dialect.InventoryJSON)}
 	switch {
 	case j.yaml:
 		o.Format = inventory.YAML

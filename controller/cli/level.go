@@ -46,8 +46,8 @@ func checkLevel(a *app) error {
 	return nil
 }
 
-// has tells that the level has a setting.
+// has reports whether the level has a setting.
 func has(a *app, s config.Setting) bool {
-	is := levelOf(a).String()
-	return is >= s.Since && (s.Until == "" || is < s.Until)
+	is := levelOf(a)
+	return (s.Since == nil || is.Has(s.Since)) && (s.Until == nil || !is.Has(s.Until))
 }

@@ -9,6 +9,7 @@ import (
 	"hark/controller/internal/ansible/secrets"
 	"hark/controller/internal/play/link"
 	"hark/controller/internal/ui/view"
+	"hark/modules/dialect"
 	"hark/playbook/inventory"
 )
 
@@ -48,7 +49,7 @@ func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run,
 		Effective: project.Effective{Settings: a.cfg, Options: o}, Display: a.display, Secrets: kept, Dir: dir, Level: levelOf(a),
 		Agents: p.agentHosts, Warn: p.warnOf,
 	})
-	if err == nil && p.Level.Tagged() {
+	if err == nil && p.Level.Has(dialect.ErrorOrigins) {
 		o.Origin = func(task string, s view.Spot) string { return project.Origin(p.Loader, p.Extra, task, s) }
 	}
 	return p, err

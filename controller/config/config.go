@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"hark/modules/dialect"
 	"hark/playbook/deprecation"
 )
 
@@ -78,9 +79,9 @@ func (c *Config) Newer() *Config {
 	for name, v := range n.values {
 		s := v.Setting
 		switch {
-		case s.Until != "" && v.Origin != "default":
+		case s.Until != nil && v.Origin != "default":
 			n.Gone[name] = v.Origin
-		case s.Newer != "" && v.Origin == "default":
+		case s.Renewed != nil && v.Origin == "default":
 			s.Default = s.Newer
 		default:
 			continue
@@ -95,11 +96,11 @@ func (c *Config) Newer() *Config {
 }
 
 // At is the configuration of a language level: settings that came with a later one have their defaults.
-func (c *Config) At(level string) *Config {
+func (c *Config) At(level dialect.Level) *Config {
 	n := *c
 	n.values = maps.Clone(c.values)
 	for name, v := range n.values {
-		if v.Setting.Since > level && v.Origin != "default" {
+		if v.Setting.Since != nil && !level.Has(v.Setting.Since) && v.Origin != "default" {
 			n.reset(name, v.Setting)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -243,7 +244,7 @@ func TestSettingsOfLaterLevelsDoNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for level, want := range map[string]int{"2.14": 4, "2.19": 4, "2.20": 2, "2.22": 2} {
+	for level, want := range map[dialect.Level]int{dialect.Level214: 4, dialect.Level219: 4, dialect.Level220: 2, dialect.Level222: 2} {
 		if got := c.At(level).Int("callback/default.result_indentation"); got != want {
 			t.Errorf("%s: %d", level, got)
 		}

@@ -3,7 +3,11 @@
 // and belong to package cli. The package decides nothing by a setting.
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"hark/modules/dialect"
+)
 
 // Kind is the type of a setting: how its text is read.
 type Kind int
@@ -34,8 +38,9 @@ type Setting struct {
 	Kind Kind
 	// Default as it would stand in ansible.cfg; "@home" is the value of ANSIBLE_HOME, "@hark" that of HARK_HOME.
 	Default string
-	// Newer is the default at level 2.19 and later, "" for Default.
-	Newer string
+	// Newer is the default since the change Renewed, "" for Default.
+	Newer   string
+	Renewed *dialect.Change
 	// NoDefault: without a value the setting is None.
 	NoDefault bool
 	// Env are environment variables, the last one that is set wins; Keys are entries of ansible.cfg likewise.
@@ -45,10 +50,10 @@ type Setting struct {
 	Choices []string
 	// Plugin is whose setting it is in Ansible ("callback/default"), "" for a general one.
 	Plugin string
-	// Since is the language level that has it, "" for every one: at others it does nothing and is not shown.
-	Since string
-	// Until is the language level from which on it does nothing and is not shown, "" for none.
-	Until string
+	// Since is the change that brought it, nil for one that every level has: before, it does nothing and is not shown.
+	Since *dialect.Change
+	// Until is the change with which it went, nil for none: it does nothing and is not shown.
+	Until *dialect.Change
 	// Flag is the flag of the command line that overrides it.
 	Flag string
 	Doc  string

@@ -1,5 +1,7 @@
 package config
 
+import "hark/modules/dialect"
+
 // callbackSettings are those of the views.
 func callbackSettings() []Setting {
 	const screen = "callback/default"
@@ -18,11 +20,11 @@ func callbackSettings() []Setting {
 			Plugin: screen, Doc: "How results are printed."},
 		{Name: "pretty_results", Kind: Bool, NoDefault: true, Env: names("ANSIBLE_CALLBACK_FORMAT_PRETTY"), Keys: keys("defaults.callback_format_pretty"),
 			Plugin: screen, Doc: "Print results over several lines, for people; by default so with YAML and not with JSON."},
-		{Name: "result_indentation", Kind: Int, Default: "4", Since: "2.20", Env: names("ANSIBLE_CALLBACK_RESULT_INDENTATION"), Keys: keys("defaults.callback_result_indentation"),
+		{Name: "result_indentation", Kind: Int, Default: "4", Since: dialect.ViewIndent, Env: names("ANSIBLE_CALLBACK_RESULT_INDENTATION"), Keys: keys("defaults.callback_result_indentation"),
 			Plugin: screen, Doc: "Blanks by which results of several lines are indented."},
-		{Name: "result_yaml_line_width", Default: "default", Since: "2.21", Env: names("ANSIBLE_CALLBACK_YAML_LINE_WIDTH"), Keys: keys("defaults.callback_result_yaml_line_width"),
+		{Name: "result_yaml_line_width", Default: "default", Since: dialect.ViewOptions, Env: names("ANSIBLE_CALLBACK_YAML_LINE_WIDTH"), Keys: keys("defaults.callback_result_yaml_line_width"),
 			Choices: names("default", "no-break", "terminal-width"), Plugin: screen, Doc: "Where lines of results in YAML are broken; by default after 80 characters."},
-		{Name: "display_included_hosts", Kind: Bool, Default: "true", Since: "2.21", Env: names("ANSIBLE_DISPLAY_INCLUDED_HOSTS"), Keys: keys("defaults.display_included_hosts"),
+		{Name: "display_included_hosts", Kind: Bool, Default: "true", Since: dialect.ViewOptions, Env: names("ANSIBLE_DISPLAY_INCLUDED_HOSTS"), Keys: keys("defaults.display_included_hosts"),
 			Plugin: screen, Doc: "Show what was included for which hosts."},
 		{Name: "display_skipped_hosts", Kind: Bool, Default: "true", Env: names("ANSIBLE_DISPLAY_SKIPPED_HOSTS"), Keys: keys("defaults.display_skipped_hosts"),
 			Plugin: screen, Doc: "Show hosts that skip a task."},

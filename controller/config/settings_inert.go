@@ -1,5 +1,7 @@
 package config
 
+import "hark/modules/dialect"
+
 // inertSettings are known, so that nobody is warned of them, and change nothing in hark; some are for modules in Python.
 func inertSettings() []Setting {
 	return []Setting{
@@ -103,7 +105,7 @@ func inertSettings() []Setting {
 			Doc: "A detail of connections to network devices."},
 		{Name: "PYTHON_MODULE_RLIMIT_NOFILE", Default: "0", Env: names("ANSIBLE_PYTHON_MODULE_RLIMIT_NOFILE"), Keys: keys("defaults.python_module_rlimit_nofile"),
 			Doc: "Open files of Python modules."},
-		{Name: "STRING_CONVERSION_ACTION", Default: "warn", Until: "2.19", Env: names("ANSIBLE_STRING_CONVERSION_ACTION"), Keys: keys("defaults.string_conversion_action"),
+		{Name: "STRING_CONVERSION_ACTION", Default: "warn", Until: dialect.SettingsGone, Env: names("ANSIBLE_STRING_CONVERSION_ACTION"), Keys: keys("defaults.string_conversion_action"),
 			Doc: "What to do when a text argument is given something else."},
 		{Name: "STRING_TYPE_FILTERS", Kind: List, Default: "string, to_json, to_nice_json, to_yaml, to_nice_yaml, ppretty, json", Env: names("ANSIBLE_STRING_TYPE_FILTERS"), Keys: keys("jinja2.dont_type_filters"),
 			Doc: "Filters whose results stay text."},

@@ -1,5 +1,7 @@
 package config
 
+import "hark/modules/dialect"
+
 // inventorySettings are about hosts, groups and their variables.
 func inventorySettings() []Setting {
 	return []Setting{
@@ -13,7 +15,7 @@ func inventorySettings() []Setting {
 			Doc: "The kinds of inventories that are tried, in order."},
 		{Name: "INVENTORY_EXPORT", Kind: Bool, Default: "false", Env: names("ANSIBLE_INVENTORY_EXPORT"), Keys: keys("inventory.export"),
 			Doc: "Print inventories in their own form instead of as plays see them."},
-		{Name: "INVENTORY_IGNORE_EXTS", Kind: List, Default: ".pyc, .pyo, .swp, .bak, ~, .rpm, .md, .txt, .rst, .orig, .ini, .cfg, .retry", Newer: ".pyc, .pyo, .swp, .bak, ~, .rpm, .md, .txt, .rst, .orig, .cfg, .retry", Env: names("ANSIBLE_INVENTORY_IGNORE"), Keys: keys("defaults.inventory_ignore_extensions", "inventory.ignore_extensions"),
+		{Name: "INVENTORY_IGNORE_EXTS", Kind: List, Default: ".pyc, .pyo, .swp, .bak, ~, .rpm, .md, .txt, .rst, .orig, .ini, .cfg, .retry", Renewed: dialect.IniInventories, Newer: ".pyc, .pyo, .swp, .bak, ~, .rpm, .md, .txt, .rst, .orig, .cfg, .retry", Env: names("ANSIBLE_INVENTORY_IGNORE"), Keys: keys("defaults.inventory_ignore_extensions", "inventory.ignore_extensions"),
 			Doc: "Files with these endings are left out of inventory directories."},
 		{Name: "INVENTORY_IGNORE_PATTERNS", Kind: List, Env: names("ANSIBLE_INVENTORY_IGNORE_REGEX"), Keys: keys("defaults.inventory_ignore_patterns", "inventory.ignore_patterns"),
 			Doc: "Files that match these expressions are left out of inventory directories."},

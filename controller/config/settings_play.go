@@ -1,5 +1,7 @@
 package config
 
+import "hark/modules/dialect"
+
 // playSettings are about how plays run.
 func playSettings() []Setting {
 	return []Setting{
@@ -33,7 +35,7 @@ func playSettings() []Setting {
 			Doc: "Show differences as with --diff."},
 		{Name: "DUPLICATE_YAML_DICT_KEY", Default: "warn", Env: names("ANSIBLE_DUPLICATE_YAML_DICT_KEY"), Keys: keys("defaults.duplicate_dict_key"), Choices: names("error", "warn", "ignore"),
 			Doc: "What to do about a key that stands twice in a mapping."},
-		{Name: "ALLOW_BROKEN_CONDITIONALS", Kind: Bool, Default: "false", Since: "2.19", Env: names("ANSIBLE_ALLOW_BROKEN_CONDITIONALS"), Keys: keys("defaults.allow_broken_conditionals"),
+		{Name: "ALLOW_BROKEN_CONDITIONALS", Kind: Bool, Default: "false", Since: dialect.BoolConditions, Env: names("ANSIBLE_ALLOW_BROKEN_CONDITIONALS"), Keys: keys("defaults.allow_broken_conditionals"),
 			Doc: "Conditions may give something else than a bool."},
 		{Name: "ENABLE_TASK_DEBUGGER", Kind: Bool, Default: "false", Env: names("ANSIBLE_ENABLE_TASK_DEBUGGER"), Keys: keys("defaults.enable_task_debugger"),
 			Doc: "Start the debugger when a task fails."},
@@ -95,13 +97,13 @@ func factSettings() []Setting {
 			Doc: "What the names of the cache's files start with."},
 		{Name: "CACHE_PLUGIN_TIMEOUT", Kind: Int, Default: "86400", Env: names("ANSIBLE_CACHE_PLUGIN_TIMEOUT"), Keys: keys("defaults.fact_caching_timeout"),
 			Doc: "Seconds after which cached facts are too old; 0 is never."},
-		{Name: "DEFAULT_FACT_PATH", NoDefault: true, Until: "2.19", Env: names("ANSIBLE_FACT_PATH"), Keys: keys("defaults.fact_path"),
+		{Name: "DEFAULT_FACT_PATH", NoDefault: true, Until: dialect.SettingsGone, Env: names("ANSIBLE_FACT_PATH"), Keys: keys("defaults.fact_path"),
 			Doc: "Directory of local facts on the targets."},
 		{Name: "DEFAULT_GATHERING", Default: "implicit", Env: names("ANSIBLE_GATHERING"), Keys: keys("defaults.gathering"), Choices: names("implicit", "explicit", "smart"),
 			Doc: "When facts are gathered: implicit, explicit or smart."},
-		{Name: "DEFAULT_GATHER_SUBSET", Kind: List, NoDefault: true, Until: "2.19", Env: names("ANSIBLE_GATHER_SUBSET"), Keys: keys("defaults.gather_subset"),
+		{Name: "DEFAULT_GATHER_SUBSET", Kind: List, NoDefault: true, Until: dialect.SettingsGone, Env: names("ANSIBLE_GATHER_SUBSET"), Keys: keys("defaults.gather_subset"),
 			Doc: "Which facts are gathered."},
-		{Name: "DEFAULT_GATHER_TIMEOUT", Kind: Int, NoDefault: true, Until: "2.19", Env: names("ANSIBLE_GATHER_TIMEOUT"), Keys: keys("defaults.gather_timeout"),
+		{Name: "DEFAULT_GATHER_TIMEOUT", Kind: Int, NoDefault: true, Until: dialect.SettingsGone, Env: names("ANSIBLE_GATHER_TIMEOUT"), Keys: keys("defaults.gather_timeout"),
 			Doc: "Seconds that a fact may take."},
 		{Name: "FACTS_MODULES", Kind: List, Default: "smart", Env: names("ANSIBLE_FACTS_MODULES"), Keys: keys("defaults.facts_modules"),
 			Doc: "The modules that gather facts."},

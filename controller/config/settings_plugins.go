@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"hark/playbook/dialect"
+	"hark/modules/dialect"
 )
 
 // of makes settings those of a plug-in.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"hark/playbook/dialect"
+	"hark/modules/dialect"
 )
 
 // Variables are the variables of hosts that count more than what a setting of a plug-in says; the last of them that is set counts most.

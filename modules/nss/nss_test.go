@@ -158,18 +158,44 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 	}
 }
 
-// TestADirectoryThatHangsIsGivenUp, and said of.
+// TestADirectoryThatHangsIsGivenUp, and said of: nobody knows whether it has the name. getent is a process that does not end.
 func TestADirectoryThatHangsIsGivenUp(t *testing.T) {
-	s := &system{root: t.TempDir(), getent: func(ctx context.Context, _ ...string) ([]byte, int, error) {
-		until, ok := ctx.Deadline()
-		if !ok || time.Until(until) > patience {
-			t.Error("it would be waited for without end")
-		}
-		return nil, 0, context.DeadlineExceeded
-	}}
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "getent"), []byte("#!/bin/sh\nexec sleep 600\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	s := &system{root: t.TempDir(), limit: 50 * time.Millisecond}
 	put(t, s, "/etc/nsswitch.conf", ldapSwitch)
-	if _, err := s.userNamed("x"); err == nil || errors.Is(err, ErrUnknown) {
-		t.Errorf("%v: nobody knows whether there is one", err)
+	begun := time.Now()
+	_, err1 := s.userNamed("x")
+	_, err2 := s.groupOf(5)
+	_, err3 := s.groupsOf(&User{Name: "x"})
+	for _, err := range []error{err1, err2, err3} {
+		if err == nil || errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "did not answer within 10 seconds") {
+			t.Errorf("%v", err)
+		}
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// TestGetentIsTheOneOfThePath, and what it says counts.
+func TestGetentIsTheOneOfThePath(t *testing.T) {
+	bin := t.TempDir()
+	script := "#!/bin/sh\ncase \"$*\" in 'passwd ldapu') echo 'ldapu:*:70001:70001:LDAP User:/home/ldapu:/bin/bash' ;; *) exit 2 ;; esac\n"
+	if err := os.WriteFile(filepath.Join(bin, "getent"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	s := &system{root: t.TempDir()}
+	put(t, s, "/etc/nsswitch.conf", ldapSwitch)
+	if u, err := s.userNamed("ldapu"); err != nil || u.UID != 70001 {
+		t.Errorf("%+v, %v", u, err)
+	}
+	if _, err := s.userNamed("nobodyatall"); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
 	}
 }
 

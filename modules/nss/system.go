@@ -4,6 +4,7 @@ package nss
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -22,6 +23,8 @@ type system struct {
 	root string
 	// getent runs the program, nil is the machine's own.
 	getent func(ctx context.Context, words ...string) (out []byte, code int, err error)
+	// limit is how long getent may take, 0 is patience.
+	limit time.Duration
 
 	mu     sync.Mutex
 	people map[int]*User  // what directories said of ids, nil for none; guarded by mu
@@ -255,7 +258,7 @@ func (s *system) asks(database string, all bool) bool {
 
 // run runs getent. A program that is not there is exec.ErrNotFound.
 func (s *system) run(what string, words ...string) (out []byte, code int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(s.limit, patience))
 	defer cancel()
 	do := s.getent
 	if do == nil {

@@ -17,19 +17,19 @@ var layers = []struct {
 	room    string
 	imports []string
 }{
-	{"modules/py", []string{"modules/py"}},                                          // docs/decisions/0005
-	{"modules/internal/host", []string{"modules"}},                                  // docs/decisions/0014
-	{"modules/nss", nil},                                                            // docs/decisions/0028
-	{"modules/internal", []string{"modules/internal", "modules/py", "modules/nss"}}, // docs/decisions/0016
-	{"modules/mask", []string{"modules/py"}},                                        // docs/decisions/0023
+	{"modules/py", []string{"modules/py"}},         // docs/decisions/0005
+	{"modules/dialect", []string{"modules/py"}},    // docs/decisions/0026
+	{"modules/internal/host", []string{"modules"}}, // docs/decisions/0014
+	{"modules/nss", nil},                           // docs/decisions/0028
+	{"modules/internal", []string{"modules/internal", "modules/dialect", "modules/py", "modules/nss"}}, // docs/decisions/0016
+	{"modules/mask", []string{"modules/py"}},                                                           // docs/decisions/0023
 	{"modules/modtest", []string{"modules"}},
 	{"modules/all", []string{"modules"}},
 	{"modules", []string{"modules"}},
-	{"playbook/dialect", []string{"modules/py"}}, // docs/decisions/0026
-	{"playbook/jinja", []string{"playbook/jinja", "playbook/dialect", "modules/py", "modules/nss", "modules/mask"}},
-	{"playbook/plan", []string{"playbook/dialect", "modules/py"}},
+	{"playbook/jinja", []string{"playbook/jinja", "modules/dialect", "modules/py", "modules/nss", "modules/mask"}},
+	{"playbook/plan", []string{"modules/dialect", "modules/py"}},
 	{"playbook", []string{"modules", "playbook"}},
-	{"agent", []string{"modules", "playbook/dialect", "playbook/plan", "playbook/jinja", "playbook/vars", "agent"}},
+	{"agent", []string{"modules", "playbook/plan", "playbook/jinja", "playbook/vars", "agent"}},
 	{"controller/internal/play/strategy", []string{"playbook/plan"}}, // docs/decisions/0015
 	{"controller", []string{"modules", "playbook", "agent", "controller"}},
 	{"packaging", []string{"modules", "playbook", "agent", "controller", "packaging"}},

@@ -86,6 +86,9 @@ func TestUploadsStayInTheirPlace(t *testing.T) {
 					dests = append(dests, token+rel)
 				}
 			}
+			if !flat { // no other file than the one that was asked for
+				dests = append(dests, own+"/other", own+"/etc/cron.d/x", own+s.dir+"/source-db1", own+s.dir+"/source-"+taken+"/x")
+			}
 			if flat { // whatever is in the directory that the file goes to
 				dests = append(dests, own+"/site.yml", own+"/group_vars/all.yml", own+"/kept/db1")
 			}

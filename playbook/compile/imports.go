@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/deprecation"
 	"hark/playbook/jinja/templar"
@@ -109,7 +110,7 @@ func undefinedPath(l *syntax.Loader, o *object, err error) error {
 func (p *Play) importedFile(t *task, in within) (string, error) {
 	name, err := p.text(t.o.include.file, t.o)
 	if err != nil {
-		if templar.IsUndefined(err) && p.project.cfg.Level.Tagged() {
+		if templar.IsUndefined(err) && p.project.cfg.Level.Has(dialect.PlaybookWords) {
 			return "", undefinedPath(p.project.loader, t.o, err)
 		}
 		if templar.IsUndefined(err) {
@@ -171,7 +172,7 @@ func (p *Play) includingDirs(o *object) ([]string, error) {
 
 // oldInclude is the action include: an import if its name is constant, everything around it static and it has no loop.
 func (p *Play) oldInclude(t *task, in within) ([]item, error) {
-	if p.project.cfg.Level.Tagged() {
+	if p.project.cfg.Level.Has(dialect.IncludeGone) {
 		gone := p.project.loader.Errorf(t.o.place, "The 'ansible.builtin.include' action plugin has been removed. Use include_tasks or import_tasks "+
 			"instead. This feature was removed from ansible-core in a release after 2023-05-16.")
 		gone.General = true
@@ -211,7 +212,7 @@ type roleArgs struct {
 
 // roleArgs reads the arguments of a role include; args are rendered when the include is dynamic and about to be done.
 func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
-	a := &roleArgs{allowDuplicates: true, validate: true, rescuable: p.project.cfg.Level.Since(plan.Level221)}
+	a := &roleArgs{allowDuplicates: true, validate: true, rescuable: p.project.cfg.Level.Has(dialect.RescuableRoles)}
 	for _, key := range []string{"name", "role"} {
 		if v, ok := args.Get(key); ok && a.name == "" {
 			a.name, _ = value.Text(v)

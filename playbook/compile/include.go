@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/roles"
@@ -79,7 +80,7 @@ func (u *Unit) Include(ctx context.Context, step plan.ID, call Call, index int) 
 	}
 	err = in.emit(step.Under(index))
 	var ours *Error
-	if u.play.project.cfg.Level.Tagged() && errors.As(err, &ours) { // in 2.14 a tag that cannot be rendered ends the run
+	if u.play.project.cfg.Level.Has(dialect.LostInclude) && errors.As(err, &ours) { // in 2.14 a tag that cannot be rendered ends the run
 		err = &IncludeError{Reason: ours.Msg, Told: true, Text: ours.Error()}
 	}
 	return in.out, err
@@ -194,10 +195,10 @@ func (in *inclusion) file() error {
 	var missing *syntax.NotFoundError
 	if errors.As(err, &missing) {
 		text := "Could not find or access '" + file + "' on the Ansible Controller"
-		if p.project.cfg.Level.Since(plan.Level221) {
+		if p.project.cfg.Level.Has(dialect.IncludeLost) {
 			return &IncludeError{Reason: missing.Error()}
 		}
-		if p.project.cfg.Level.Tagged() {
+		if p.project.cfg.Level.Has(dialect.LostInclude) {
 			return &IncludeError{Told: true, Reason: text + ": Unable to retrieve file contents.\n" + text + ".\n" +
 				"If you are using a module and expect the file to exist on the remote, see the remote_src option: [Errno 2] No such file or directory: '" + file + "'"}
 		}
@@ -243,13 +244,13 @@ func (in *inclusion) role() error {
 	var missing *missingRole
 	if errors.As(err, &missing) && missing.task == t {
 		reason := err.Error()
-		if cfg.Level.Tagged() {
+		if cfg.Level.Has(dialect.LostInclude) {
 			reason, _, _ = strings.Cut(reason, "\n")
 		}
 		switch {
 		case args.rescuable:
 			return &IncludeError{Reason: err.Error()}
-		case cfg.Level.Since(plan.Level221):
+		case cfg.Level.Has(dialect.IncludeFrom):
 			return &syntax.Error{Msg: "Could not include role: " + reason + "\n\nCould not include role.\n\n<<< caused by >>>\n\n" + err.Error()}
 		}
 		return &IncludeError{Reason: reason, Told: true, Text: err.Error()}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -123,7 +124,7 @@ func (p *Play) readVarsFiles() (missing, err error) {
 			}
 		} else {
 			vf.Vars = plan.Dict{Dict: d}
-			if !found && !p.project.cfg.Level.Tagged() {
+			if !found && !p.project.cfg.Level.Has(dialect.VarsFilesAbsent) {
 				absent = append(absent, missingVarsFile(entry))
 			}
 		}
@@ -134,7 +135,7 @@ func (p *Play) readVarsFiles() (missing, err error) {
 
 // strangeName is what is said of the name of a file that is no text.
 func (p *Play) strangeName(entry int, name value.Value) error {
-	if !p.project.cfg.Level.Tagged() {
+	if !p.project.cfg.Level.Has(dialect.VarsFilesWords) {
 		return &Error{Msg: "Invalid vars_files entry found: " + value.Printed(name) + "\n" +
 			"vars_files entries should be either a string type or a list of string types after template expansion", Place: p.self.attrs["vars_files"].Place}
 	}
@@ -177,7 +178,7 @@ func (p *Play) constant(name value.Value) bool {
 
 // skipped warns of an entry of vars_files that has to wait for a host's variables, as ansible-core 2.19 does.
 func (p *Play) skipped(entry int, err error) {
-	if p.project.cfg.Level.Tagged() && templar.IsUndefined(err) {
+	if p.project.cfg.Level.Has(dialect.VarsFilesWords) && templar.IsUndefined(err) {
 		at := p.project.loader.FindItem("vars_files", entry, p.self.place)
 		p.project.warn("%s", p.project.loader.Errorf(at, "skipping vars_files item due to an undefined variable").Msg)
 	}
@@ -225,7 +226,7 @@ func (p *Project) VarsFile(path string) (*value.Dict, error) {
 	var out *value.Dict
 	for i, item := range items(v) {
 		d, ok := item.(*value.Dict)
-		if !ok && p.cfg.Level.Tagged() {
+		if !ok && p.cfg.Level.Has(dialect.VarsFilesWords) {
 			return nil, strangeVars(p.loader, path, n, i)
 		}
 		if !ok {
@@ -258,7 +259,7 @@ func (p *Play) render(ctx context.Context, t *templar.Templar, name string) (val
 	}
 	out, err := t.Template(ctx, v)
 	switch {
-	case err != nil && p.project.cfg.Level.Tagged():
+	case err != nil && p.project.cfg.Level.Has(dialect.PlayNames):
 		place := p.self.place
 		if at := p.self.attrs[name].Place; at.Line > 0 {
 			place = at

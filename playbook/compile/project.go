@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/deprecation"
 	"hark/playbook/foreign"
@@ -148,7 +149,7 @@ func (p *Project) importPlaybook(im *syntax.Import, path string, depth int) ([]*
 
 // importedPlaybook is the playbook that an import names. The tagged language wants its other templates to be renderable too.
 func (p *Project) importedPlaybook(im *syntax.Import, top *Play) (string, error) {
-	tagged := p.cfg.Level.Tagged()
+	tagged := p.cfg.Level.Has(dialect.PlayNames)
 	title := im.Attrs["name"]
 	if text, ok := value.Text(title.Value); ok && tagged {
 		if _, err := top.text(text, nil); err != nil {

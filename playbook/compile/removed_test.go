@@ -16,7 +16,7 @@ func TestTheRemovedIncludeIsNoErrorOfTheParser(t *testing.T) {
 	if err := os.WriteFile(site, []byte("- hosts: all\n  tasks:\n    - include: more.yml\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p := New(&syntax.Loader{Tagged: true}, Config{Level: plan.Level219})
+	p := New(&syntax.Loader{Level: plan.Level219}, Config{Level: plan.Level219})
 	var err *syntax.Error
 	if _, got := p.Playbook(site); !errors.As(got, &err) || !err.General {
 		t.Errorf("%#v", got)

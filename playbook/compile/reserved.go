@@ -4,13 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/vars"
 )
 
 // warnReserved warns of variables of the play that have a reserved name. In the tagged language each task warns of the others that it sees.
 func (p *Play) warnReserved(ctx context.Context) {
-	if !p.project.cfg.Level.Tagged() {
+	if !p.project.cfg.Level.Has(dialect.ReservedNames) {
 		names := slices.DeleteFunc(vars.NewScope(nil, p.shared(), vars.Step{}).Names(ctx), func(name string) bool { return !vars.IsReserved(name) })
 		slices.Sort(names)
 		for _, name := range names {

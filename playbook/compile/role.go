@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -107,7 +108,7 @@ func (e *missingRole) Unwrap() error { return e.err }
 func (p *Play) noRole(c roleCall, err error) error {
 	place, text := c.entry.Place, err.Error()
 	var unfound *roles.NotFoundError
-	if p.project.cfg.Level.Since(plan.Level221) && errors.As(err, &unfound) {
+	if p.project.cfg.Level.Has(dialect.RoleWords) && errors.As(err, &unfound) {
 		text = "The role '" + unfound.Name + "' was not found in: " + strings.Join(unfound.Searched, ":")
 	}
 	if c.task != nil {
@@ -155,10 +156,10 @@ func (p *Play) readRole(r *role, c roleCall) error {
 	var errs []error
 	note := func(err error) {
 		var noFile *roles.NoFileError
-		if errors.As(err, &noFile) && noFile.NoDir && !p.project.cfg.Level.Since(plan.Level221) {
+		if errors.As(err, &noFile) && noFile.NoDir && !p.project.cfg.Level.Has(dialect.RoleDirectories) {
 			return
 		}
-		if !c.included || !p.project.cfg.Level.Since(plan.Level221) || !errors.As(err, &noFile) {
+		if !c.included || !p.project.cfg.Level.Has(dialect.RescuableRoles) || !errors.As(err, &noFile) {
 			err = p.at(c.entry.Place, err)
 		}
 		errs = append(errs, err)
@@ -270,7 +271,7 @@ func (r *role) allVars(chain []*role, merge bool) *value.Dict {
 		out = vars.Combine(out, parent.vars, merge)
 		out = vars.Combine(out, parent.roleVars, merge)
 	}
-	if r.play.project.cfg.Level.Tagged() {
+	if r.play.project.cfg.Level.Has(dialect.RoleVarsOwn) {
 		return vars.Combine(vars.Combine(out, r.exported(merge), merge), r.vars, merge)
 	}
 	for _, d := range r.allDeps() {
@@ -283,7 +284,7 @@ func (r *role) allVars(chain []*role, merge bool) *value.Dict {
 // exported are the vars of a role that the rest of the play sees. Since ansible-core 2.15 these are those of its files, and not those of the
 // entry or import that names it.
 func (r *role) exported(merge bool) *value.Dict {
-	if !r.play.project.cfg.Level.Tagged() {
+	if !r.play.project.cfg.Level.Has(dialect.RoleVarsOwn) {
 		return r.allVars(nil, merge)
 	}
 	var out *value.Dict

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
@@ -218,7 +219,7 @@ func (w *survey) name(name string) {
 	case "groups":
 		w.observes = true
 	case "_task":
-		if w.c.play.project.cfg.Level.Since(plan.Level221) {
+		if w.c.play.project.cfg.Level.Has(dialect.RegisterMap) {
 			w.controllers(name)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package level knows the language levels: how one is chosen, and what differs between them. It decides nothing in the language: where
-// something differs, the package asks the plan's level, and the table here tells people.
+// Package level chooses the language level of a run, and writes the page for people about what differs between levels. What differs is in
+// modules/dialect.
 package level
 
 import (

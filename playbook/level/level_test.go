@@ -30,24 +30,6 @@ func TestPageIsFresh(t *testing.T) {
 	}
 }
 
-func TestRowsAreWhole(t *testing.T) {
-	seen := map[string]bool{}
-	for _, r := range Table() {
-		if r.ID == "" || seen[r.ID] {
-			t.Errorf("the id %q is missing or there twice", r.ID)
-		}
-		seen[r.ID] = true
-		if r.What == "" || r.After == "" || !strings.HasPrefix(r.Since, "2.") {
-			t.Errorf("%s: something is missing", r.ID)
-		}
-		if r.Built() {
-			if _, err := os.Stat(filepath.Join("..", "..", r.Where)); err != nil {
-				t.Errorf("%s: %v", r.ID, err)
-			}
-		}
-	}
-}
-
 func TestLevelsOfReleases(t *testing.T) {
 	for version, want := range map[string]plan.Level{
 		"2.14.18": plan.Level214, "2.18.0": plan.Level214, "2.19.0b1": plan.Level219, "2.20.4": plan.Level220, "2.21.0rc1": plan.Level221,

@@ -1,8 +1,12 @@
 package level
 
-import "strings"
+import (
+	"strings"
 
-const pageHead = `<!-- Made from playbook/level/table.go: go test ./playbook/level -update -->
+	"hark/modules/dialect"
+)
+
+const pageHead = `<!-- Made from modules/dialect: go test ./playbook/level -update -->
 
 # What differs between language levels
 
@@ -15,7 +19,7 @@ later ones beside 2.19.11 and 2.22.0b2 under the same Python. 2.20 and 2.21 coul
 // Page is docs/levels.md.
 func Page() string {
 	var built, open strings.Builder
-	for _, r := range Table() {
+	for _, r := range dialect.Changes() {
 		b := &open
 		if r.Built() {
 			b = &built

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
-	"hark/playbook/dialect"
 )
 
 // What a host gets of a plan is cut to what its own steps are made of: of steps that the controller evaluates their place alone, of

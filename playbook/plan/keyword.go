@@ -3,8 +3,8 @@ package plan
 import (
 	"sync"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
-	"hark/playbook/dialect"
 )
 
 // Keyword is a word of the language of playbooks: a row of the one table from which all go that know keywords. A new one is a row, and
@@ -16,8 +16,8 @@ type Keyword struct {
 	// On is where it may stand.
 	On Where
 	Is Isa
-	// Since is the first level that has it.
-	Since Level
+	// Since is the change that brought it, nil for one that all levels have.
+	Since *dialect.Change
 	// Inherit is how it joins what it inherits.
 	Inherit Inheritance
 	// Stage is when it counts.

@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"hark/modules/dialect"
 	"hark/modules/py/value"
-	"hark/playbook/dialect"
 )
 
 // keywords is the table. What Ansible's classes say of each is in keywordtest/keywords.txt, and tests hold the table to it.
@@ -63,7 +63,7 @@ var keywords = []Keyword{
 		Setting: "DEFAULT_BECOME_EXE", Doc: "The program that changes the user.", One: func(s *Step) *Expr { return &s.BecomeExe }},
 
 	{Name: "hosts", On: OnPlay, Is: IsList, Stage: AtPlay, Doc: "The hosts of the play, as a pattern."},
-	{Name: "validate_argspec", On: OnPlay, Is: IsText, Stage: AtPlay, Since: Level220, Doc: "The argument spec that the play's variables are checked against; of ansible-core 2.20."},
+	{Name: "validate_argspec", On: OnPlay, Is: IsText, Stage: AtPlay, Since: dialect.PlayArgumentSpec, Doc: "The argument spec that the play's variables are checked against; of ansible-core 2.20."},
 	{Name: "gather_facts", On: OnPlay, Is: IsBool, Stage: AtPlay, Doc: "Gather facts before the play's first task."},
 	{Name: "gather_subset", On: OnPlay, Is: IsList, Stage: AtPlay, Setting: "DEFAULT_GATHER_SUBSET", Doc: "Which facts are gathered."},
 	{Name: "gather_timeout", On: OnPlay, Is: IsInt, Stage: AtPlay, Setting: "DEFAULT_GATHER_TIMEOUT", Doc: "Seconds that a fact may take."},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 )
@@ -15,7 +16,7 @@ func (r *reader) action(o object, t *Task, keywords wordSet) (key string, ok boo
 	if !ok {
 		return "", false
 	}
-	if n := o.n.Get("args"); n != nil && r.g.Loader.Tagged && !argsTagged(r, o, n) {
+	if n := o.n.Get("args"); n != nil && r.g.Loader.Level.Has(dialect.ArgsMapping) && !argsTagged(r, o, n) {
 		return "", false
 	}
 	form := r.form(o, found)
@@ -239,7 +240,7 @@ func (r *reader) keyValues(o object, text string, free bool) (*value.Dict, bool)
 
 // unsplit says that arguments in one text cannot be split.
 func unsplit(r *reader, o object, err error) {
-	if r.g.Loader.Tagged {
+	if r.g.Loader.Level.Has(dialect.PlaybookWords) {
 		r.failAt(o.at, "Error loading tasks: %s", strings.TrimSpace(err.Error()))
 		return
 	}

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/ident"
 	"hark/modules/py/value"
-	"hark/playbook/plan"
 )
 
 // object is a mapping being read: what it may hold and what was found.
@@ -26,7 +26,7 @@ func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 		}
 		if !known[key] || r.g.Loader.lacks(key) {
 			at := o.at
-			if r.g.Loader.Tagged {
+			if r.g.Loader.Level.Has(dialect.PlaybookWords) {
 				at = placeOf(at.File, kn)
 			}
 			r.failAt(at, "'%s' is not a valid attribute for a %s", key, o.what)
@@ -38,7 +38,7 @@ func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 }
 
 func (r *reader) attr(o object, out Attrs, key string, v *Node) {
-	if key == "register" && r.g.Loader.Level.Since(plan.Level221) {
+	if key == "register" && r.g.Loader.Level.Has(dialect.RegisterMap) {
 		if bad := badNames(v); bad != nil {
 			r.errs = append(r.errs, badRegister(r.g.Loader, bad.Value, r.place(bad)))
 		}
@@ -49,7 +49,7 @@ func (r *reader) attr(o object, out Attrs, key string, v *Node) {
 			return
 		}
 	}
-	if name, ok := value.Text(v.Value); key == "register" && ok && r.g.Loader.Tagged && !ident.Jinja(name) {
+	if name, ok := value.Text(v.Value); key == "register" && ok && r.g.Loader.Level.Has(dialect.RegisterNames) && !ident.Jinja(name) {
 		r.errs = append(r.errs, badRegister(r.g.Loader, v.Value, r.place(v)))
 		return
 	}
@@ -98,7 +98,7 @@ func (r *reader) vars(o object) *value.Dict {
 	case value.None:
 		return value.NewDict()
 	case *value.List:
-		if r.g.Loader.Tagged {
+		if r.g.Loader.Level.Has(dialect.VarsLists) {
 			break
 		}
 		all := value.NewDict()
@@ -113,7 +113,7 @@ func (r *reader) vars(o object) *value.Dict {
 		}
 		return all
 	}
-	if r.g.Loader.Tagged {
+	if r.g.Loader.Level.Has(dialect.VarsLists) {
 		r.fail(n, "Vars in a %s must be specified as a dictionary.", o.what)
 		return nil
 	}
@@ -129,9 +129,9 @@ func (r *reader) variableNames(o object, n *Node, d *value.Dict) {
 	for i, k := range d.Keys() {
 		s, ok := value.Text(k)
 		switch {
-		case r.g.Loader.Tagged && !(ok && ident.Jinja(s)):
+		case r.g.Loader.Level.Has(dialect.VariableNames) && !(ok && ident.Jinja(s)):
 			r.errs = append(r.errs, badVariable(r.g.Loader, k, r.place(n.Keys[i])))
-		case !r.g.Loader.Tagged && !(ok && ident.Python(s)):
+		case !r.g.Loader.Level.Has(dialect.VariableNames) && !(ok && ident.Python(s)):
 			r.fail(n, "Invalid variable name in vars specified for %s: '%s' is not a valid variable name", o.what, value.Printed(k))
 		}
 	}
@@ -193,7 +193,7 @@ func (l *Loader) warnOfTags(tags []value.Value, at Place) {
 			reserved = append(reserved, said)
 		}
 	}
-	if len(reserved) > 0 && l.Level.Since(plan.Level220) {
+	if len(reserved) > 0 && l.Level.Has(dialect.ReservedTags) {
 		l.warn("Found reserved tagnames in tags: [%s], we do not recommend doing this as it might give unexpected results\n%s",
 			strings.Join(reserved, ", "), Origin(at, l.text(at.File, false)))
 	}

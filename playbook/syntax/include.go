@@ -3,8 +3,8 @@ package syntax
 import (
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
-	"hark/playbook/plan"
 )
 
 // roleFrom are the arguments of role includes that name a file.
@@ -61,7 +61,7 @@ func (r *reader) checkRoleFile(o object, t *Task) {
 		return
 	}
 	known := roleFileArgs
-	if r.g.Loader.Level.Since(plan.Level221) {
+	if r.g.Loader.Level.Has(dialect.RescuableRoles) {
 		known = rescuableArgs
 	}
 	if bad := badArgs(t.Args, known); bad != "" {

@@ -35,7 +35,7 @@ func keywordsOn(on plan.Where) wordSet {
 // lacks tells the keywords that the language of the loader's files does not have yet.
 func (l *Loader) lacks(name string) bool {
 	k, ok := plan.KeywordNamed(name)
-	return ok && !l.Level.Since(k.Since)
+	return ok && k.Since != nil && !l.Level.Has(k.Since)
 }
 
 // isText tells the keywords that are refused early when they are given a list or a mapping.

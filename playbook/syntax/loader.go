@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/deprecation"
 	"hark/playbook/jinja/pyyaml"
@@ -28,10 +29,6 @@ type Loader struct {
 	Deprecate func(deprecation.Notice)
 	// Duplicates says what keys that stand twice in a mapping give: "warn" (or ""), "error", "ignore".
 	Duplicates string
-	// Tagged tells errors in the words of ansible-core 2.19.
-	Tagged bool
-	// Brief tells of files that are not there in one line, as ansible-core 2.21 does.
-	Brief bool
 	// Level is the language, of which keywords and what register takes depend.
 	Level plan.Level
 	// ReadFile reads files; nil is os.ReadFile.
@@ -59,7 +56,7 @@ func (l *Loader) read(file string) (data []byte, vaulted bool, err error) {
 	data, err = read(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, false, &NotFoundError{File: file, tagged: l.Tagged, brief: l.Brief}
+		return nil, false, &NotFoundError{File: file, tagged: l.Level.Has(dialect.PlaybookWords), brief: l.Level.Has(dialect.BriefFiles)}
 	case err != nil:
 		return nil, false, &Error{Msg: fmt.Sprintf("an error occurred while trying to read the file '%s': %s", file, reason(err))}
 	case !vault.IsEncrypted(data):
@@ -68,7 +65,7 @@ func (l *Loader) read(file string) (data []byte, vaulted bool, err error) {
 	}
 	l.keep(file, nil)
 	data, err = l.Secrets.Decrypt(data, file)
-	return data, true, vault.Worded(err, l.Tagged)
+	return data, true, vault.Worded(err, l.Level.Has(dialect.PlaybookWords))
 }
 
 // reason words an error of the system as Python does.
@@ -210,7 +207,7 @@ func (l *Loader) syntaxError(name string, jsonErr, yamlErr error, vaulted bool) 
 		return yamlErr
 	}
 	e := &Error{Place: Place{name, pe.Mark.Line, pe.Mark.Column}}
-	if l.Tagged {
+	if l.Level.Has(dialect.PlaybookWords) {
 		e.Msg, e.Place = taggedSyntax(pe, e.Place, l.text(name, vaulted))
 		return e
 	}
@@ -235,7 +232,7 @@ func (l *Loader) text(name string, vaulted bool) []byte {
 
 // Errorf is an error at a place of a file that was read before, with the excerpt that Ansible shows.
 func (l *Loader) Errorf(p Place, format string, a ...any) *Error {
-	if l.Tagged && p.Line > 0 {
+	if l.Level.Has(dialect.PlaybookWords) && p.Line > 0 {
 		return &Error{Msg: fmt.Sprintf(format, a...) + "\n" + Origin(p, l.text(p.File, false)), Place: p}
 	}
 	return &Error{Msg: fmt.Sprintf(format, a...), Place: p, Detail: Explain(p, l.text(p.File, false))}
@@ -243,7 +240,7 @@ func (l *Loader) Errorf(p Place, format string, a ...any) *Error {
 
 // deprecated tells of something that ansible-core 2.23 will not have any more.
 func (l *Loader) deprecated(at Place, msg, help string) {
-	if l.Tagged && l.Deprecate != nil {
+	if l.Level.Has(dialect.ArgsMapping) && l.Deprecate != nil {
 		l.Deprecate(deprecation.Notice{Text: msg, Version: "2.23", Collection: "ansible.builtin", Help: help, Origin: Origin(at, l.text(at.File, false))})
 	}
 }

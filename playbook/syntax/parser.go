@@ -3,6 +3,7 @@ package syntax
 import (
 	"slices"
 
+	"hark/modules/dialect"
 	"hark/modules/py/cwd"
 	"hark/modules/py/value"
 )
@@ -122,7 +123,7 @@ func (r *reader) failAt(p Place, format string, a ...any) *Error {
 
 // class is Python's class of a value of a file.
 func (g *Grammar) class(v value.Value) string {
-	if !g.Loader.Tagged {
+	if !g.Loader.Level.Has(dialect.PlaybookWords) {
 		return Class(v)
 	}
 	switch v.(type) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -108,7 +109,7 @@ func (r *reader) section(o object, key string) []Entry {
 }
 
 func (r *reader) hosts(n *Node, at Place) {
-	if n == nil && r.g.Loader.Tagged {
+	if n == nil && r.g.Loader.Level.Has(dialect.PlaybookWords) {
 		r.failAt(at, "The field 'hosts' is required but was not set.")
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"hark/modules/dialect"
 	"hark/modules/py/datetime"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
@@ -22,7 +23,7 @@ func (l *Loader) options(name string) pyyaml.Options {
 		if l.Duplicates == "error" {
 			return errors.New(msg)
 		}
-		if l.Tagged {
+		if l.Level.Has(dialect.PlaybookWords) {
 			found := l.Errorf(Place{name, key.Mark.Line, key.Mark.Column}, "Found duplicate mapping key %s.", value.ReprText(value.Printed(key.Value)))
 			msg = found.Msg + "\n\nUsing last defined value only."
 		}

@@ -3,6 +3,7 @@ package syntax
 import (
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -86,7 +87,7 @@ func (r *reader) unknownKeyword(o object, key string) {
 		return
 	}
 	const advice = "\nThis error can be suppressed as a warning using the \"invalid_task_attribute_failed\" configuration"
-	if r.g.Loader.Tagged {
+	if r.g.Loader.Level.Has(dialect.PlaybookWords) {
 		r.failAt(placeOf(o.at.File, keyIn(o.n, key)), "'%s' is not a valid attribute for a %s"+advice, key, o.what)
 		return
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
-	"hark/playbook/dialect"
 	"hark/playbook/plan"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
-	"hark/playbook/dialect"
 	"hark/playbook/plan"
 )
 
@@ -38,7 +38,7 @@ func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 		}
 		if !containsText(names, name) {
 			own := "hostvars['" + name + "']"
-			if h.f.Templates.Tagged() {
+			if h.f.Templates.Has(dialect.HostvarsLazy) {
 				return value.UndefinedHint(own), true, nil
 			}
 			return value.UndefinedName(own), true, nil
@@ -50,7 +50,7 @@ func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 // Keys are the hosts of the inventory, and localhost in any case, but not in the tagged language.
 func (h *hostvars) Keys() ([]value.Value, error) {
 	names, err := h.f.hostnames(h.ctx)
-	if err != nil || h.f.Templates.Tagged() || containsText(names, "localhost") {
+	if err != nil || h.f.Templates.Has(dialect.HostvarsLazy) || containsText(names, "localhost") {
 		return names, err
 	}
 	return append(slices.Clone(names), value.Str("localhost")), nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -275,7 +276,7 @@ func (f *Step) ownVariable(ctx context.Context, delegated bool, name string) (va
 	switch {
 	case err == nil:
 		return v, nil
-	case f.Templates.Tagged():
+	case f.Templates.Has(dialect.HostvarsLazy):
 		return templar.Undefined(err), nil
 	case templar.IsUndefined(err):
 		return raw, nil // hostvars renders what it can

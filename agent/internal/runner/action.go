@@ -7,6 +7,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules/connection"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/plan"
@@ -38,7 +39,7 @@ func (c *caller) act(ctx context.Context) (*result.Result, error) {
 	if res == nil {
 		return final(failure("internal error: the action plug-in gave something that is not a result")), nil
 	}
-	if c.e.tagged() {
+	if c.e.has(dialect.TextWarnings) {
 		textWarnings(res)
 	}
 	if !made.Invocation && made.Verbosity < 3 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"hark/playbook/dialect"
+	"hark/modules/dialect"
 	"hark/playbook/jinja/templar"
 )
 

@@ -10,6 +10,7 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 )
@@ -60,7 +61,7 @@ func (c *caller) background() bool { return c.f.async > 0 && !c.f.check }
 
 // tooLate is the result of a call that took longer than its timeout. It names what could not be ended.
 func (c *caller) tooLate(res *result.Result) *result.Result {
-	if c.e.tagged() {
+	if c.e.has(dialect.TimedOut) {
 		return c.e.timedOut(c.f.timeout)
 	}
 	msg := fmt.Sprintf("The %s action failed to execute in the expected time frame (%d) and was terminated", c.e.s.Written, c.f.timeout)
@@ -115,7 +116,7 @@ func (c *caller) dispatch(ctx context.Context) (*result.Result, error) {
 		return nil, c.e.check(ctx, err)
 	}
 	if c.f.async > 0 && c.mod.Session {
-		r := modules.Failure(modules.NoAsync(c.e.s.Written, c.e.tagged()))
+		r := modules.Failure(modules.NoAsync(c.e.s.Written, c.e.has(dialect.AsyncWords)))
 		r.Marks.FailedBy = ""
 		return final(resultOf(nil, r)), nil
 	}
@@ -254,7 +255,7 @@ func (c *caller) inSession(ctx context.Context, env *call.Env, args *value.Dict)
 	}
 	why, where, placed := strings.Cut(r.Msg, "\nOrigin: ")
 	switch {
-	case r.Raised && placed && c.e.tagged():
+	case r.Raised && placed && c.e.has(dialect.FailureCauses):
 		return nil, &fault{text: why, links: []link{{msg: why, spot: spot{file: strings.TrimRight(where, "\n")}}}}
 	case r.Raised:
 		return nil, c.e.check(ctx, &fault{text: r.Msg})

@@ -15,9 +15,9 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
-	"hark/playbook/dialect"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )

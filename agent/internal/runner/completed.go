@@ -7,9 +7,9 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
-	"hark/playbook/plan"
 )
 
 // completed adds to what a module returned that ran on a host what Ansible adds.
@@ -30,11 +30,11 @@ func (c *caller) completed(ctx context.Context, res *result.Result) *result.Resu
 			res.Delete(value.Str(name))
 		}
 	}
-	if c.e.tagged() {
+	if c.e.has(dialect.TextWarnings) {
 		textWarnings(res)
 	}
 	byAction := c.blame.staged || c.mod.Has(modules.IsAction) && res.FailedBy != "Module"
-	res.Parsed = c.e.since(plan.Level221) && !byAction
+	res.Parsed = c.e.has(dialect.SkippedResults) && !byAction
 	c.onTerminal(ctx, res)
 	toEnd(res.Dict, last)
 	return res

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -14,7 +15,7 @@ type description struct {
 
 func (t *task) described() *value.Dict {
 	out := description{t.s, t.f, t.name}.dict()
-	if t.s.Register != "" && t.base.since(plan.Level221) {
+	if t.s.Register != "" && t.base.has(dialect.FailedResult) {
 		registers := value.NewDict()
 		registers.Set(t.s.Register, value.Str("_task.polymorphic_result"))
 		out.Set("register", registers)

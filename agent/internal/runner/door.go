@@ -9,6 +9,7 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/treesync"
 	"hark/playbook/jinja/templar"
@@ -47,7 +48,7 @@ func (d *door) env(c wire.Call, w way, title string) (*call.Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	env.Env.Native = e.g.play.Native || e.tagged()
+	env.Env.Native = e.g.play.Native || e.has(dialect.SetFactText)
 	env.Env.NamesVariable = e.g.play.Level.NamesVariable
 	env.Env.User, env.Env.Task = c.User.User, title
 	env.Env.Source, env.Env.Tree, env.Env.Place = d.source, d.tree, e.files().place
@@ -95,7 +96,7 @@ func (d *door) files() []string {
 // render renders a text of the task's for a module. At level 2.19 only a list takes the place of what is asserted.
 func (d *door) render(ctx context.Context, text value.Value) (value.Value, error) {
 	v, err := d.e.tpl.Template(ctx, text)
-	if d.e.tagged() && slices.Contains(d.mod.Unrendered, "that") {
+	if d.e.has(dialect.DebugVar) && slices.Contains(d.mod.Unrendered, "that") {
 		if _, isList := v.(*value.List); err != nil || !isList || !templar.AllTemplate(value.Printed(text)) {
 			return text, nil
 		}
@@ -106,11 +107,11 @@ func (d *door) render(ctx context.Context, text value.Value) (value.Value, error
 // evaluate evaluates an expression for a module. At level 2.14 one that may be none stays a text, braces and all, as in Ansible.
 func (d *door) evaluate(ctx context.Context, expr value.Value) (value.Value, error) {
 	text, _ := value.Text(expr)
-	if d.e.tagged() && !templar.Trusted(expr) {
+	if d.e.has(dialect.TrustedTemplates) && !templar.Trusted(expr) {
 		return d.blame.untrusted(text)
 	}
 	v, err := d.e.tpl.Template(ctx, templar.Braced(expr))
-	if d.e.tagged() && err != nil {
+	if d.e.has(dialect.DebugVar) && err != nil {
 		return d.blame.looked(ctx, expr, err)
 	}
 	if err != nil {

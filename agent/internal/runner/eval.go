@@ -6,6 +6,7 @@ import (
 
 	"hark/agent/internal/hostvars"
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/jinja/templar"
@@ -151,7 +152,7 @@ func (e *eval) check(ctx context.Context, err error) error {
 	if f, ok := err.(*fault); ok {
 		return f
 	}
-	if e.tagged() {
+	if e.has(dialect.FailureCauses) {
 		return taskFault(err, linksOf(err)...)
 	}
 	return &fault{text: err.Error(), kind: errorKind(err), class: templar.QualifiedClass(err)}
@@ -195,7 +196,7 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 		return f.text
 	}
 	between := "\n\n"
-	if e.tagged() {
+	if e.has(dialect.ErrorOrigins) {
 		between = "\n"
 	}
 	if where := e.far.step().Where(ctx); where != "" {
@@ -208,7 +209,7 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 func (e *eval) failed(ctx context.Context, f *fault) *result.Result {
 	res := result.New()
 	res.Set("failed", value.Bool(true))
-	if e.tagged() {
+	if e.has(dialect.FailureCauses) {
 		res.Set("changed", value.Bool(false))
 		f.tell(res)
 		return res

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/plan"
@@ -36,16 +37,16 @@ func (x *execution) run(ctx context.Context) (*result.Result, error) {
 		if x.t.loopErr != nil {
 			return nil, x.t.loopErr
 		}
-		if x.e.tagged() {
+		if x.e.has(dialect.FailureCauses) {
 			return nil, x.e.within("when", x.ofCondition(f, refused))
 		}
 		return nil, &fault{text: f.text, place: true}
 	}
 	if !ok {
 		res := skippedResult(x.f)
-		if x.e.tagged() {
+		if x.e.has(dialect.FalseCondition) {
 			res.Set("false_condition", refused)
-			if x.e.since(plan.Level221) {
+			if x.e.has(dialect.SkippedResults) {
 				res.Set("failed", value.Bool(false))
 				x.record(res)
 			}
@@ -112,7 +113,7 @@ func (x *execution) caller() *caller {
 	return &caller{
 		way: way{x.e, x.f}, mod: t.mod, name: t.name, title: t.title(), sight: x.sight, baton: x.baton, blame: &blame{e: x.e}, tell: x.progress,
 		// Before ansible-core 2.21 the items of a registered loop keep their invocation, and so does ansible_failed_result.
-		invocation: t.loop && len(x.e.s.Registers()) > 0 && !x.e.since(plan.Level221) || t.rescued && !x.e.since(plan.Level221) || x.e.g.play.Invocation,
+		invocation: t.loop && len(x.e.s.Registers()) > 0 && !x.e.has(dialect.SkippedResults) || t.rescued && !x.e.has(dialect.FailedResult) || x.e.g.play.Invocation,
 	}
 }
 
@@ -128,7 +129,7 @@ func (t *tries) sleep(ctx context.Context, d time.Duration) error { return t.x.e
 // exhausted says nothing of why the task has failed since ansible-core 2.21.
 func (t *tries) exhausted(res *result.Result) {
 	res.Set("failed", value.Bool(true))
-	if t.x.e.since(plan.Level221) {
+	if t.x.e.has(dialect.RetriesLeft) {
 		say(res)
 	}
 }
@@ -137,7 +138,7 @@ func (t *tries) exhausted(res *result.Result) {
 func (t *tries) again(res *result.Result, n, most int64) {
 	res.Retried = result.Yes
 	res.Set("retries", value.Int(most))
-	if t.x.e.since(plan.Level221) {
+	if t.x.e.has(dialect.RetriesLeft) {
 		n++ // it tells of the attempt to come
 		res.Set("attempts", value.Int(n))
 	}
@@ -157,8 +158,10 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	if x.f.check && x.f.async > 0 {
 		x.e.g.checked.note(res)
 	}
-	if x.e.tagged() {
+	if x.e.has(dialect.JobBools) {
 		jobState(res)
+	}
+	if x.e.has(dialect.DiffHeader) {
 		titled(res, x.f.args)
 	}
 	res.NoLog = result.FlagOf(x.f.noLog || res.NoLog.On())
@@ -176,7 +179,7 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 		res.Set("attempts", value.Int(n))
 	}
 	switch {
-	case !x.e.tagged():
+	case !x.e.has(dialect.FailureCauses):
 		res.FailedBy = ""
 	case res.Failed():
 		t.blame.tell(res, x.f.args)
@@ -184,7 +187,7 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	if !res.Has("changed") {
 		res.Set("changed", value.Bool(false))
 	}
-	if msg, ok := res.Get("msg"); ok && value.IsNone(msg) && x.e.since(plan.Level221) {
+	if msg, ok := res.Get("msg"); ok && value.IsNone(msg) && x.e.has(dialect.NullMsg) {
 		res.Delete(value.Str("msg"))
 	}
 	x.record(res)
@@ -222,7 +225,7 @@ func (x *execution) finish(ctx context.Context, res *result.Result) error {
 
 // progress tells of a job that is awaited, and then, with last, of its end.
 func (x *execution) progress(res *result.Result, last bool) {
-	if x.e.tagged() {
+	if x.e.has(dialect.JobBools) {
 		jobState(res)
 	}
 	x.e.notices.confide(res)

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/foreign"
 	"hark/modules/py/shlex"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/plan"
 )
 
 // What failed modules and actions say at the level of ansible-core 2.19, where it is not what they said before.
@@ -29,7 +29,7 @@ type blame struct {
 // caused notes the fault of what a module had rendered, with what it is about.
 func (b *blame) caused(err error, about spot) error {
 	f, ok := err.(*fault)
-	if !ok || !b.e.tagged() {
+	if !ok || !b.e.has(dialect.FailureCauses) {
 		return err
 	}
 	b.cause = f
@@ -93,7 +93,7 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 		say(res, task, link{msg: "Action failed."}, link{msg: "Unknown error."})
 		res.Set("msg", value.UnsafeStr("Task failed: Action failed: Unknown error."))
 		why, _, _ := strings.Cut(res.Text("message"), "\nOrigin: ")
-		if b.e.since(plan.Level221) {
+		if b.e.has(dialect.RemoteSrcHint) {
 			why = strings.TrimSuffix(why, "\n"+remoteSrc)
 		}
 		res.Set("message", value.UnsafeStr(why))
@@ -135,7 +135,7 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 			say(res, task, link{msg: res.FailedBy + " failed."}, link{msg: msg}, link{msg: res.Cause})
 			res.Cause = ""
 		}
-		if b.e.since(plan.Level221) {
+		if b.e.has(dialect.CommandWords) {
 			reword(res, msg)
 		}
 		if spec, _ := args.Get("argument_spec"); args.Has("validate_args_context") && spec != nil { // of a role or a play, which stands nowhere

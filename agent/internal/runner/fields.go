@@ -3,8 +3,8 @@ package runner
 import (
 	"context"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
-	"hark/playbook/dialect"
 	"hark/playbook/plan"
 )
 
@@ -107,7 +107,7 @@ func (e *eval) rawFields() *fields {
 // asWritten is a keyword of failures before it is rendered: a text is true, and since ansible-core 2.21 false.
 func asWritten(x plan.Expr, l plan.Level) bool {
 	_, isBool := x.V.(value.Bool)
-	return value.IsTrue(x.V) && (isBool || !l.Since(plan.Level221))
+	return value.IsTrue(x.V) && (isBool || !l.Has(dialect.IgnoreAsWritten))
 }
 
 // context renders the keywords that are known before the conditions are judged. Its error matters only if they hold.

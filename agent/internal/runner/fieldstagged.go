@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/plan"
@@ -71,7 +72,7 @@ func (rd *reader) overlayTagged(out, d *value.Dict) {
 // includeFault is the fault of the file of an include that cannot be rendered.
 func (e *eval) includeFault(err error, file value.Value) error {
 	f, ok := err.(*fault)
-	if !ok || !e.tagged() {
+	if !ok || !e.has(dialect.KeywordWords) {
 		return err
 	}
 	name := "_raw_params"

@@ -57,7 +57,9 @@ func (f files) tree(ctx context.Context, name string, q treesync.Query) (*treesy
 
 // place names a place on the controller to which the step's uploads may go.
 func (f files) place(ctx context.Context, p modules.Place) (string, error) {
-	a, err := f.g.line.ask(ctx, wire.Ask{Kind: wire.AskPlace, Step: f.id, Place: &wire.Place{Root: p.Root, File: p.File, Archive: p.Archive, Options: p.Options}})
+	a, err := f.g.line.ask(ctx, wire.Ask{Kind: wire.AskPlace, Step: f.id, Place: &wire.Place{
+		Root: p.Root, File: p.File, Archive: p.Archive, Only: p.Only, Tail: p.Tail, Options: p.Options,
+	}})
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"hark/agent/internal/hostvars"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/mask"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
@@ -64,7 +65,7 @@ func newGround(cfg Config, p *plan.Plan, start wire.Start) *ground {
 	g.held.withhold(p.Play.Withheld)
 	g.held.withhold(start.Vars.Withheld)
 	g.templates = g.options()
-	if p.Play.Level.Since(plan.Level222) {
+	if p.Play.Level.Has(dialect.SecretsRedacted) {
 		if g.hidden = cfg.Hidden; g.hidden == nil {
 			g.hidden = &mask.Masker{}
 		}
@@ -104,15 +105,7 @@ func (g *ground) options() templar.Options {
 }
 
 // engine is that of the play's language.
-func (g *ground) engine() *templar.Engine {
-	switch l := g.play.Level; {
-	case l.Since(plan.Level222):
-		return g.cfg.Engine.Hiding()
-	case l.Tagged():
-		return g.cfg.Engine.Tagged()
-	}
-	return g.cfg.Engine
-}
+func (g *ground) engine() *templar.Engine { return g.cfg.Engine.At(g.play.Level) }
 
 // outside is the session as the world beyond the host is seen from it; lookup runs the lookups of what the host's own variables say there.
 func (g *ground) outside(lookup templar.LookupFunc) hostvars.Session {

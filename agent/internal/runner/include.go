@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/plan"
@@ -86,15 +87,15 @@ func (r *walk) notIncluded(ctx context.Context, t *task, res *result.Result, a w
 		return failed, errors.New(a.Err)
 	}
 	shown := result.New()
-	if t.base.tagged() {
+	if t.base.has(dialect.LostInclude) {
 		shown.Set("changed", value.Bool(false))
-		if file, ok := res.Get("include"); ok && !t.base.since(plan.Level221) {
+		if file, ok := res.Get("include"); ok && !t.base.has(dialect.IncludeResults) {
 			shown.Set("include", file)
 		}
 		say(shown) // nothing: the controller tells of it
 	}
 	shown.Set("failed", value.Bool(true))
-	if t.base.since(plan.Level221) {
+	if t.base.has(dialect.IncludeLost) {
 		unfound(shown, a.Err)
 	} else {
 		shown.Set("reason", value.UnsafeStr(a.Err))

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/jinja/templar"
@@ -124,7 +125,7 @@ func (t *task) includedFiles() []wire.Included {
 			continue
 		}
 		in := wire.Included{Path: inc.fragment.Path, Index: inc.fragment.Index}
-		if in.Path == "" && t.base.tagged() {
+		if in.Path == "" && t.base.has(dialect.IncludeRoleShown) {
 			in.Path = inc.call.Args.Text("name")
 		}
 		if in.Path == "" {

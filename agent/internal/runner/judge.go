@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/plan"
@@ -26,7 +27,7 @@ func (j judge) holds(ctx context.Context, conds []plan.Expr) (bool, error) {
 
 // repeats tells that the module may be called again. In the tagged language retries alone says so.
 func (j judge) repeats() bool {
-	return len(j.e.s.Until) > 0 || j.e.tagged() && !j.e.s.Retries.IsZero()
+	return len(j.e.s.Until) > 0 || j.e.has(dialect.RetriesAlone) && !j.e.s.Retries.IsZero()
 }
 
 // attempts is how often it may be called.
@@ -63,7 +64,7 @@ func (j judge) redefine(ctx context.Context, res *result.Result) error {
 	if len(j.e.s.ChangedWhen) > 0 {
 		if ok, err = j.holds(ctx, j.e.s.ChangedWhen); err == nil {
 			res.Set("changed", value.Bool(ok))
-			if j.e.since(plan.Level221) {
+			if j.e.has(dialect.ChangedWhen) {
 				res.Set(name, value.Bool(ok))
 			}
 			j.sight.register(j.e.s, res)
@@ -82,7 +83,7 @@ func (j judge) redefine(ctx context.Context, res *result.Result) error {
 	if errors.As(err, &f) {
 		res.Set("failed", value.Bool(true))
 		res.Set(name, value.UnsafeStr(f.text))
-		if j.e.since(plan.Level221) {
+		if j.e.has(dialect.JudgedFailed) {
 			j.tell(res, append([]link{ofKeyword(strings.TrimSuffix(name, "_result"), f)}, f.links...)...)
 			return nil
 		}
@@ -98,7 +99,7 @@ func (j judge) redefine(ctx context.Context, res *result.Result) error {
 
 // suppress puts what failed_when decides in the place of why the module has failed.
 func (j judge) suppress(res *result.Result, failed bool) {
-	if !j.e.tagged() {
+	if !j.e.has(dialect.SuppressedException) {
 		return
 	}
 	had := res.Failed()
@@ -106,7 +107,7 @@ func (j judge) suppress(res *result.Result, failed bool) {
 		res.Delete(value.Str("exception"))
 		res.Set("failed_when_suppressed_exception", value.UnsafeStr("(traceback unavailable)"))
 	}
-	if failed && j.e.since(plan.Level221) {
+	if failed && j.e.has(dialect.FailedWhen) {
 		if !had {
 			res.FailedBy = "Action"
 		}
@@ -121,7 +122,7 @@ func (j judge) tell(res *result.Result, why ...link) {
 
 // fill says in the msg of a failed result why it failed, if its module has said nothing there.
 func (j judge) fill(res *result.Result) {
-	if msg, _ := res.Get("msg"); value.IsTrue(msg) || !res.Failed() || res.Events == nil || len(res.Events.Items) == 0 || !j.e.since(plan.Level221) {
+	if msg, _ := res.Get("msg"); value.IsTrue(msg) || !res.Failed() || res.Events == nil || len(res.Events.Items) == 0 || !j.e.has(dialect.FailedWhen) {
 		return
 	}
 	var links []link
@@ -150,7 +151,7 @@ func ofKeyword(keyword string, f *fault) link {
 // within is a fault with what is said around it; other errors stay as they are.
 func (e *eval) within(keyword string, err error) error {
 	var f *fault
-	if !e.since(plan.Level221) || !errors.As(err, &f) {
+	if !e.has(dialect.WhenFailed) || !errors.As(err, &f) {
 		return err
 	}
 	return f.under(ofKeyword(keyword, f))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -112,7 +113,7 @@ func (l *lateVars) fault(ctx context.Context, e *eval, vf plan.VarsFile, err err
 			entry = value.PrintedRepr(value.KindStr.Texts(vf.Names))
 		}
 		text = "an undefined variable was found when attempting to template the vars_files item '" + entry + "'"
-		if e.tagged() {
+		if e.has(dialect.VarsFilesWords) {
 			text += ": " + f.text
 		}
 	}

@@ -3,10 +3,10 @@ package runner
 import (
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/plan"
 )
 
 // link is one of the errors that led to a failure, as ansible-core 2.19 tells of it.
@@ -55,11 +55,8 @@ func helpOf(err error) string {
 	return ""
 }
 
-// tagged tells that the play is in the language of ansible-core 2.19.
-func (e *eval) tagged() bool { return e.g.play.Level.Tagged() }
-
-// since tells that the play is in the language of a release of ansible-core, or of a later one.
-func (e *eval) since(release plan.Level) bool { return e.g.play.Level.Since(release) }
+// has reports whether the play is in a language that has a change.
+func (e *eval) has(c *dialect.Change) bool { return e.g.play.Level.Has(c) }
 
 // taskFault is the fault that links lead to.
 func taskFault(err error, links ...link) *fault {
@@ -126,7 +123,7 @@ func (l link) event() *value.Dict {
 
 // withoutEvents is a result as playbooks see it, without the keys that are for the screen.
 func (t *task) withoutEvents(res *result.Result) *value.Dict {
-	if !t.base.tagged() {
+	if !t.base.has(dialect.FailureCauses) {
 		return res.Whole()
 	}
 	out := *res
@@ -140,8 +137,8 @@ func (t *task) withoutEvents(res *result.Result) *value.Dict {
 
 // traced gives a failed result the key by which playbooks of the tagged language know one.
 func (t *task) traced(res *result.Result) {
-	silent := t.base.since(plan.Level221) && res.Events != nil && len(res.Events.Items) == 0
-	if t.base.tagged() && !res.Has("exception") && res.Failed() && !silent {
+	silent := t.base.has(dialect.RetriesLeft) && res.Events != nil && len(res.Events.Items) == 0
+	if t.base.has(dialect.ResultException) && !res.Has("exception") && res.Failed() && !silent {
 		res.Set("exception", value.UnsafeStr("(traceback unavailable)"))
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
-	"hark/playbook/plan"
 )
 
 // loop does a task for each of the items of its loop.
@@ -63,7 +63,7 @@ func (l *loop) warnOfTaken() {
 	const help = "You should set the `loop_var` value in the `loop_control` option for the task to something else to avoid variable collisions " +
 		"and unexpected behavior."
 	msg := "The loop variable " + value.ReprText(name) + " is already in use."
-	if !t.base.tagged() {
+	if !t.base.has(dialect.LoopWords) {
 		t.g.line.warn(t.id, t.shownName()+": "+msg+" "+help)
 		return
 	}
@@ -84,7 +84,7 @@ func (l *loop) run(ctx context.Context) (*result.Result, error) {
 	if l.c, err = newControl(ctx, t.base); err != nil {
 		return nil, err
 	}
-	if t.base.since(plan.Level222) {
+	if t.base.has(dialect.LoopNames) {
 		l.warnOfNames(ctx)
 	} else if _, taken, err := t.base.scope.Raw(ctx, l.c.loopVar); err == nil && taken {
 		l.warnOfTaken()
@@ -101,8 +101,10 @@ func (l *loop) run(ctx context.Context) (*result.Result, error) {
 	}
 	anyIgnored := slices.ContainsFunc(results, func(r *result.Result) bool { return r.Ignored.On() })
 	sum, ignored := sumUp(results, t.f.ignoreErrors)
-	if t.base.since(plan.Level221) {
+	if t.base.has(dialect.IgnoredItems) {
 		ignored = anyIgnored
+	}
+	if t.base.has(dialect.SkippedResults) {
 		sparse(sum)
 	}
 	t.f.ignoreErrors = ignored
@@ -158,9 +160,9 @@ func (l *loop) item(ctx context.Context, i int, before *sight, b *baton) *itemRe
 	r := &itemResult{x: x}
 	r.res, r.err = x.run(ctx)
 	var f *fault
-	if errors.As(r.err, &f) && (f.unexpected() || x.e.tagged()) { // Ansible's own errors end the loop, Python's the item
+	if errors.As(r.err, &f) && (f.unexpected() || x.e.has(dialect.ItemFaults)) { // Ansible's own errors end the loop, Python's the item
 		r.res, r.err = x.e.failed(ctx, f), nil
-		if x.e.since(plan.Level221) {
+		if x.e.has(dialect.RegisterMap) {
 			x.record(r.res)
 		}
 	}
@@ -189,12 +191,12 @@ func (l *loop) tell(ctx context.Context, r *itemResult) error {
 		if err = x.e.check(ctx, err); !errors.As(err, &f) || f.kind != "AnsibleUndefinedVariable" {
 			return err
 		}
-		if x.e.since(plan.Level221) {
+		if x.e.has(dialect.LabelWarns) {
 			return l.unlabelled(r, f)
 		}
 		res.Set("failed", value.Bool(true))
 		res.Set("msg", value.UnsafeStr("Failed to template loop_control.label: "+f.text))
-		if x.e.tagged() {
+		if x.e.has(dialect.FailureCauses) {
 			say(res) // it has no event of its own
 		}
 	} else {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 )
@@ -40,7 +41,7 @@ func (l looped) items(ctx context.Context) ([]value.Value, error) {
 		return nil, err
 	}
 	list, ok := v.(*value.List)
-	if !ok && l.e.tagged() && l.e.s.Loop.With == "" {
+	if !ok && l.e.has(dialect.LoopWords) && l.e.s.Loop.With == "" {
 		at := spot{key: "loop", value: true}
 		if written, isText := value.Text(l.e.s.Loop.Over.V); isText {
 			at = spot{text: written}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -91,7 +92,7 @@ func (r *walk) roleName(s *plan.Step) string {
 func (r *walk) metaEffect(action string) flow {
 	switch action {
 	case "end_host", "end_play", "end_batch":
-		if r.at.failing() && !r.play.Level.Tagged() {
+		if r.at.failing() && !r.play.Level.Has(dialect.EndHostStatus) {
 			return leaveFailed
 		}
 		return leave

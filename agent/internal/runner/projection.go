@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/jinja/templar"
@@ -201,7 +202,7 @@ func projections(s *plan.Step) *value.Dict {
 // cleaned is a result as it is registered. Since ansible-core 2.21 that of an include does not say what was included.
 func cleaned(e *eval, res *result.Result) *value.Dict {
 	out := res.Clean()
-	if e.s.Kind == plan.Include && e.since(plan.Level221) {
+	if e.s.Kind == plan.Include && e.has(dialect.IncludeResults) {
 		uninclude(out)
 		results, _ := out.Get("results")
 		if list, ok := results.(*value.List); ok {

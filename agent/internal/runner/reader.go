@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -146,7 +147,7 @@ func (rd *reader) fault(name string, x plan.Expr, err error) error {
 	if !errors.As(err, &f) {
 		return err
 	}
-	if rd.e.tagged() {
+	if rd.e.has(dialect.KeywordWords) {
 		return rd.processing(name, x, f)
 	}
 	switch f.kind {
@@ -177,7 +178,7 @@ func (rd *reader) placed(text, cause string) error {
 // invalid is the fault of a keyword that renders to v, which is none of its kind.
 func (rd *reader) invalid(name string, x plan.Expr, v value.Value, kind, cause string) {
 	raw, _ := value.ToStr(x.V)
-	if rd.e.tagged() {
+	if rd.e.has(dialect.KeywordWords) {
 		msg := "The value " + value.ReprText(value.Printed(v)) + " could not be converted to " + value.ReprText(kind) + "."
 		rd.err = rd.processing(name, x, &fault{text: msg, links: []link{{msg: msg, apart: true, spot: spot{text: raw}}}})
 		return
@@ -299,7 +300,7 @@ func (rd *reader) variables(out, d *value.Dict) {
 		rendered, err := rd.e.tpl.Template(rd.ctx, v)
 		switch {
 		case err == nil:
-			if !rd.e.tagged() || !templar.IsOmit(rendered) {
+			if !rd.e.has(dialect.EnvironmentOmit) || !templar.IsOmit(rendered) {
 				out.SetKey(k, rendered)
 			}
 		case gathering && (strings.Contains(err.Error(), "ansible_env") || strings.Contains(err.Error(), "ansible_facts.env")):
@@ -335,7 +336,7 @@ func (rd *reader) overlay(out, d *value.Dict) {
 	if d.Len() == 0 || rd.err != nil {
 		return
 	}
-	if rd.e.tagged() {
+	if rd.e.has(dialect.KeywordWords) {
 		rd.overlayTagged(out, d)
 		return
 	}
@@ -358,10 +359,10 @@ func (rd *reader) argsFromVariable(out *value.Dict) {
 		rd.err = rd.fault("args", plan.Lit(value.YAMLStr(rd.e.s.ArgsExpr)), err)
 		return
 	}
-	if rd.e.tagged() && rd.e.g.play.InjectFacts {
+	if rd.e.has(dialect.ArgsMapping) && rd.e.g.play.InjectFacts {
 		rd.e.notices.note(link{msg: "Using a template for task args is unsafe in some situations (see " + argsplat + ").", spot: spot{text: rd.e.s.ArgsExpr}}, "")
 	}
-	if rd.e.tagged() && templar.IsOmit(v) {
+	if rd.e.has(dialect.ArgsMapping) && templar.IsOmit(v) {
 		return
 	}
 	d, ok := v.(*value.Dict)
@@ -370,7 +371,7 @@ func (rd *reader) argsFromVariable(out *value.Dict) {
 		rd.err = &fault{text: "invalid or malformed argument: '" + text + "'"}
 		return
 	}
-	if rd.e.g.play.InjectFacts && !rd.e.tagged() {
+	if rd.e.g.play.InjectFacts && !rd.e.has(dialect.ArgsMapping) {
 		rd.e.g.line.warn(rd.e.id, "Using a variable for a task's 'args' is unsafe in some situations (see "+argsplat+")")
 	}
 	d.Each(func(k, v value.Value) bool { return out.SetKey(k, v) })

@@ -3,6 +3,7 @@ package runner
 import (
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/vars"
@@ -10,7 +11,7 @@ import (
 
 // warnOfGiven warns of variables with reserved names that the task is given, as ansible-core does since 2.19; of each layer once.
 func (t *task) warnOfGiven() {
-	if !t.base.tagged() {
+	if !t.base.has(dialect.ReservedNames) {
 		return
 	}
 	for _, layer := range vars.Given(t.g.vars, t.g.shared, vars.StepOf(t.g.roles, t.s)) {
@@ -26,7 +27,7 @@ func (t *task) warnOfGiven() {
 
 // warnOfSet warns of reserved names that the task makes variables of.
 func (t *task) warnOfSet(res *result.Result) {
-	if !t.base.tagged() {
+	if !t.base.has(dialect.ReservedNames) {
 		return
 	}
 	if name := t.s.Register; vars.IsReserved(name) {

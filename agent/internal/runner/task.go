@@ -7,6 +7,7 @@ import (
 	"hark/agent/internal/report"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/foreign"
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -44,7 +45,7 @@ func newTask(ctx context.Context, g *ground, s *plan.Step, id plan.ID, rescued b
 		return nil, err
 	}
 	t := &task{g: g, s: s, id: id, base: g.newEval(s, id, nil), rescued: rescued}
-	if t.base.since(plan.Level221) {
+	if t.base.has(dialect.RegisterMap) {
 		t.base.current = &current{}
 	}
 	t.warnOfGiven()
@@ -55,7 +56,7 @@ func newTask(ctx context.Context, g *ground, s *plan.Step, id plan.ID, rescued b
 		switch name, err := t.base.tpl.Text(ctx, value.YAMLStr(s.Name)); {
 		case err == nil:
 			t.name = name
-		case t.base.tagged():
+		case t.base.has(dialect.MarkedNames):
 			t.name = t.base.markedName(ctx, s.Name)
 		}
 	}
@@ -115,7 +116,7 @@ func (t *task) execute(ctx context.Context) (*result.Result, error) {
 		res.Set("changed", value.Bool(false))
 		res.Set("skipped", value.Bool(true))
 		res.Set("skipped_reason", value.Str("No items in the list"))
-		if t.base.since(plan.Level221) {
+		if t.base.has(dialect.SkippedResults) {
 			res.Set("skip_reason", value.Str("No items in the list"))
 			res.Set("failed", value.Bool(false))
 		}

@@ -7,6 +7,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/datetime"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
@@ -47,7 +48,7 @@ func (t *templateVars) Raw(ctx context.Context, name string) (value.Value, bool,
 	if !slices.Contains(asked(), name) {
 		return t.Vars.Raw(ctx, name)
 	}
-	if name == managedVar && t.e.tagged() {
+	if name == managedVar && t.e.has(dialect.ManagedVariable) {
 		if v, ok, err := t.Vars.Raw(ctx, name); ok || err != nil {
 			return v, ok, err
 		}

@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
-	"hark/playbook/plan"
 )
 
 // unread is what is said of a file that the controller does not have or cannot read.
@@ -24,7 +24,7 @@ const remoteSrc = "If you are using a module and expect the file to exist on the
 func (b *blame) unread(res *result.Result, msg string, does func(modules.Trait) bool) {
 	res.Delete(value.Str("exception"))
 	res.Parsed = false
-	newer := b.e.since(plan.Level221)
+	newer := b.e.has(dialect.RemoteSrcHint)
 	help := ""
 	if told, unfound := strings.CutSuffix(msg, "\n"+remoteSrc); unfound && newer {
 		msg, help = told, remoteSrc+"."

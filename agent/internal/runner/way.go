@@ -8,9 +8,9 @@ import (
 	"hark/agent/internal/hostvars"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
-	"hark/playbook/dialect"
 	"hark/playbook/plan"
 )
 

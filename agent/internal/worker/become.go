@@ -9,8 +9,8 @@ import (
 	"syscall"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/nss"
-	"hark/playbook/dialect"
 )
 
 // launch is how a worker is started.

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"hark/agent/wire"
-	"hark/playbook/dialect"
+	"hark/modules/dialect"
 )
 
 // speech is what the become program and the worker say while it comes up. It keeps the beginning.

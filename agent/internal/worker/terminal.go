@@ -9,7 +9,7 @@ import (
 	"github.com/creack/pty"
 
 	"hark/agent/wire"
-	"hark/playbook/dialect"
+	"hark/modules/dialect"
 )
 
 // errTerminal is that of a sudo which is set to run for nobody without a terminal.

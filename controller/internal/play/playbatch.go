@@ -15,6 +15,7 @@ import (
 	"hark/controller/internal/play/sessions"
 	"hark/controller/internal/play/steps"
 	"hark/controller/internal/play/strategy"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/plan"
@@ -219,7 +220,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before
 func (p *playBatch) machine(b *batchRun, before *strategy.Machine) *strategy.Machine {
 	of := &b.plan.Play
 	return strategy.New(strategy.Config{
-		Hosts: p.hosts, Gated: of.Gated, Free: of.Free(), MaxFail: p.settings.MaxFail, Tagged: of.Level.Tagged(), Blocks: b.steps, Fates: p.r.fates, Before: before,
+		Hosts: p.hosts, Gated: of.Gated, Free: of.Free(), MaxFail: p.settings.MaxFail, Tagged: of.Level.Has(dialect.FatalRescue), Blocks: b.steps, Fates: p.r.fates, Before: before,
 	})
 }
 

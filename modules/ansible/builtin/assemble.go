@@ -12,6 +12,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/editing"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/pyre"
@@ -21,7 +22,7 @@ import (
 // Assemble makes one file of the fragments in a directory.
 var Assemble = modules.Define("ansible.builtin.assemble", "Assemble configuration files from fragments.", runAssemble,
 	modules.Is(modules.ReadsInCheck), modules.Is(modules.ReadsFragments),
-	modules.From(modules.Release219, func(s *modules.Spec) { s.Param("decrypt").Type, s.Param("decrypt").Default = "bool", value.Bool(true) }),
+	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) { s.Param("decrypt").Type, s.Param("decrypt").Default = "bool", value.Bool(true) }),
 	modules.Edits("dest"),
 	modules.WithResolve(resolveAssemble),
 	modules.With(func(m *modules.Module) {

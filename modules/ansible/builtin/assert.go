@@ -6,6 +6,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 )
@@ -30,7 +31,7 @@ func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Res
 	if err := action.ValidOptions(env, a.Extra); err != nil {
 		return modules.Result{}, err
 	}
-	if a.That == nil && env.Tagged() {
+	if a.That == nil && env.Has(dialect.ModuleArguments) {
 		return modules.Fail("missing required arguments: that")
 	}
 	if a.That == nil {
@@ -85,7 +86,7 @@ func message(env *modules.Env, v value.Value, otherwise, name, names string) (va
 	switch {
 	case texts:
 		return v, nil
-	case env.Tagged():
+	case env.Has(dialect.ModuleArguments):
 		return nil, modules.ActionFail("", "argument '%s' is of type %s and we were unable to convert to str_or_list_of_str: a string or list of strings is required",
 			name, modules.PlainTypeName(v))
 	case isList:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/shlex"
 	"hark/modules/py/value"
@@ -26,7 +27,7 @@ var Command = modules.Define("ansible.builtin.command", "Execute commands on tar
 - ansible.builtin.command: {argv: [/usr/bin/tool, "one argument with spaces"], chdir: /srv}
 `
 		m.Returns = commandReturns()
-	}), modules.From(modules.Release219, oneCommand), modules.RunsPrograms)
+	}), modules.From(dialect.ModuleOptions219, oneCommand), modules.RunsPrograms)
 
 // oneCommand demands one of the ways to say what to run.
 func oneCommand(s *modules.Spec) {
@@ -75,7 +76,7 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 	}
 	line := modules.Text(a.RawParams)
 	switch {
-	case strings.TrimSpace(line) == "" && len(a.Argv) == 0 && env.Tagged():
+	case strings.TrimSpace(line) == "" && len(a.Argv) == 0 && env.Has(dialect.ModuleMessages):
 		return modules.Result{}, errors.New("one of the following is required: _raw_params, cmd, argv")
 	case strings.TrimSpace(line) == "" && len(a.Argv) == 0:
 		return refuse(r, "no command given"), nil
@@ -97,7 +98,7 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 		if err := enterable(*a.Chdir); err != nil {
 			const msg = "Unable to change directory before execution"
 			r.Failed, r.Msg = true, msg+": "+oserr.Bytes(err, *a.Chdir)
-			if env.Tagged() {
+			if env.Has(dialect.ModuleMessages) {
 				r.Msg, r.Marks.Cause = msg+".", oserr.Bytes(err, *a.Chdir)
 			}
 			return r, nil
@@ -179,7 +180,7 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 		}
 		res := modules.Because(start.Error(), "Error executing command.",
 			value.DictOf("stdout", "", "stderr", "", "rc", int64(start.Errno), "cmd", shown))
-		if !env.Tagged() {
+		if !env.Has(dialect.ModuleMessages) {
 			res.Msg, res.Marks.Cause = start.Error(), ""
 		}
 		return res, nil

@@ -14,6 +14,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/editing"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
@@ -108,7 +109,7 @@ func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, foll
 	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 		if c.Source.Content {
 			refused := modules.Result{Failed: true, Msg: "can not use content with a dir as dest", Data: value.DictOf("diff", []any{})}
-			if c.env.Tagged() {
+			if c.env.Has(dialect.ModuleMessages) {
 				refused.Marks.FailedBy = "Action"
 			}
 			return nil, &modules.Ended{Result: refused}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/httpx"
 	"hark/modules/py/value"
@@ -48,7 +49,7 @@ type deb822Args struct {
 // Deb822Repository is ansible.builtin.deb822_repository.
 var Deb822Repository = modules.Define("ansible.builtin.deb822_repository", "Add and remove deb822 formatted repositories", runDeb822,
 	modules.Is(modules.ReadsInCheck),
-	modules.From(modules.Release221, func(s *modules.Spec) { s.Rules.Exclusive = [][]string{{"exclude", "include"}} }),
+	modules.From(dialect.ModuleOptions221, func(s *modules.Spec) { s.Rules.Exclusive = [][]string{{"exclude", "include"}} }),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.deb822_repository:
     name: example
@@ -83,7 +84,7 @@ func runDeb822(ctx context.Context, env *modules.Env, a deb822Args) (modules.Res
 
 func (d *deb822) bring() (modules.Result, error) {
 	d.slug = slugOf(d.args.Name)
-	if d.env.Release.Since(modules.Release221) && !fsx.Exists(filepath.Join(d.sources, d.slug+".sources")) {
+	if d.env.Release.Has(dialect.RepositoryNames) && !fsx.Exists(filepath.Join(d.sources, d.slug+".sources")) {
 		d.slug = strings.ReplaceAll(d.args.Name, " ", "-") // files that are there keep the names of before
 	}
 	dest := filepath.Join(d.sources, d.slug+".sources")

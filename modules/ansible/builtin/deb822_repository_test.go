@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/modtest"
 )
@@ -104,7 +105,7 @@ func TestDeb822RepositoryKeepsTheNameOfAFile(t *testing.T) {
 	for _, c := range []struct {
 		release modules.Release
 		file    string
-	}{{modules.Release221, "My_Repo-1.2.sources"}, {modules.Release220, "my-repo-12.sources"}, {modules.Release221, "my-repo-12.sources"}} {
+	}{{dialect.Level221, "My_Repo-1.2.sources"}, {dialect.Level220, "my-repo-12.sources"}, {dialect.Level221, "my-repo-12.sources"}} {
 		r := deb822Run(t, dir, &modules.Env{Release: c.release}, args)
 		if modtest.Entry(r, "dest") != filepath.Join(dir, c.file) {
 			t.Errorf("%s: %+v", c.release, r)

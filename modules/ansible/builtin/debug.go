@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 )
@@ -43,7 +44,7 @@ func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Resul
 		}
 		threshold = n
 	}
-	if env.Tagged() && a.Var != nil && !value.IsText(a.Var) {
+	if env.Has(dialect.DebugVar) && a.Var != nil && !value.IsText(a.Var) {
 		return modules.Result{}, modules.ActionFail("", "argument 'var' is of type %s and we were unable to convert to _check_type_str_no_conversion: "+
 			"'%s' is not a string and conversion is not allowed", modules.PlainTypeName(a.Var), modules.Str(a.Var))
 	}

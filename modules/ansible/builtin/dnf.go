@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/value"
 )
@@ -74,10 +75,10 @@ func dnfModule(name, doc string, programs ...string) *modules.Module {
 				p.Extra = true
 			}
 		}),
-		modules.From(modules.Release219, func(s *modules.Spec) {
+		modules.From(dialect.ModuleOptions219, func(s *modules.Spec) {
 			s.Rules.Exclusive = [][]string{{"name", "list"}, {"best", "nobest"}}
 			s.Param("nobest").Default = nil
-			if !s.Release.Since(modules.Release220) {
+			if !s.Release.Has(dialect.OptionsGone220) {
 				s.Param("install_repoquery").Removed = "2.20"
 			}
 		}),

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
@@ -71,6 +72,7 @@ func resolveFetch(ctx context.Context, env *modules.Env, args *value.Dict) error
 	switch base := path.Base(from); {
 	case !flat:
 		p.Root = path.Clean(to + "/" + env.Host)
+		p.Only, p.Tail = named(from)
 	case !p.File && !strings.ContainsAny(base, "~$"):
 		// The name is known here: of the directory, which may be that of the playbook, the host gets no more than that file.
 		p.Root, p.File = path.Join(to, base), true
@@ -121,6 +123,16 @@ func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Resul
 	)}, nil
 }
 
+// named is the path that a file gets in its place, as far as it is known before its host has made words of it: all of it, or
+// else how it ends.
+func named(src string) (only, tail string) {
+	if !strings.ContainsAny(src, "~$") {
+		return strings.TrimPrefix(path.Clean("/"+src), "/"), ""
+	}
+	_, tail, _ = strings.Cut(src[strings.LastIndexAny(src, "~$"):], "/")
+	return "", path.Clean("/" + tail)
+}
+
 // fetchable tells why there is nothing to fetch.
 func fetchable(env *modules.Env, src string, must bool) (modules.Result, bool) {
 	res := modules.Result{Failed: must, Plain: true, Data: value.NewDict()}
@@ -137,7 +149,7 @@ func fetchable(env *modules.Env, src string, must bool) (modules.Result, bool) {
 		}
 		return res, true
 	case errors.Is(err, syscall.ENOENT):
-		if must && env.Tagged() {
+		if must && env.Has(dialect.ModuleMessages) {
 			res.Marks.FailedBy, res.Marks.Cause = "Module", "File not found: "+src+": "+oserr.Path(err, src)
 		}
 		res.Msg = "the remote file does not exist, not transferring, ignored"

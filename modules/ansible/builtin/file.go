@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
@@ -59,7 +60,7 @@ type fileWork struct {
 
 func runFile(_ context.Context, env *modules.Env, a fileArgs) (modules.Result, error) {
 	res, err := makeFile(env, a)
-	if env.Tagged() && !env.Diff && err == nil && !res.Failed {
+	if env.Has(dialect.FileDiff) && !env.Diff && err == nil && !res.Failed {
 		res.Diff = nil
 		res.Data.Delete(value.Str("diff"))
 	}
@@ -67,7 +68,7 @@ func runFile(_ context.Context, env *modules.Env, a fileArgs) (modules.Result, e
 }
 
 func makeFile(env *modules.Env, a fileArgs) (modules.Result, error) {
-	w := &fileWork{fileArgs: a, check: env.Check, tagged: env.Tagged()}
+	w := &fileWork{fileArgs: a, check: env.Check, tagged: env.Has(dialect.ModuleMessages)}
 	if err := w.resolvePath(); err != nil {
 		return modules.Result{}, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/editing"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/fnmatch"
@@ -38,7 +39,7 @@ var Find = modules.Define("ansible.builtin.find", "Return a list of files based 
 			{Name: "examined", Type: "int", When: "success", Doc: "How many were looked at."},
 			{Name: "skipped_paths", Type: "dict", When: "success", Doc: "Why a path could not be looked at."},
 		}
-	}), modules.From(modules.Release219, func(s *modules.Spec) { s.Param("paths").Elements = "path" }), modules.Is(modules.OnlyLooks))
+	}), modules.From(dialect.ModuleOptions219, func(s *modules.Spec) { s.Param("paths").Elements = "path" }), modules.Is(modules.OnlyLooks))
 
 type findArgs struct {
 	Paths     []string    `arg:"paths,required,alias=name|path" doc:"The directories."`
@@ -311,7 +312,7 @@ func (f *finder) look(path, name string) error {
 			return err
 		}
 	}
-	entry := fields(path, st, f.env.Release.Since(modules.Release221))
+	entry := fields(path, st, f.env.Release.Has(dialect.DiskUsage))
 	if regular && f.Checksum {
 		if sum, err := fsx.Sum(path, cmp.Or(f.Algorithm, "sha1")); err == nil {
 			entry.Put("checksum", sum)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/httpx"
 	"hark/modules/py/value"
@@ -144,13 +145,13 @@ func (d *download) refused(rsp *httpx.Response, address string) *modules.Result 
 	switch {
 	case rsp.Status == 200:
 		return nil
-	case rsp.Status == -1 && !d.env.Release.Since(modules.Release222):
+	case rsp.Status == -1 && !d.env.Release.Has(dialect.UnmatchedResults):
 	case rsp.Status == 304:
 		res.Failed = false
 		data.Put("status_code", 304)
 	default:
 		res.Msg = "Request failed"
-		if d.env.Release.Since(modules.Release222) {
+		if d.env.Release.Has(dialect.UnmatchedResults) {
 			res.Msg += " with msg " + rsp.Msg
 		}
 		data.Put("status_code", rsp.Status)

@@ -9,6 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/vcs"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/value"
@@ -51,8 +52,8 @@ var Git = modules.Define("ansible.builtin.git", "Deploy software (or files) from
 		Exclusive: [][]string{{"separate_git_dir", "bare"}, {"accept_hostkey", "accept_newhostkey"}},
 		By:        map[string][]string{"archive_prefix": {"archive"}},
 	}),
-	modules.From(modules.Release219, func(s *modules.Spec) {
-		if !s.Release.Since(modules.Release221) {
+	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) {
+		if !s.Release.Has(dialect.OptionsGone221) {
 			s.Param("gpg_allowlist").Renamed("gpg_whitelist", "2.21")
 		}
 	}),

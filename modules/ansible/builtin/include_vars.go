@@ -9,6 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/dialect"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -97,7 +98,7 @@ func (w *included) checkOptions() error {
 	w.exts = []string{"yaml", "yml", "json"}
 	if v := w.Extensions; v != nil {
 		items, isList := value.Items(v)
-		if !isList && w.env.Release.Since(modules.Release220) {
+		if !isList && w.env.Release.Has(dialect.IncludeVarsLists) {
 			return modules.Raise("The 'extensions' option must be a list.")
 		}
 		text, isText := value.Text(v)
@@ -116,10 +117,10 @@ func (w *included) checkOptions() error {
 
 func (w *included) parseIgnore() error {
 	text, isText := value.Text(w.Ignore)
-	if _, isList := value.Items(w.Ignore); !isList && !isText && !value.Falsy(value.OrNone(w.Ignore)) && w.env.Release.Since(modules.Release220) {
+	if _, isList := value.Items(w.Ignore); !isList && !isText && !value.Falsy(value.OrNone(w.Ignore)) && w.env.Release.Has(dialect.IncludeVarsLists) {
 		return modules.Raise("The 'ignore_files' option must be a list.")
 	}
-	if text != "" && w.env.Release.Since(modules.Release220) {
+	if text != "" && w.env.Release.Has(dialect.IncludeVarsLists) {
 		w.stale = []map[string]any{{"msg": "Specifying 'ignore_files' as a string is deprecated.", "version": "2.24", "collection_name": "ansible.builtin"}}
 	}
 	names := strings.Fields(text)
@@ -171,7 +172,7 @@ func (w *included) readFile(ctx context.Context, name string) (string, error) {
 
 // named is a file as messages name it.
 func (w *included) named(file string) string {
-	if w.env.Release.Since(modules.Release221) {
+	if w.env.Release.Has(dialect.IncludeVarsWords) {
 		return value.ReprText(file)
 	}
 	return file
@@ -197,8 +198,8 @@ func (w *included) readDir(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", modules.Raise("%v", err)
 	}
-	for i, d := range byDirectory(src, w.env.Tagged()) {
-		if w.env.Tagged() {
+	for i, d := range byDirectory(src, w.env.Has(dialect.VarsLinks)) {
+		if w.env.Has(dialect.VarsLinks) {
 			i = d.depth()
 		}
 		if depth > 0 && i >= depth {
@@ -238,7 +239,7 @@ func (w *included) maybeRead(ctx context.Context, file string, matcher *pyre.Reg
 		return fmt.Sprintf("%s does not have a valid extension: %s", w.named(file), strings.Join(w.exts, ", ")), nil
 	}
 	why, err := w.readFile(ctx, file)
-	if why != "" && w.unread && w.env.Tagged() {
+	if why != "" && w.unread && w.env.Has(dialect.VarsLinks) {
 		return "", modules.Raise("%s", why)
 	}
 	return why, err

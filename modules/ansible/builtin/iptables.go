@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/value"
 )
@@ -77,7 +78,7 @@ var Iptables = modules.Define("ansible.builtin.iptables", "Modify iptables rules
 			{Param: "jump", Value: "tee", Names: []string{"gateway"}},
 		},
 	}),
-	modules.From(modules.Release219, func(s *modules.Spec) {
+	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) {
 		s.Rules.If = append(slices.Clone(s.Rules.If), modules.RequiredIf{Param: "flush", Value: false, Names: []string{"chain"}})
 		s.Rules.By = map[string][]string{"set_dscp_mark": {"jump"}, "set_dscp_mark_class": {"jump"}}
 	}),

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
@@ -128,7 +129,7 @@ func (k *knownHosts) take(a knownHostsArgs) error {
 // foreign is what is said of a key that is not the host's; since ansible-core 2.22 with how ssh-keygen ended.
 func (k *knownHosts) foreign(out tool.Output) error {
 	ended := &modules.Ended{Result: modules.Result{Failed: true, Msg: "Host parameter does not match hashed host field in supplied key"}}
-	if k.env.Release.Since(modules.Release222) {
+	if k.env.Release.Has(dialect.UnmatchedResults) {
 		ended.Result.Data = value.DictOf("rc", int64(out.Rc))
 		if out.Stderr != "" {
 			ended.Result.Data.Put("stderr", out.Stderr)
@@ -173,7 +174,7 @@ func (k *knownHosts) search() error {
 		if !ok {
 			continue
 		}
-		if k.env.Tagged() && theirs.special() { // another line of the host, which stays
+		if k.env.Has(dialect.KnownHostsMarks) && theirs.special() { // another line of the host, which stays
 			if mine == theirs {
 				k.line, k.replace = at, false
 				return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/value"
 )
@@ -74,7 +75,7 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 		if found && a.Strategy == "first" {
 			continue
 		}
-		if _, err := tool.Find(env, cmp.Or(inv.tool, inv.name)); err != nil && env.Tagged() && slices.Contains(a.Manager, inv.name) {
+		if _, err := tool.Find(env, cmp.Or(inv.tool, inv.name)); err != nil && env.Has(dialect.PackageFactsWarn) && slices.Contains(a.Manager, inv.name) {
 			env.Warn(unusable, inv.name, err)
 		}
 		if inv.tool == "" || env.LookPath(inv.tool) == "" || guest {
@@ -87,10 +88,10 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 		if err == nil && len(list) == 0 && slices.Contains(a.Manager, "auto") {
 			continue // the tool is there, but the host's packages are another's
 		}
-		if err != nil && env.Tagged() {
+		if err != nil && env.Has(dialect.PackageFactsWarn) {
 			env.Warn("Failed to retrieve packages with %s: %v", inv.name, err)
 		}
-		if env.Tagged() && len(list) == 0 {
+		if env.Has(dialect.PackageFactsWarn) && len(list) == 0 {
 			env.Warn("Found \"%s\" but no associated packages", inv.name)
 			continue
 		}

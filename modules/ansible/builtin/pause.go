@@ -10,6 +10,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -70,7 +71,7 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 	}
 	start := time.Now()
 	text, ask := o.texts(env.Task, seconds)
-	if !env.Tagged() {
+	if !env.Has(dialect.ModuleMessages) {
 		text, ask = strings.TrimPrefix(text+"\n"+ask, "\n"), ""
 	}
 	input, err := env.Asks.Pause(ctx, modules.Pause{Text: text, Ask: ask, Limit: time.Duration(max(seconds, 0)) * time.Second, Echo: o.Echo})
@@ -117,7 +118,7 @@ func (o *pauseOptions) span(env *modules.Env) (int, string, error) {
 
 // yamlType is the class of a text that stands in a playbook.
 func yamlType(env *modules.Env, v value.Value) string {
-	if env.Tagged() {
+	if env.Has(dialect.ModuleArguments) {
 		return modules.PlainTypeName(v)
 	}
 	if value.IsText(v) {

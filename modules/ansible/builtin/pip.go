@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/shlex"
 	"hark/modules/py/value"
@@ -39,7 +40,7 @@ var Pip = modules.Define("ansible.builtin.pip", "Manages Python library dependen
 		OneOf:     [][]string{{"name", "requirements"}},
 		Exclusive: [][]string{{"name", "requirements"}, {"executable", "virtualenv"}},
 	}),
-	modules.From(modules.Release221, func(s *modules.Spec) {
+	modules.From(dialect.OptionsGone221, func(s *modules.Spec) {
 		s.Rules.Exclusive = append(slices.Clone(s.Rules.Exclusive), []string{"editable", "requirements"})
 	}),
 	modules.With(func(m *modules.Module) {

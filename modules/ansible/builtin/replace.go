@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/editing"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
@@ -39,7 +40,7 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 	if fsx.IsDir(a.Path) {
 		return modules.Result{}, fsx.Failed(fmt.Sprintf("Path %s is a directory !", a.Path), "rc", int64(256))
 	}
-	text := env.Release.Since(modules.Release220)
+	text := env.Release.Has(dialect.TextFiles)
 	e := &editing.Edit{
 		Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate, Encoding: a.Encoding, Strict: text, Newlines: text,
 	}
@@ -52,7 +53,7 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 	}
 	after, count, miss, err := a.apply(before)
 	var bad *replacementError
-	if errors.As(err, &bad) && env.Tagged() {
+	if errors.As(err, &bad) && env.Has(dialect.ModuleMessages) {
 		return modules.Fail("Unable to process replace due to error: %v", err)
 	}
 	if err != nil {

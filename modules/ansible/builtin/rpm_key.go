@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/host/httpx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/value"
@@ -24,7 +25,7 @@ type rpmKeyArgs struct {
 var RpmKey = modules.Define("ansible.builtin.rpm_key", "Adds or removes a gpg key from the rpm db", runRpmKey,
 	modules.Operands("key"),
 	modules.StartsInCheck("gpg", "gpg2", "rpm"),
-	modules.From(modules.Release219, func(s *modules.Spec) { s.Param("fingerprint").Type, s.Param("fingerprint").Elements = "list", "str" }),
+	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) { s.Param("fingerprint").Type, s.Param("fingerprint").Elements = "list", "str" }),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.rpm_key: {key: https://rpm.example.org/RPM-GPG-KEY}
 - ansible.builtin.rpm_key: {key: DEADB33F, state: absent}

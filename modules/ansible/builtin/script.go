@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/procx"
 	"hark/modules/py/shlex"
@@ -59,7 +60,7 @@ func resolveScript(ctx context.Context, env *modules.Env, args *value.Dict) erro
 	case err != nil && env.Background:
 		// In Ansible no script runs in the background. Where none would here either the task fails with its words.
 		env.Warn("%v", err)
-		return modules.NoAsync(env.Name, env.Tagged())
+		return modules.NoAsync(env.Name, env.Has(dialect.AsyncWords))
 	case err != nil:
 		args.Put("hark_missing", err.Error())
 	case found.Dir:
@@ -84,7 +85,7 @@ var decodeScript = modules.Decoder[scriptOptions](modules.Rules{Exclusive: [][]s
 
 // checkScript checks the arguments as level 2.19 does: 2.14 takes any.
 func checkScript(env *modules.Env, args *value.Dict) error {
-	if !env.Tagged() {
+	if !env.Has(dialect.ScriptArguments) {
 		return nil
 	}
 	if _, err := decodeScript(env.Name, args, modules.Reading{Release: env.Release}); err != nil {
@@ -135,7 +136,7 @@ func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Res
 	}
 	res, err := lowLevel(ctx, env, modules.Command{Shell: line})
 	res.Data.Delete(value.Str("changed")) // which stands first here
-	if res.Failed && !env.Tagged() {
+	if res.Failed && !env.Has(dialect.ModuleMessages) {
 		res.Set("exception", "NoneType: None\n")
 	}
 	return res, err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -21,4 +22,4 @@ var Shell = modules.Define("ansible.builtin.shell", "Execute shell commands on t
 	}),
 	// It is command with this argument, and its results say so.
 	modules.WithParam("_uses_shell", func(p *modules.Param) { p.Default = value.Bool(true) }),
-	modules.From(modules.Release219, oneCommand), modules.RunsPrograms)
+	modules.From(dialect.ModuleOptions219, oneCommand), modules.RunsPrograms)

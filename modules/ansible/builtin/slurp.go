@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
 )
@@ -49,7 +50,7 @@ func runSlurp(_ context.Context, env *modules.Env, a slurpArgs) (modules.Result,
 	switch {
 	case err == nil && len(raw) > maxSlurp:
 		return modules.Fail("cannot return %s: it has more than %d bytes; use fetch", a.Src, maxSlurp)
-	case err != nil && env.Tagged():
+	case err != nil && env.Has(dialect.ModuleMessages):
 		return unread(err, a.Src), nil
 	case err == nil:
 	case errors.Is(err, syscall.ENOENT):
@@ -61,7 +62,7 @@ func runSlurp(_ context.Context, env *modules.Env, a slurpArgs) (modules.Result,
 	default:
 		return modules.Fail("unable to slurp file: %s", oserr.Path(err, a.Src))
 	}
-	if !a.Armor && env.Release.Since(modules.Release221) {
+	if !a.Armor && env.Release.Has(dialect.ModuleOptions221) {
 		return plainContent(raw, a.Src)
 	}
 	return modules.Result{Data: value.DictOf(

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
@@ -84,7 +85,7 @@ func runStat(ctx context.Context, env *modules.Env, a statArgs) (modules.Result,
 	if a.GetContext {
 		out.Put("selinux_context", contextOf(a.Path))
 	}
-	if env.Release.Since(modules.Release221) {
+	if env.Release.Has(dialect.DiskUsage) {
 		out.Put("disk_usage_bytes", st.Blocks*512)
 	}
 	return modules.Result{Data: value.DictOf("stat", out)}, nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/httpx"
 	"hark/modules/py/value"
@@ -46,7 +47,7 @@ type uriArgs struct {
 // URI is ansible.builtin.uri.
 var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI,
 	modules.Is(modules.ReadsInCheck), modules.WithResolve(resolveURI), modules.Is(modules.ReadsBodies),
-	modules.From(modules.Release222, func(s *modules.Spec) {
+	modules.From(dialect.OptionsGone222, func(s *modules.Spec) {
 		s.Param("follow_redirects").Choices = []string{"all", "none", "safe", "urllib2"}
 	}),
 	modules.With(func(m *modules.Module) {

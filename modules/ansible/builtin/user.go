@@ -11,6 +11,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/accounts"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -61,8 +62,8 @@ type userArgs struct {
 var User = modules.Define("ansible.builtin.user", "Manages user accounts", runUser,
 	modules.Operands("name"),
 	modules.StartsInCheck("getent", "ssh-keygen"), modules.Is(modules.ChangesUsers),
-	modules.From(modules.Release219, func(s *modules.Spec) { s.Param("shell").Type = "path" }),
-	modules.From(modules.Release221, func(s *modules.Spec) {
+	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) { s.Param("shell").Type = "path" }),
+	modules.From(dialect.OptionsGone221, func(s *modules.Spec) {
 		s.Rules.If = []modules.RequiredIf{{Param: "append", Value: true, Names: []string{"groups"}}}
 	}),
 	modules.Documented(`- ansible.builtin.user: {name: deploy, uid: 1040, groups: [adm, docker], append: true, shell: /bin/bash}
@@ -88,7 +89,7 @@ func runUser(ctx context.Context, env *modules.Env, a userArgs) (modules.Result,
 	if name := u.notForLocal(); name != "" {
 		return modules.Fail("'%s' can not be used with 'local'", name)
 	}
-	if a.Groups == nil && a.Append && !env.Release.Since(modules.Release221) {
+	if a.Groups == nil && a.Append && !env.Release.Has(dialect.OptionsGone221) {
 		env.Warn("'append' is set, but no 'groups' are specified. Use 'groups' for appending new groups.This will change to an error in Ansible 2.14.")
 	}
 	if a.Password != nil && !looksHashed(*a.Password) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
@@ -74,7 +75,7 @@ type yumRepositoryArgs struct {
 // YumRepository is ansible.builtin.yum_repository.
 var YumRepository = modules.Define("ansible.builtin.yum_repository", "Add or remove YUM repositories", runYumRepository,
 	modules.Is(modules.ReadsInCheck),
-	modules.From(modules.Release219, func(s *modules.Spec) {
+	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) {
 		s.Param("exclude").Aliases = []string{"excludepkgs"}
 		s.Rules.If = []modules.RequiredIf{
 			{Param: "state", Value: "present", Names: []string{"baseurl", "mirrorlist", "metalink"}, Any: true},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/filters"
@@ -71,6 +72,28 @@ func NewRemoteEngine() *Engine {
 	}
 	e.remote = true
 	return e
+}
+
+// At is the engine of a level. Engines of one NewEngine share what they can.
+func (e *Engine) At(l dialect.Level) *Engine {
+	switch {
+	case l.Has(dialect.SecretsRedacted):
+		return e.Hiding()
+	case l.Has(dialect.TrustedTemplates):
+		return e.Tagged()
+	}
+	return e
+}
+
+// level is the oldest level with what the engine does.
+func (e *Engine) level() dialect.Level {
+	switch {
+	case e.hides:
+		return dialect.SecretsRedacted.Level()
+	case e.tagged:
+		return dialect.TrustedTemplates.Level()
+	}
+	return dialect.Level214
 }
 
 // Tagged is the engine of the same kind that speaks the language of ansible-core 2.19: only text of YAML, inventories and the command line is

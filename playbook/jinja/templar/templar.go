@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/filters"
@@ -70,6 +71,9 @@ type Options struct {
 
 // Tagged tells that they are those of the language of ansible-core 2.19.
 func (o *Options) Tagged() bool { return o.Engine != nil && o.Engine.tagged }
+
+// Has reports whether they are those of a language that has a change.
+func (o *Options) Has(c *dialect.Change) bool { return o.Engine != nil && o.Engine.level().Has(c) }
 
 // Extensions switches Jinja's extensions on by their names in Python, jinja2.ext.do or do. Those that concern other
 // things than the language change nothing.

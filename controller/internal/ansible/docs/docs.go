@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"hark/controller/config"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
-	"hark/playbook/dialect"
 )
 
 //go:embed plugins.txt

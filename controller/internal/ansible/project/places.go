@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/ui/view"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/syntax"
 	"hark/playbook/vault"
@@ -17,7 +18,7 @@ func (p *Project) Where(place string) string {
 	switch {
 	case !ok:
 		return ""
-	case p.Level.Tagged():
+	case p.Level.Has(dialect.PlaybookWords):
 		return syntax.Origin(at, plainText(at.File)) + "\n"
 	}
 	return syntax.Explain(at, plainText(at.File))

@@ -13,6 +13,7 @@ import (
 	"hark/controller/internal/play/answer"
 	"hark/controller/internal/ui/view"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
@@ -70,7 +71,7 @@ func Open(ctx context.Context, c Config) (_ *Project, err error) {
 func (p *Project) newLoader() *syntax.Loader {
 	return &syntax.Loader{
 		Secrets: p.Secrets, Warn: p.Display.Warn, Deprecate: p.Display.Deprecate, Duplicates: p.Settings.Text("DUPLICATE_YAML_DICT_KEY"),
-		Tagged: p.Level.Tagged(), Brief: p.Level.Since(plan.Level221), Level: p.Level,
+		Level: p.Level,
 	}
 }
 
@@ -102,7 +103,7 @@ func (p *Project) prepare() {
 func templates(c Config) templar.Options {
 	own := answer.Config{Secrets: c.Secrets, Warn: c.Display.Warn}
 	o := templar.Options{
-		Engine: engine(c.Level), BrokenConditions: c.Settings.Bool("ALLOW_BROKEN_CONDITIONALS"), Native: c.Settings.Bool("DEFAULT_JINJA2_NATIVE"), Warn: c.Display.Warn,
+		Engine: templar.NewEngine().At(c.Level), BrokenConditions: c.Settings.Bool("ALLOW_BROKEN_CONDITIONALS"), Native: c.Settings.Bool("DEFAULT_JINJA2_NATIVE"), Warn: c.Display.Warn,
 		Lookup: answer.OwnLookup(own, c.Dir), TemplateFile: answer.OwnTemplate(own, c.Dir),
 	}
 	if hidden := c.Display.Hidden(); hidden != nil {
@@ -115,22 +116,7 @@ func templates(c Config) templar.Options {
 
 // outgoing are the variables that the language has and a later one will not; facts are, unless somebody has set that they are variables.
 func (p *Project) outgoing() plan.Outgoing {
-	if !p.Level.Since(plan.Level220) {
-		return plan.Outgoing{}
-	}
-	return plan.Outgoing{Vars: true, Facts: p.Settings.Get("INJECT_FACTS_AS_VARS").Origin == "default"}
-}
-
-// engine compiles templates of a level.
-func engine(l plan.Level) *templar.Engine {
-	e := templar.NewEngine()
-	switch {
-	case l.Since(plan.Level222):
-		return e.Hiding()
-	case l.Tagged():
-		return e.Tagged()
-	}
-	return e
+	return plan.Outgoing{Vars: p.Level.Has(dialect.VarsDict), Facts: p.Level.Has(dialect.FactsInjected) && p.Settings.Get("INJECT_FACTS_AS_VARS").Origin == "default"}
 }
 
 func (p *Project) inventoryOptions(dir string) inventory.Options {

@@ -9,6 +9,7 @@ import (
 	"hark/controller/internal/ansible/ansibleerror"
 	"hark/modules"
 	"hark/modules/all"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
@@ -21,7 +22,7 @@ func Registry(settings *config.Config, l plan.Level, warn func(string)) (*module
 	refused := rejected(path, warn)
 	if slices.Contains(refused, "stat") {
 		list := "blacklist"
-		if l.Tagged() {
+		if l.Has(dialect.PlaybookWords) {
 			list = "reject list"
 		}
 		return nil, ansibleerror.Errorf("The stat module was specified in the module %s file, %s, but"+

@@ -11,7 +11,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/fleet/ssh"
-	"hark/playbook/dialect"
+	"hark/modules/dialect"
 )
 
 // Host is a host on which an agent shall be.

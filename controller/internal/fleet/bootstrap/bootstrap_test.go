@@ -15,7 +15,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/fleet/bootstrap"
 	"hark/controller/internal/fleet/ssh"
-	"hark/playbook/dialect"
+	"hark/modules/dialect"
 )
 
 // TestMain lets the test's own binary play the agent that is uploaded.

@@ -15,7 +15,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/fleet/ssh"
 	"hark/modules"
-	"hark/playbook/dialect"
+	"hark/modules/dialect"
 )
 
 // install brings the agent to a host: look, upload, set up, and hear of it.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/search"
 	"hark/playbook/vault"
@@ -19,7 +20,7 @@ func (a *Answerer) read(path string) ([]byte, error) {
 	}
 	data, err = a.Secrets.Decrypt(data, path)
 	if err != nil {
-		return nil, &vaultError{vault.Worded(err, a.Templates.Tagged())}
+		return nil, &vaultError{vault.Worded(err, a.Templates.Has(dialect.FileLookupSearch))}
 	}
 	return data, nil
 }
@@ -52,7 +53,7 @@ func lookupFile(a *Answerer, c *lookupCall) ([]value.Value, error) {
 
 // file is the content of a file that the lookup file was given.
 func (c *lookupCall) file(a *Answerer, term string) ([]byte, error) {
-	tagged := a.Templates.Tagged()
+	tagged := a.Templates.Has(dialect.FileLookupSearch)
 	path := ""
 	if tagged {
 		path = c.found(a, "files", term)
@@ -88,7 +89,7 @@ func lookupUnvault(a *Answerer, c *lookupCall) ([]value.Value, error) {
 			return nil, failLookup("AnsibleParserError", "Unable to find file matching \"%s\" ", term)
 		}
 		data, err := a.read(path)
-		if errors.Is(err, value.ErrNoSecret) && !a.Templates.Tagged() {
+		if errors.Is(err, value.ErrNoSecret) && !a.Templates.Has(dialect.FileLookupSearch) {
 			err = errNoPassword(path)
 		}
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/play/admit"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -232,7 +233,7 @@ func (m *Mirror) rendered(ctx context.Context, scope *vars.Scope, name string) (
 	switch {
 	case err == nil:
 		return v, true, nil
-	case m.Templates.Tagged():
+	case m.Templates.Has(dialect.HostvarsLazy):
 		return nil, false, nil
 	case templar.IsUndefined(err):
 		return raw, true, nil
@@ -242,7 +243,7 @@ func (m *Mirror) rendered(ctx context.Context, scope *vars.Scope, name string) (
 
 // variable is one variable of a host as hostvars shows it. In the tagged language one that cannot be rendered is undefined.
 func (m *Mirror) variable(ctx context.Context, host, name string, by Sight) (value.Value, bool, error) {
-	if !m.Templates.Tagged() {
+	if !m.Templates.Has(dialect.HostvarsLazy) {
 		d, err := m.Rendered(ctx, host, []string{name}, by)
 		v, ok := d.Get(name)
 		return v, ok, err

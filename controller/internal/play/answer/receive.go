@@ -30,6 +30,8 @@ type place struct {
 	wire.Place
 	play string
 	in   *upload // the one on its way
+	// named is the file of a directory that was named first, "" before; see wire.Place. Guarded by Answerer.mu.
+	named string
 }
 
 // upload is a file on its way from a host to the controller.
@@ -76,6 +78,9 @@ func (a *Answerer) upload(ask wire.Ask) (wire.Answer, error) {
 	if p.File != (rel == "") && !p.Archive || p.Archive && (rel != "" || u.Stat) || rel != "" && (!filepath.IsLocal(rel) || filepath.Clean(rel) == ".") {
 		return wire.Answer{}, &refusal{fmt.Sprintf("%q does not lie in the place", rel)}
 	}
+	if rel != "" && !a.isFile(p, filepath.Clean(rel)) {
+		return wire.Answer{}, &refusal{fmt.Sprintf("%q is not the file that the step fetches", rel)}
+	}
 	if u.Stat {
 		return p.stat(rel)
 	}
@@ -94,6 +99,19 @@ func (a *Answerer) upload(ask wire.Ask) (wire.Answer, error) {
 		other.discard()
 	}
 	return wire.Answer{}, nil
+}
+
+// isFile reports whether a path is that of the one file of a place. Only its host may know which that is: what it names first.
+func (a *Answerer) isFile(p *place, rel string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case p.Only != "":
+		return rel == p.Only
+	case p.named == "" && strings.HasSuffix("/"+rel, strings.TrimSuffix(p.Tail, "/")):
+		p.named = rel
+	}
+	return rel == p.named
 }
 
 // take adds a piece to what has come, and puts the whole in place with the last.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -42,7 +43,7 @@ func (c *Config) stepVariables(ctx context.Context, b *batch, step *plan.Step, h
 	if _, ok := all.Get("environment"); !ok && step.Action != "" {
 		all.Set("environment", value.NewList())
 	}
-	if !c.Templates.Tagged() {
+	if !c.Templates.Has(dialect.OmitIsNoVariable) {
 		all.Set("omit", value.Omit{})
 	}
 	return readable(all), nil

@@ -10,6 +10,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/ui/view"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -31,7 +32,7 @@ type Set struct {
 
 // Of are the steps of a plan.
 func Of(p *plan.Plan) *Set {
-	t := &Set{Index: plan.NewIndex(p), roles: map[string]*plan.Role{}, check: p.Play.Check, diff: p.Play.Diff, Tagged: p.Play.Level.Tagged()}
+	t := &Set{Index: plan.NewIndex(p), roles: map[string]*plan.Role{}, check: p.Play.Check, diff: p.Play.Diff, Tagged: p.Play.Level.Has(dialect.FatalRescue)}
 	maps.Copy(t.roles, p.Roles)
 	return t
 }

@@ -201,11 +201,11 @@ func (v *defaultView) failed(s shown) {
 }
 
 // tagged tells that failures are told as in ansible-core 2.19.
-func (v *defaultView) tagged() bool { return v.o.Origin != nil }
+func (v *defaultView) causes() bool { return v.o.Origin != nil }
 
 // item is the label of an item.
 func (v *defaultView) item(s shown) string {
-	if v.tagged() && s.Outcome.NoLog {
+	if v.causes() && s.Outcome.NoLog {
 		return "(censored due to no_log)"
 	}
 	return s.item()
@@ -217,7 +217,7 @@ func (v *defaultView) printFailure(c Color, text string) {
 
 func (v *defaultView) unreachable(s shown) {
 	v.showBanner(s.Task)
-	if v.tagged() {
+	if v.causes() {
 		if s.events == nil {
 			s.events = []event{{msg: "Task failed."}, {msg: textOf(s.res, "msg")}}
 		}
@@ -258,7 +258,7 @@ func (v *defaultView) ok(s shown) {
 	}
 	v.showBanner(s.Task)
 	v.warnings(s)
-	if _, ok := s.res.Get("results"); s.loop && (ok || v.tagged()) {
+	if _, ok := s.res.Get("results"); s.loop && (ok || v.causes()) {
 		return
 	}
 	s.cleanDebug(v.o.Origin != nil)

@@ -39,7 +39,7 @@ func (v *defaultView) warnings(s shown) {
 
 // notices prints what the templates of a task gave to tell.
 func (v *defaultView) notices(s shown) {
-	if !v.tagged() || s.Outcome.NoLog {
+	if !v.causes() || s.Outcome.NoLog {
 		return
 	}
 	origin := s.origin(v.o.Origin)
