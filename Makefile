@@ -1,8 +1,8 @@
 # hark. Two targets do everything on a machine that has Go: `make demo` and `make test`.
 
 GO      ?= go
-VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X main.version=$(VERSION) -X hark/controller/cli.Version=$(VERSION)
+VERSION := $(shell VERSION='$(VERSION)' packaging/release/version)
+LDFLAGS := -s -w -X hark/agent/version.build=$(VERSION)
 NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc ansible-pull ansible-galaxy ansible-console
 
 # ROOMS are the packages that a controller on macOS is made of, with their tests.
@@ -74,7 +74,7 @@ chaos: links
 	HARK_CHAOS=$(or $(HARK_CHAOS),10m) FLEET_TIME=0 FLEET_TAGS='fleet chaos' packaging/fleet/run -run 'TestChaos$$' | jq -rj 'select(.Action == "output").Output'
 
 packages:
-	VERSION=$(VERSION) packaging/packages/build bin/packages
+	VERSION=$(VERSION) packaging/release/build bin/packages
 
 # bench prints what hark takes today beside what is on record; packaging/bench/peers/run and packaging/bench/swarm/run write the records.
 bench: links

@@ -20,9 +20,14 @@ import (
 	"hark/modules/py/value"
 )
 
+// PolicyVersion is that of the policy file's format. It is raised when an agent of before would allow more than a file of now says.
+const PolicyVersion = 1
+
 // Policy is what an administrator of the host lets operators do, beyond whom the agent obeys at all. It is a file that no message can
 // change; without one every operator may do everything.
 type Policy struct {
+	// Version is that of the file's format, PolicyVersion at most; 0 stands for the first.
+	Version int `yaml:"version"`
 	// Operators are the rules by public key. "*" is for those who are not named; without it they may do nothing.
 	Operators map[string]*Rule `yaml:"operators"`
 
@@ -61,6 +66,9 @@ func ReadPolicy(file string) (*Policy, error) {
 	var p Policy
 	if err := strictyaml.YAML(text, &p); err != nil {
 		return nil, fmt.Errorf("cannot read the policy %s: %v", file, err)
+	}
+	if p.Version < 0 || p.Version > PolicyVersion {
+		return nil, fmt.Errorf("cannot use the policy %s: it has version %d, this agent knows %d; upgrade hark-agent", file, p.Version, PolicyVersion)
 	}
 	for key, rule := range p.Operators {
 		if key != "*" && !wire.ValidKey(key) {

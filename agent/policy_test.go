@@ -82,10 +82,15 @@ func TestPolicyRefusesStrangersAndItsOwnMistakes(t *testing.T) {
 		"a pattern":          "operators: {\"*\": {modules: [\"[\"]}}\n",
 		"a relative path":    "operators: {\"*\": {paths: [srv]}}\n",
 		"something else too": "- a\n",
+		"a newer version":    "version: 2\noperators: {}\n",
+		"no version":         "version: one\noperators: {}\n",
 	} {
 		if _, err := ReadPolicy(writePolicy(t, text)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+	if _, err := ReadPolicy(writePolicy(t, "version: 1\noperators: {}\n")); err != nil {
+		t.Errorf("this version: %v", err)
 	}
 	if p, err := ReadPolicyIfThere(filepath.Join(t.TempDir(), "none")); p != nil || err != nil {
 		t.Errorf("no file: %v, %v", p, err)

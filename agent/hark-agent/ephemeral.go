@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent"
+	"hark/agent/version"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 )
@@ -67,7 +68,7 @@ func serveEphemeral(ctx context.Context, dir string) error {
 	}
 	defer bus.Close()
 	a := agent.New(agent.Config{
-		Transport: bus, Identity: identity, Name: grant.Name, Version: version,
+		Transport: bus, Identity: identity, Name: grant.Name, Version: version.String(),
 		Trusted: func(key string) bool { return slices.Contains(grant.Operators, key) },
 		Modules: registry(), Cache: filepath.Join(dir, "cache"), Logger: zerolog.New(os.Stderr).Level(zerolog.WarnLevel), Host: processes.Host(),
 		Grace: -1, // it ends with its line, on which nobody hears last words
@@ -77,7 +78,7 @@ func serveEphemeral(ctx context.Context, dir string) error {
 
 // introduce tells the controller this agent's keys and hears what it shall be.
 func introduce(identity *wire.Identity, in *bufio.Reader) (*wire.EphemeralGrant, error) {
-	keys := wire.SetupKeys{Key: identity.Key, XKey: identity.XKey, Version: version, OS: runtime.GOOS, Arch: runtime.GOARCH}
+	keys := wire.SetupKeys{Key: identity.Key, XKey: identity.XKey, Version: version.String(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if err := json.NewEncoder(os.Stdout).Encode(keys); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent"
+	"hark/agent/version"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 )
@@ -202,7 +203,7 @@ func (j *joiner) put(ctx context.Context, bus wire.Transport, identity, bearer *
 	}
 	var c wire.Codec
 	frame, err := c.Pack(wire.Header{Kind: wire.KindJoin, Nonce: nonce}, wire.Join{
-		Name: j.Name, XKey: identity.XKey, OS: runtime.GOOS, Arch: runtime.GOARCH, Version: version, Token: bearer.Key, Proof: proof,
+		Name: j.Name, XKey: identity.XKey, OS: runtime.GOOS, Arch: runtime.GOARCH, Version: version.String(), Token: bearer.Key, Proof: proof,
 	}, wire.Packing{Sign: identity})
 	if err != nil {
 		return nil, err

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"os"
 
+	"hark/agent/version"
+
 	"github.com/spf13/cobra"
 )
-
-// version is set by the linker.
-var version = "dev"
 
 func main() { os.Exit(execute(root())) }
 
@@ -51,6 +50,8 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	cmd.Version = version.String()
+	cmd.SetVersionTemplate("hark-agent " + cmd.Version + "\n")
 	cmd.AddCommand(runCommand(), joinCommand(), setupCommand(), selftestCommand(), guardCommand(), ephemeralCommand(), versionCommand(), checkCommand(), holdCommand(), releaseCommand(), jobCommand(), workerCommand())
 	cmd.AddCommand(serviceCommands()...)
 	cmd.AddCommand(extraCommands()...)
@@ -62,6 +63,6 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
-		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "hark-agent", version) },
+		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "hark-agent", version.String()) },
 	}
 }

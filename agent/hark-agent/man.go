@@ -5,6 +5,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"hark/agent/version"
 )
 
 // extraCommands are those that only the build of packages has: hark-agent man DIR writes the manual pages.
@@ -14,7 +16,7 @@ func extraCommands() []*cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
-			return doc.GenManTree(root, &doc.GenManHeader{Section: "8", Source: "hark-agent " + version, Manual: "hark"}, args[0])
+			return doc.GenManTree(root, &doc.GenManHeader{Section: "8", Source: "hark-agent " + version.String(), Manual: "hark"}, args[0])
 		},
 	}}
 }

@@ -17,6 +17,7 @@ import (
 
 	"hark/agent"
 	"hark/agent/profile"
+	"hark/agent/version"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 )
@@ -95,7 +96,7 @@ func serve(ctx context.Context, s settings) error {
 	resting := time.AfterFunc(restFor, debug.FreeOSMemory) // an agent that waits should cost next to nothing
 	defer resting.Stop()
 	a := agent.New(agent.Config{
-		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version, Trusted: operators.Obeys, Operators: operators, Policy: policy,
+		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version.String(), Trusted: operators.Obeys, Operators: operators, Policy: policy,
 		Modules: registry(), State: state, Logger: log, Host: processes.Host(),
 		Idle: func() {
 			resting.Reset(restFor)
@@ -103,7 +104,7 @@ func serve(ctx context.Context, s settings) error {
 		},
 		Credentials: s.renewed(operators, bus), Upgrade: up.upgrade, Program: sync.OnceValue(running), Greeted: func() { confirm(s.StateDir, log) }, Crowd: bus.SetCrowd,
 		Ready: func() {
-			log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version).Msg("agent ready")
+			log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version.String()).Msg("agent ready")
 			notify(log, daemon.SdNotifyReady)
 		},
 	})
@@ -116,7 +117,7 @@ func serve(ctx context.Context, s settings) error {
 	go retire.await(ctx, log)
 	var telling sync.WaitGroup
 	telling.Go(func() {
-		tellMetrics(ctx, s.StateDir, numbers{version: version, since: time.Now(), playing: a.Playing, connected: bus.Since, refused: a.Refused}, log)
+		tellMetrics(ctx, s.StateDir, numbers{version: version.String(), since: time.Now(), playing: a.Playing, connected: bus.Since, refused: a.Refused}, log)
 	})
 	defer telling.Wait()
 	defer stop(nil)

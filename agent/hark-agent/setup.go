@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent"
+	"hark/agent/version"
 	"hark/agent/wire"
 	"hark/modules/treesync"
 )
@@ -121,7 +122,7 @@ func (s *setup) read(into any) error {
 
 // begin reads the request and tells this host's keys, which are made if there are none.
 func (s *setup) begin() (wire.SetupKeys, error) {
-	keys := wire.SetupKeys{Version: version, OS: runtime.GOOS, Arch: runtime.GOARCH}
+	keys := wire.SetupKeys{Version: version.String(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	line := []byte(nil)
 	for !bytes.HasPrefix(line, []byte(wire.SetupMark)) {
 		var err error

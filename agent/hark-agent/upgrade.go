@@ -20,6 +20,7 @@ import (
 	"hark/agent"
 	"hark/agent/atomicfile"
 	"hark/agent/internal/store"
+	"hark/agent/version"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 	"hark/modules/treesync"
@@ -61,7 +62,7 @@ type upgrader struct {
 
 // upgrade implements agent.Upgrade.
 func (u *upgrader) upgrade(ctx context.Context, r io.Reader, want wire.Upgrade) (wire.Upgraded, error) {
-	out := wire.Upgraded{From: version, To: want.Version}
+	out := wire.Upgraded{From: version.String(), To: want.Version}
 	program, err := os.Executable()
 	if err != nil {
 		return out, err
@@ -101,12 +102,12 @@ func (u *upgrader) upgrade(ctx context.Context, r io.Reader, want wire.Upgrade) 
 	if out.To, err = u.try(ctx, next, want); err != nil {
 		return out, fmt.Errorf("the new agent does not work on this host: %w", err)
 	}
-	m = mark{Version: 1, Program: program, Kept: program + ".before", From: version, To: out.To, Made: time.Now()}
+	m = mark{Version: 1, Program: program, Kept: program + ".before", From: version.String(), To: out.To, Made: time.Now()}
 	if err := u.swap(next, m); err != nil {
 		return out, fmt.Errorf("cannot put the new agent in its place: %w", err)
 	}
 	out.Busy = u.busy()
-	u.log.Info().Str("from", version).Str("to", out.To).Msg("agent upgraded: the new one begins when there is nothing to do")
+	u.log.Info().Str("from", version.String()).Str("to", out.To).Msg("agent upgraded: the new one begins when there is nothing to do")
 	u.retire()
 	return out, nil
 }
@@ -224,7 +225,7 @@ func confirm(dir string, log zerolog.Logger) {
 		log.Error().AnErr("cause", err).Msg("cannot confirm the upgrade")
 		return
 	}
-	log.Info().Str("from", m.From).Str("to", version).Msg("upgrade confirmed: this agent is at the broker")
+	log.Info().Str("from", m.From).Str("to", version.String()).Msg("upgrade confirmed: this agent is at the broker")
 	drop(dir, log)
 }
 
@@ -272,7 +273,7 @@ func selftestCommand() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("the broker does not let it in: %w", err)
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), version)
+		fmt.Fprintln(cmd.OutOrStdout(), version.String())
 		return bus.Close()
 	}
 	return cmd

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"hark/agent/version"
 	"hark/controller/config"
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet"
@@ -27,9 +28,6 @@ import (
 	"hark/controller/internal/ui/terminal"
 	"hark/controller/internal/ui/view"
 )
-
-// Version is hark's own version, set when it is built.
-var Version = "dev"
 
 // System is what a process has of the world.
 type System struct {
@@ -108,7 +106,7 @@ func newApp(s System) (*app, error) {
 func (a *app) dialer() *fleet.Dialer {
 	return &fleet.Dialer{
 		Home: a.cfg.Text("HARK_HOME"), OperatorKey: a.cfg.Text("HARK_OPERATOR_KEY"), CA: a.cfg.Text("HARK_CA"), Credentials: a.cfg.Text("HARK_CREDENTIALS"),
-		Timeout: time.Duration(a.cfg.Int("DEFAULT_TIMEOUT")) * time.Second, Name: "hark " + Version, Logger: a.logTo,
+		Timeout: time.Duration(a.cfg.Int("DEFAULT_TIMEOUT")) * time.Second, Name: "hark " + version.String(), Logger: a.logTo,
 		Warn: func(text string) { a.display.Warn(text) }, Say: func(text string) { a.display.Verbose(1, "", text) },
 	}
 }

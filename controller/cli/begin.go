@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/securefile"
+	"hark/agent/version"
 	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/ansible/secrets"
 	"hark/modules/dialect"
@@ -116,7 +117,7 @@ func versionText(a *app, name string) string {
 	}
 	l, origin := levelFrom(a)
 	fmt.Fprintf(&b, "  language level = %s (%s)\n", l, origin)
-	fmt.Fprintf(&b, "  hark version = %s", Version)
+	fmt.Fprintf(&b, "  hark version = %s", version.String())
 	return b.String()
 }
 
@@ -128,7 +129,7 @@ func executable(a *app) string {
 }
 
 func versionFlag(a *app, cmd *cobra.Command) {
-	cmd.Version = Version
+	cmd.Version = version.String()
 	if slices.ContainsFunc(a.args, func(arg string) bool { return strings.HasPrefix(arg, "--v") }) { // to find the text takes a look at many files
 		cmd.SetVersionTemplate(versionText(a, cmd.Name()) + "\n")
 	}

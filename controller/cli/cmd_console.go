@@ -11,6 +11,7 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
+	"hark/agent/version"
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/console/auth"
 	"hark/controller/internal/console/service"
@@ -46,7 +47,7 @@ func newConsoleCommand(a *app) *cobra.Command {
 		if err := a.begin(cmd, j.verbosity); err != nil {
 			return err
 		}
-		j.c.Prelude, j.c.Version, j.c.Log = prelude, Version, serverLog(a, j.verbosity)
+		j.c.Prelude, j.c.Version, j.c.Log = prelude, version.String(), serverLog(a, j.verbosity)
 		debug.SetGCPercent(30) // records are read through it: what is not needed shall not double what is
 		return service.Run(cmd.Context(), j.c, j.ready)
 	}

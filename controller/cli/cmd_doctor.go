@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/agent/version"
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/fleet/connections"
@@ -36,7 +37,7 @@ func newDoctorCommand(a *app) *cobra.Command {
 		}
 		failed := false
 		findings := doctor.Examine(cmd.Context(), doctor.Config{
-			Settings: a.cfg.File, Broker: o.Broker, Dialer: a.fleet, Version: Version, Hosts: hosts, NoSSH: !a.cfg.Bool("HARK_SSH"),
+			Settings: a.cfg.File, Broker: o.Broker, Dialer: a.fleet, Version: version.String(), Hosts: hosts, NoSSH: !a.cfg.Bool("HARK_SSH"),
 			Ansible: pythonOfAnsible(a).ansible != "",
 			Tell: func(f doctor.Finding) {
 				failed = failed || f.State == "failed"

@@ -5,6 +5,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"hark/agent/version"
 )
 
 // extraCommands are those that only the build of packages has: hark man DIR writes the manual pages.
@@ -15,7 +17,7 @@ func extraCommands() []*cobra.Command {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
 			nameArguments(root)
-			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "hark " + Version, Manual: "hark"}, args[0])
+			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "hark " + version.String(), Manual: "hark"}, args[0])
 		},
 	}}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hark/agent/version"
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet/trust"
 	"hark/controller/internal/play"
@@ -51,7 +52,7 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host,
 	}
 	h := record.Head{
 		Run: p.id, Who: operatorKey(p.app), Dir: p.cfg.Dir(), Line: p.recordedLine(cmd), Commit: origin.Commit(baseDir(p.app, p.o)),
-		Inventory: origin.Sources(p.Sources()), Hosts: len(hosts), Groups: p.groupsOf(hosts), Check: p.o.Mode.Check, Hark: Version, Level: p.Level.String(), RetryOf: p.retryOf,
+		Inventory: origin.Sources(p.Sources()), Hosts: len(hosts), Groups: p.groupsOf(hosts), Check: p.o.Mode.Check, Hark: version.String(), Level: p.Level.String(), RetryOf: p.retryOf,
 		Screen: p.recordedScreen(screen, tally),
 	}
 	if p.drive != nil {

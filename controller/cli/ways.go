@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 
+	"hark/agent/version"
 	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/fleet/bootstrap"
@@ -63,7 +64,7 @@ func (p *run) linkOf(hub link.Config) link.Link {
 	cfg := ephemeral.Config{
 		Hub: hub, Resident: !none, Ways: p.ways(), Keep: p.cfg.Bool("HARK_SSH_KEEP"), Forks: cmp.Or(p.forkLimit(), usualForks),
 		Binaries: func() (*bootstrap.Binaries, error) { return agentBinaries(p.o.AgentBinaries) },
-		Name:     "hark " + Version, Logger: p.logTo(),
+		Name:     "hark " + version.String(), Logger: p.logTo(),
 	}
 	if p.display.Verbosity() > 0 { // standard output is Ansible's at any verbosity
 		cfg.Say = func(host, text string) { p.display.PrintErr(view.NoColor, host+": "+text) }

@@ -19,7 +19,11 @@ func startFleets(t *testing.T) map[string]*fleet {
 }
 
 // fleet is a broker and agents on this machine.
-type fleet struct{ home, broker string }
+type fleet struct {
+	home, broker, work string
+
+	agents map[string]*exec.Cmd // those of hosts, as they run
+}
 
 // programs are the directories of hark and of hark-agent.
 type programs struct{ hark, agent string }
@@ -53,7 +57,7 @@ func startFleet(t *testing.T, hosts ...string) *fleet {
 func startFleetOf(t *testing.T, p programs, hosts ...string) *fleet {
 	t.Helper()
 	bin, work := p.hark, t.TempDir()
-	f := &fleet{home: filepath.Join(work, "home")}
+	f := &fleet{home: filepath.Join(work, "home"), work: work, agents: map[string]*exec.Cmd{}}
 	urlFile := filepath.Join(work, "broker.url")
 	start(t, work, "broker", filepath.Join(bin, "hark"), "broker", "run", "--data", filepath.Join(work, "broker"),
 		"--listen", "127.0.0.1:0", "--url-file", urlFile)
@@ -68,16 +72,32 @@ func startFleetOf(t *testing.T, p programs, hosts ...string) *fleet {
 		if out, err := exec.Command(agent, "join", "--name", host, "--state-dir", state, token).CombinedOutput(); err != nil {
 			t.Fatalf("hark-agent join: %v: %s", err, out)
 		}
-		start(t, work, host, agent, "run", "--state-dir", state)
+		f.agents[host] = start(t, work, host, agent, "run", "--state-dir", state)
 	}
 	for _, host := range hosts {
-		await(t, "agent "+host, func() bool {
-			cmd := exec.Command(filepath.Join(bin, "hark"), "agents", "show", host, "--present")
-			cmd.Env = append(os.Environ(), f.env()...)
-			return cmd.Run() == nil
-		})
+		f.present(t, bin, host)
 	}
 	return f
+}
+
+// present waits until an agent is there.
+func (f *fleet) present(t *testing.T, bin, host string) {
+	t.Helper()
+	await(t, "agent "+host, func() bool {
+		cmd := exec.Command(filepath.Join(bin, "hark"), "agents", "show", host, "--present")
+		cmd.Env = append(os.Environ(), f.env()...)
+		return cmd.Run() == nil
+	})
+}
+
+// replace ends the agent of a host and starts the one of another version over its state.
+func (f *fleet) replace(t *testing.T, host string, p programs) {
+	t.Helper()
+	old := f.agents[host]
+	_ = old.Process.Signal(os.Interrupt)
+	_ = old.Wait()
+	f.agents[host] = start(t, f.work, host, filepath.Join(p.agent, "hark-agent"), "run", "--state-dir", filepath.Join(f.work, host))
+	f.present(t, p.hark, host)
 }
 
 func hark(t *testing.T, f *fleet, bin string, args ...string) string {
@@ -91,7 +111,7 @@ func hark(t *testing.T, f *fleet, bin string, args ...string) string {
 	return string(out)
 }
 
-func start(t *testing.T, work, name, path string, args ...string) {
+func start(t *testing.T, work, name, path string, args ...string) *exec.Cmd {
 	t.Helper()
 	log, err := os.Create(filepath.Join(work, name+".log"))
 	if err != nil {
@@ -113,6 +133,7 @@ func start(t *testing.T, work, name, path string, args ...string) {
 			}
 		}
 	})
+	return cmd
 }
 
 // await looks every 50 ms until ok, for at most 20 s: the readiness of another process has no event to wait on.

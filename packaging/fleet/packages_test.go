@@ -26,7 +26,7 @@ func packages(t *testing.T, version string) string {
 		return dir
 	}
 	dir := filepath.Join(site.dir, "packages-"+version)
-	cmd := exec.Command("../packages/build", dir, "amd64")
+	cmd := exec.Command("../release/build", dir, "amd64")
 	cmd.Env = append(os.Environ(), "VERSION="+version)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("cannot build the packages: %v\n%s", err, out)

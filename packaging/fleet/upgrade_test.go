@@ -49,7 +49,7 @@ func newer(t *testing.T, version string, edits ...edit) string {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "hark-agent")
-	cmd := exec.Command("go", "build", "-trimpath", "-overlay", filepath.Join(dir, "overlay.json"), "-ldflags", "-s -w -X main.version="+version, "-o", out, "./agent/hark-agent")
+	cmd := exec.Command("go", "build", "-trimpath", "-overlay", filepath.Join(dir, "overlay.json"), "-ldflags", "-s -w -X hark/agent/version.build="+version, "-o", out, "./agent/hark-agent")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)

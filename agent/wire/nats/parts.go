@@ -119,7 +119,7 @@ func (j *joiner) add(who string, p part) ([]byte, bool) {
 		had = s.open[p.id]
 	}
 	if had == nil {
-		if p.i != 0 || p.n < 2 || len(p.data) < minPart || len(p.data)*(p.n-1) >= wire.MaxMessage {
+		if p.i != 0 || p.n < 2 || len(p.data) < minPart || int64(len(p.data))*int64(p.n-1) >= wire.MaxMessage {
 			return nil, false
 		}
 		s, had = j.begin(who, p)

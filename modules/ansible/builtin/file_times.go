@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"syscall"
@@ -160,7 +161,7 @@ func directive(c byte, text string, f map[byte]int) (string, bool) {
 	case 'j':
 		return number('j', 3, 1, 366)
 	case 's':
-		return number('s', 19, 0, 1<<62)
+		return number('s', 19, 0, math.MaxInt)
 	case 'p':
 		if len(text) < 2 {
 			return text, false

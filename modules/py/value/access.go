@@ -213,13 +213,13 @@ func slicePart(v Value) (i int, given bool, err error) {
 		return 0, false, nil
 	}
 	if b, ok := v.(*BigInt); ok {
-		return b.Int.Sign() << 40, true, nil
+		return b.Int.Sign() << 30, true, nil
 	}
 	n, ok := AsInt(v)
 	if !ok {
 		return 0, false, TypeErrorf("slice indices must be integers or None or have an __index__ method")
 	}
-	return int(max(min(n, 1<<40), -1<<40)), true, nil
+	return int(max(min(n, 1<<30), -1<<30)), true, nil
 }
 
 // Under is what lies below v when one mapping after the other is asked for the next key; nil if any is no mapping or has no such key.

@@ -121,7 +121,7 @@ func TestSlices(t *testing.T) {
 	for i := range 5 {
 		l.Items = append(l.Items, value.Int(i))
 	}
-	n := func(i int) value.Value { return value.Int(i) }
+	n := func(i int64) value.Value { return value.Int(i) }
 	for _, c := range []struct {
 		start, stop, step value.Value
 		want              string

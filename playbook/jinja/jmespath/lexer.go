@@ -1,6 +1,7 @@
 package jmespath
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -194,7 +195,7 @@ func (l *lexer) quoted() error {
 func (t token) int() int {
 	n, err := strconv.Atoi(t.text)
 	if err != nil {
-		return map[bool]int{true: -1 << 40, false: 1 << 40}[strings.HasPrefix(t.text, "-")]
+		return map[bool]int{true: math.MinInt32, false: math.MaxInt32}[strings.HasPrefix(t.text, "-")]
 	}
 	return n
 }

@@ -26,12 +26,15 @@ func Read(l *syntax.Loader, file string) (File, error) {
 	}
 	r := &reader{file: file}
 	var out File
-	if n.Keys != nil && n.Get("duties") != nil {
-		r.known(n, "a file of duties", []string{"duties", "notify"})
+	if n.Keys != nil && (n.Get("duties") != nil || n.Get("version") != nil) {
+		r.known(n, "a file of duties", []string{"version", "duties", "notify"})
+		if v := n.Get("version"); v != nil {
+			r.version(v)
+		}
 		if v := n.Get("notify"); v != nil {
 			out.Notify = r.notify(v)
 		}
-		n = n.Get("duties")
+		n = r.list(n)
 	}
 	if n.Items == nil && !isNone(n) {
 		r.fail(n, "duties are a list, each with name, play, hosts, every, at or once, and mode")
@@ -58,6 +61,28 @@ func (r *reader) known(n *syntax.Node, what string, keys []string) {
 			r.fail(k, "%s has no %q: it may have %s", what, name, strings.Join(keys, ", "))
 		}
 	}
+}
+
+// Version is that of the file's format. It is raised when a keeper of before would do something else with a file of now.
+const Version = 1
+
+// version refuses a file of a newer format.
+func (r *reader) version(at *syntax.Node) {
+	switch v, ok := value.AsInt(at.Value); {
+	case !ok || v < 1:
+		r.fail(at, "version is a number, %d", Version)
+	case v > Version:
+		r.fail(at, "the file has version %d, this hark knows %d; upgrade hark", v, Version)
+	}
+}
+
+// list is the list of duties of a file that is a mapping.
+func (r *reader) list(n *syntax.Node) *syntax.Node {
+	if all := n.Get("duties"); all != nil {
+		return all
+	}
+	r.fail(n, "a file with a version has its list under duties")
+	return &syntax.Node{Items: []*syntax.Node{}}
 }
 
 // reader gathers what is wrong.

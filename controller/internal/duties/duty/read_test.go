@@ -103,10 +103,24 @@ duties:
 	}
 }
 
+// TestAFileMaySayItsVersion: then its duties stand under a key.
+func TestAFileMaySayItsVersion(t *testing.T) {
+	all, err := read(t, "version: 1\nduties:\n- {name: ntp, play: ntp.yml, hosts: all, every: 1h, mode: check}\n")
+	if err != nil || len(all) != 1 || all[0].Name != "ntp" || all[0].Place.Line != 3 {
+		t.Errorf("read %+v, %v", all, err)
+	}
+}
+
 func TestReadTellsAllThatIsWrongWithItsPlace(t *testing.T) {
 	const good = "name: a, play: a.yml, hosts: all, "
 	for _, x := range []struct{ text, want string }{
 		{"x: y", "duties.yml:1:1: duties are a list"},
+		{"version: 2\nduties: []", "duties.yml:1:10: the file has version 2, this hark knows 1; upgrade hark"},
+		{"version: new\nduties: []", "duties.yml:1:10: version is a number, 1"},
+		{"version: 1", "a file with a version has its list under duties"},
+		{"version: 1\nduty: []\nduties: []", `duties.yml:2:1: a file of duties has no "duty": it may have version, duties, notify`},
+		{"version: 1\nduties: {a: b}", "duties.yml:2:9: duties are a list"},
+		{"version: 1\nduties: [3]", "duties.yml:2:10: a duty is a mapping"},
 		{"- 3", "duties.yml:1:3: a duty is a mapping"},
 		{"- {name: a, play: a.yml, hosts: all, every: 1h}", "duties.yml:1:3: the duty has no mode"},
 		{"- {" + good + "mode: look, every: 1h}", `mode is check or enforce, not "look"`},

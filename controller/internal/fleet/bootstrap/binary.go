@@ -77,7 +77,7 @@ func (b *Binaries) For(system, arch string) (*Binary, error) {
 // All gives all agents for Linux that can be read.
 func (b *Binaries) All() []*Binary {
 	var all []*Binary
-	for _, arch := range []string{"amd64", "arm64"} {
+	for _, arch := range architectures() {
 		if x, err := b.For("linux", arch); err == nil {
 			all = append(all, x)
 		}
@@ -116,6 +116,10 @@ func archOf(path string) string {
 		return "amd64"
 	case elf.EM_AARCH64:
 		return "arm64"
+	case elf.EM_ARM:
+		return "arm"
+	case elf.EM_386:
+		return "386"
 	}
 	return ""
 }

@@ -89,7 +89,7 @@ func (p *place) note(line string) {
 
 // goArch is what Go calls a machine.
 func goArch(machine string) string {
-	for _, arch := range []string{"amd64", "arm64"} {
+	for _, arch := range architectures() {
 		if slices.Contains(machines(arch), machine) {
 			return arch
 		}
@@ -97,12 +97,20 @@ func goArch(machine string) string {
 	return machine
 }
 
+// architectures are those that agents are built for, as Go calls them.
+func architectures() []string { return []string{"amd64", "arm64", "arm", "386"} }
+
 // machines are what uname calls what Go calls so.
 func machines(arch string) []string {
-	if arch == "amd64" {
+	switch arch {
+	case "amd64":
 		return []string{"x86_64", "amd64"}
+	case "arm64":
+		return []string{"aarch64", "arm64"}
+	case "arm":
+		return []string{"armv7l", "armv8l"}
 	}
-	return []string{"aarch64", "arm64"}
+	return []string{"i686", "i586", "i386"}
 }
 
 // upload brings the agent's binary to the host, and gives its path there.

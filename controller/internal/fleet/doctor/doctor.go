@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hark/agent/version"
 	"hark/agent/wire"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/fleet/enrol"
@@ -329,15 +330,24 @@ func counts(refused map[wire.Reason]uint64) string {
 
 // versions compares the agents' versions with this hark's.
 func (d *doctor) versions(count map[string]int) {
-	others := 0
+	older, newer := 0, 0
 	for v, n := range count {
-		if v != d.Version {
-			others += n
+		switch c := version.Compare(v, d.Version); {
+		case c < 0:
+			older += n
+		case c > 0:
+			newer += n
+		case v != d.Version: // two builds of one version
+			older += n
 		}
 	}
-	if others == 0 {
+	if older+newer == 0 {
 		d.ok("versions", "all agents have this hark's, %s", d.Version)
-		return
 	}
-	d.add(Finding{"versions", "warning", fmt.Sprintf("this is hark %s; %d agents have another version", d.Version, others), "hark agents upgrade"})
+	if older > 0 {
+		d.add(Finding{"versions", "warning", fmt.Sprintf("this is hark %s; %d agents have another version", d.Version, older), "hark agents upgrade"})
+	}
+	if newer > 0 {
+		d.add(Finding{"versions", "warning", fmt.Sprintf("this is hark %s; %d agents have a newer version", d.Version, newer), "upgrade hark on this machine"})
+	}
 }

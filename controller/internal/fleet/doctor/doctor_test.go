@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -79,6 +80,31 @@ func TestDoctorAdvisesOnTheBroker(t *testing.T) {
 	} {
 		if got := brokerAdvice(errors.New(said)); !strings.Contains(got, does) {
 			t.Errorf("%s: %s", said, got)
+		}
+	}
+}
+
+// TestVersionsOfAgents: each difference leads to the side that has to be upgraded.
+func TestVersionsOfAgents(t *testing.T) {
+	const mine = "0.2.0-dev.20+aaaaaaaa"
+	for _, x := range []struct {
+		agents map[string]int
+		want   string
+	}{
+		{map[string]int{mine: 3}, "ok all agents have this hark's, " + mine},
+		{map[string]int{mine: 1, "0.1.0": 2}, "warning hark agents upgrade"},
+		{map[string]int{"0.2.0-dev.20+bbbbbbbb": 2}, "warning hark agents upgrade"},
+		{map[string]int{"0.2.0": 2}, "warning upgrade hark on this machine"},
+		{map[string]int{"0.2.0-dev.9+cccccccc": 1, "0.2.0": 2}, "warning hark agents upgrade, warning upgrade hark on this machine"},
+	} {
+		d := &doctor{Config: Config{Version: mine, Tell: func(Finding) {}}}
+		d.versions(x.agents)
+		var said []string
+		for _, f := range d.findings {
+			said = append(said, f.State+" "+cmp.Or(f.Do, f.Text))
+		}
+		if got := strings.Join(said, ", "); got != x.want {
+			t.Errorf("%v: %s, want %s", x.agents, got, x.want)
 		}
 	}
 }
