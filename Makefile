@@ -8,7 +8,7 @@ NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-conf
 # ROOMS are the packages that a controller on macOS is made of, with their tests.
 ROOMS   := ./modules/... ./playbook/... ./agent/... ./controller/...
 
-.PHONY: build darwin links demo test race lint site acceptance content hostile traced console pictures fleet chaos packages bench conformance clean
+.PHONY: build darwin links demo test race lint site acceptance content hostile traced console pictures fleet chaos packages release bench conformance clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
@@ -74,7 +74,11 @@ chaos: links
 	HARK_CHAOS=$(or $(HARK_CHAOS),10m) FLEET_TIME=0 FLEET_TAGS='fleet chaos' packaging/fleet/run -run 'TestChaos$$' | jq -rj 'select(.Action == "output").Output'
 
 packages:
-	VERSION=$(VERSION) packaging/release/build bin/packages
+	GO='$(GO)' VERSION=$(VERSION) packaging/release/build bin/packages
+
+# release makes packages, archives, repositories, images and what proves where they come from, into bin/release. HARK_RELEASE_KEY names the key.
+release:
+	GO='$(GO)' VERSION=$(VERSION) packaging/release/build --release bin/release
 
 # bench prints what hark takes today beside what is on record; packaging/bench/peers/run and packaging/bench/swarm/run write the records.
 bench: links

@@ -90,14 +90,30 @@ func TestAHostGoesToThisVersionAndBack(t *testing.T) {
 	works(then, "back")
 	works(now, "back-with-the-new-controller")
 
-	// The agent replaces its own program, so it must be a copy.
-	own := filepath.Join(t.TempDir(), "hark-agent")
-	if out, err := exec.Command("cp", filepath.Join(then, "hark-agent"), own).CombinedOutput(); err != nil {
+	f.upgraded(t, programs{now, then}, filepath.Join(now, "hark-agent"))
+	works(now, "upgraded")
+}
+
+// upgraded has the operator replace the agent of h1, which ends for it: what the service manager does elsewhere, the test does.
+func (f *fleet) upgraded(t *testing.T, p programs, to string) {
+	t.Helper()
+	own := filepath.Join(t.TempDir(), "hark-agent") // the agent replaces its own program, so it must be a copy
+	if out, err := exec.Command("cp", filepath.Join(p.agent, "hark-agent"), own).CombinedOutput(); err != nil {
 		t.Fatalf("cp: %v: %s", err, out)
 	}
-	f.replace(t, "h1", programs{then, filepath.Dir(own)})
-	hark(t, f, now, "agents", "upgrade", "h1", "--agent-binary", filepath.Join(now, "hark-agent"))
-	works(now, "upgraded")
+	f.replace(t, "h1", programs{p.hark, filepath.Dir(own)})
+	order := exec.Command(filepath.Join(p.hark, "hark"), "agents", "upgrade", "h1", "--agent-binary", to)
+	order.Env = append(os.Environ(), f.env()...)
+	var said strings.Builder
+	order.Stdout, order.Stderr = &said, &said
+	if err := order.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = f.agents["h1"].Wait() // it ends as soon as its successor lies there
+	f.agents["h1"] = start(t, f.work, "h1", own, "run", "--state-dir", filepath.Join(f.work, "h1"))
+	if err := order.Wait(); err != nil {
+		t.Fatalf("hark agents upgrade: %v: %s", err, said.String())
+	}
 }
 
 // TestTheVersionIsOne: programs, agents, the doctor, records and the console say the same version.
