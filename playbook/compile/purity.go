@@ -1,7 +1,7 @@
 package compile
 
 import (
-	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -74,12 +74,8 @@ func (c *compiler) everObserved(blocks []plan.Block) bool {
 	return found
 }
 
-// pureLookup tells whether a lookup computes from its arguments alone.
+// pureLookup reports whether a lookup computes from its arguments alone; "" is a loop without one.
 func pureLookup(name string) bool {
-	switch modules.ShortName(name) {
-	case "", "items", "list", "dict", "nested", "cartesian", "together", "subelements", "sequence", "indexed_items",
-		"flattened", "community.general.flattened", "random_choice", "vars", "varnames":
-		return true
-	}
-	return false
+	l, ok := dialect.LookupNamed(name)
+	return name == "" || ok && l.Traits.Has(dialect.Pure)
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"hark/modules"
 	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/filters"
@@ -176,13 +175,10 @@ func (w *survey) read(read templar.Reading) {
 	}
 }
 
-// readsOnly tells the lookups of the controller's that change nothing there.
+// readsOnly reports whether a lookup of the controller's changes nothing there.
 func readsOnly(name string) bool {
-	switch modules.ShortName(name) {
-	case "env", "file", "fileglob", "first_found", "csvfile", "ini", "inventory_hostnames", "config", "unvault", "filetree", "collection_version", "template":
-		return true
-	}
-	return false
+	l, ok := dialect.LookupNamed(name)
+	return ok && !l.Traits.Has(dialect.ChangesController)
 }
 
 // onController tells a filter or test that only the controller can run: one that looks at files, is in Python, or is not known.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -148,13 +149,8 @@ func cutPrefix(s string, prefixes ...string) (string, bool) {
 	return s, false
 }
 
-// closedLookup tells whether a lookup reads no variables but its arguments.
+// closedLookup reports whether a lookup reads no variables but its arguments.
 func closedLookup(name string) bool {
-	switch name {
-	case "config", "csvfile", "dict", "env", "file", "fileglob", "first_found", "indexed_items", "ini", "items", "lines",
-		"list", "nested", "password", "pipe", "random_choice", "sequence", "subelements", "together", "unvault", "url",
-		"flattened", "cartesian", "filetree", "random_string":
-		return true
-	}
-	return false
+	l, ok := dialect.LookupNamed(name)
+	return ok && l.Traits.Has(dialect.OnlyArguments)
 }

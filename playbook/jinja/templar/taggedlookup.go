@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
@@ -43,8 +44,7 @@ func (s *scope) taggedLookup(c *jinja.Call, name, mode string, wantlist bool, te
 
 // takesUndefined is the first undefined value that a lookup is given, nil if it knows what to do with them.
 func takesUndefined(name string, terms []value.Value, kw *value.Dict) *value.Undefined {
-	switch shortName(name) {
-	case "first_found", "env":
+	if l, ok := dialect.LookupNamed(name); ok && l.Traits.Has(dialect.TakesUndefined) {
 		return nil
 	}
 	args := &jinja.Args{Pos: terms}

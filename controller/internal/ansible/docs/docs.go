@@ -54,6 +54,9 @@ func Plugins(kind string) []Plugin {
 	if kind == "" || kind == "become" {
 		list = append(list, becomes()...)
 	}
+	if kind == "" || kind == "lookup" {
+		list = append(list, lookups()...)
+	}
 	section := ""
 	for _, line := range strings.Split(pluginLines, "\n") {
 		switch {
@@ -78,6 +81,16 @@ func becomes() []Plugin {
 		list = append(list, Plugin{Kind: "become", Name: m.Name, Collection: collection, Doc: m.Doc})
 	}
 	slices.SortFunc(list, func(a, b Plugin) int { return strings.Compare(a.FullName(), b.FullName()) })
+	return list
+}
+
+// lookups are those of the table, by their names.
+func lookups() []Plugin {
+	var list []Plugin
+	for _, l := range dialect.Lookups() {
+		collection := strings.TrimSuffix(l.FullName(), "."+l.Name)
+		list = append(list, Plugin{Kind: "lookup", Name: l.Name, Collection: collection, Doc: l.Doc})
+	}
 	return list
 }
 

@@ -1,0 +1,142 @@
+package dialect
+
+import "sync"
+
+// Lookup is a lookup that hark has: a row of the one table. Who evaluates a step, and what a step may change, goes by its traits.
+type Lookup struct {
+	// Name is the name of the plug-in in its Collection; "" is ansible-core's own.
+	Name, Collection string
+	// Others are names of before, by which it is found too.
+	Others []string
+	Traits LookupTraits
+	// Doc is a line for people.
+	Doc string
+}
+
+// LookupTraits say what a lookup needs and does.
+type LookupTraits uint
+
+// The traits of lookups.
+const (
+	// Pure lookups compute from their arguments and from variables of the task's host, so the host can do it.
+	Pure LookupTraits = 1 << iota
+	// ReadsController is a lookup that reads files, settings or the environment of the controller, and changes nothing there.
+	ReadsController
+	// ChangesController is a lookup that may change files of the controller, or start programs there.
+	ChangesController
+	// NeedsHosts is a lookup that asks for other hosts.
+	NeedsHosts
+	// OnlyArguments is a lookup that reads no variables but its arguments.
+	OnlyArguments
+	// TakesUndefined is a lookup that knows what to do with undefined arguments.
+	TakesUndefined
+)
+
+// Has reports whether one of the traits is among these.
+func (t LookupTraits) Has(one LookupTraits) bool { return t&one != 0 }
+
+var lookups = []Lookup{
+	{Name: "to_paths", Collection: "ansible.utils", Traits: Pure,
+		Doc: "A structure as a mapping of paths to values."},
+	{Name: "get_path", Collection: "ansible.utils", Traits: Pure,
+		Doc: "The value at a path within a structure."},
+	{Name: "index_of", Collection: "ansible.utils", Traits: Pure,
+		Doc: "Where an item that passes a test stands in the list."},
+	{Name: "collection_version", Collection: "community.general", Traits: ReadsController,
+		Doc: "The version of a collection on the controller."},
+	{Name: "filetree", Collection: "community.general", Others: []string{"filetree"}, Traits: ReadsController | OnlyArguments,
+		Doc: "The files below directories of the controller, with their attributes."},
+	{Name: "merge_variables", Collection: "community.general", Traits: ReadsController | NeedsHosts,
+		Doc: "The variables whose names match, as one."},
+	{Name: "random_string", Collection: "community.general", Traits: ReadsController | OnlyArguments,
+		Doc: "Text by chance."},
+	{Name: "cartesian", Traits: Pure | OnlyArguments,
+		Doc: "All combinations of the items of several lists."},
+	{Name: "config", Traits: ReadsController | OnlyArguments,
+		Doc: "The value of a setting."},
+	{Name: "csvfile", Traits: ReadsController | OnlyArguments,
+		Doc: "A field of a CSV file."},
+	{Name: "dict", Traits: Pure | OnlyArguments,
+		Doc: "The keys and values of mappings."},
+	{Name: "env", Traits: ReadsController | OnlyArguments | TakesUndefined,
+		Doc: "A variable of the controller's environment."},
+	{Name: "file", Traits: ReadsController | OnlyArguments,
+		Doc: "The content of a file of the controller."},
+	{Name: "fileglob", Traits: ReadsController | OnlyArguments,
+		Doc: "The files of the controller that match a pattern."},
+	{Name: "first_found", Traits: ReadsController | OnlyArguments | TakesUndefined,
+		Doc: "The first file of a list that exists."},
+	{Name: "flattened", Others: []string{"community.general.flattened"}, Traits: Pure | OnlyArguments,
+		Doc: "Lists within lists as one list."},
+	{Name: "indexed_items", Traits: Pure | OnlyArguments,
+		Doc: "Each item with its number."},
+	{Name: "ini", Traits: ReadsController | OnlyArguments,
+		Doc: "A value of an ini or properties file."},
+	{Name: "inventory_hostnames", Traits: ReadsController | NeedsHosts,
+		Doc: "The hosts that match a pattern."},
+	{Name: "items", Traits: Pure | OnlyArguments,
+		Doc: "The items, one level of lists taken out."},
+	{Name: "lines", Traits: ChangesController | OnlyArguments,
+		Doc: "The lines that a command of the controller prints."},
+	{Name: "list", Traits: Pure | OnlyArguments,
+		Doc: "The items as they are."},
+	{Name: "nested", Traits: Pure | OnlyArguments,
+		Doc: "All combinations of the items of several lists."},
+	{Name: "password", Traits: ChangesController | OnlyArguments,
+		Doc: "A password that is made when it is first asked for and kept in a file."},
+	{Name: "pipe", Traits: ChangesController | OnlyArguments,
+		Doc: "What a command of the controller prints."},
+	{Name: "random_choice", Traits: Pure | OnlyArguments,
+		Doc: "One of the items, by chance."},
+	{Name: "sequence", Traits: Pure | OnlyArguments,
+		Doc: "Numbers, formatted."},
+	{Name: "subelements", Traits: Pure | OnlyArguments,
+		Doc: "Each item with each element of a list that is in it."},
+	{Name: "template", Traits: ReadsController,
+		Doc: "What a template of the controller gives."},
+	{Name: "together", Traits: Pure | OnlyArguments,
+		Doc: "The items of several lists side by side."},
+	{Name: "unvault", Traits: ReadsController | OnlyArguments,
+		Doc: "The content of a vaulted file of the controller."},
+	{Name: "url", Traits: ReadsController | OnlyArguments,
+		Doc: "What a web server answers."},
+	{Name: "varnames", Traits: Pure,
+		Doc: "The names of variables that match."},
+	{Name: "vars", Traits: Pure,
+		Doc: "The values of variables by name."},
+}
+
+// Lookups is the table. Nobody may change it.
+func Lookups() []Lookup { return lookups }
+
+// LookupNamed is the row of a lookup by one of its names, false for one that hark does not have.
+func LookupNamed(name string) (Lookup, bool) {
+	l := lookupsByName()[name]
+	if l == nil {
+		return Lookup{}, false
+	}
+	return *l, true
+}
+
+// FullName is the name with the collection.
+func (l Lookup) FullName() string {
+	if l.Collection == "" {
+		return "ansible.builtin." + l.Name
+	}
+	return l.Collection + "." + l.Name
+}
+
+var lookupsByName = sync.OnceValue(func() map[string]*Lookup {
+	out := map[string]*Lookup{}
+	for i := range lookups {
+		l := &lookups[i]
+		out[l.FullName()] = l
+		if l.Collection == "" {
+			out[l.Name], out["ansible.legacy."+l.Name] = l, l
+		}
+		for _, name := range l.Others {
+			out[name], out["ansible.builtin."+name], out["ansible.legacy."+name] = l, l, l
+		}
+	}
+	return out
+})
