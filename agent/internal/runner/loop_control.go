@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -43,7 +44,7 @@ func newControl(ctx context.Context, e *eval) (*control, error) {
 		c.label = l.Label.V
 	case isVariable().MatchString(c.loopVar):
 		c.label = value.YAMLStr("{{" + c.loopVar + "}}")
-	case e.tagged() && rd.err == nil:
+	case e.has(dialect.KeywordWords) && rd.err == nil:
 		msg := "Invalid variable name " + value.ReprText(c.loopVar) + "."
 		rd.err = &fault{text: msg, bare: true, links: []link{{msg: msg, spot: spot{text: c.loopVar}, help: nameRule}}}
 	default: // the name may be what a host said, and would be an expression here
