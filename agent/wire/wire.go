@@ -269,6 +269,8 @@ const (
 	Output   EventKind = "output" // live lines of a command
 	// Broken: the run cannot go on for any host, as when a handler is notified that does not exist. Text is the error.
 	Broken EventKind = "broken"
+	// Excess is what the controller makes of events that would take more of it than one host may.
+	Excess EventKind = "excess"
 )
 
 // Event is what an agent tells of a step. Events are numbered without gaps over a turn of a session (see Session), from

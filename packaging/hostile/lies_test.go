@@ -210,3 +210,17 @@ func TestFloodsOfLiesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// An event that would take more than one host may say is refused before it is read, and its host is given up.
+func TestFloodsOfEventsAreBounded(t *testing.T) {
+	s := newSite(t)
+	dir := s.lay(project{"site.yml": "- hosts: all\n  gather_facts: false\n  tasks:\n  - command: echo own\n  - ping:\n"})
+	s.evil.lies(lie{Of: []string{"command"}, Raw: []byte(`{"changed":true,"f":[` + strings.Repeat("[],", 7<<20) + `0]}`)})
+	o, peak := s.watched(dir)
+	if peak > mostMemory {
+		t.Errorf("the controller needs %d MB", peak)
+	}
+	if o.recap(taken)["unreachable"] != 1 || o.recap("web2")["ok"] != 2 || o.recap("db1")["ok"] != 2 {
+		t.Errorf("%.3000s", o)
+	}
+}

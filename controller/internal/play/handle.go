@@ -2,12 +2,14 @@ package play
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"hark/agent/evaluate"
 	"hark/agent/wire"
 	"hark/controller/internal/play/admit"
 	"hark/controller/internal/play/handover"
+	"hark/controller/internal/play/link"
 	"hark/controller/internal/play/progress"
 	"hark/controller/internal/play/strategy"
 	"hark/controller/internal/ui/view"
@@ -91,8 +93,12 @@ func admitted(b *batchRun, e *wire.Event) (effects admit.Effects, ok bool) {
 // believes takes of an agent's event what it may say. It is false if that is nothing, or the end of its host.
 func (b *batchRun) believes(e *wire.Event) bool {
 	s, h := b.steps.Step(e.Step), b.handouts.Of(e.Host)
-	if e.Kind == wire.Broken {
+	switch e.Kind {
+	case wire.Broken:
 		b.hears(*e, s, h)
+		return false
+	case wire.Excess:
+		b.losses.doubt(e.Host, fmt.Sprintf("what it tells of a task takes more than %d MB", link.MostOfBatch>>20))
 		return false
 	}
 	if doubt := progress.Admit(e, s, h.Asked(e.Step)); doubt != "" {

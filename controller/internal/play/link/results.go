@@ -1,10 +1,12 @@
 package link
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
 	"hark/agent/wire"
+	"hark/modules/py/value"
 )
 
 // takeResult takes what an agent sends of its own: batches of events and results of delegated calls. The key of the session, which nobody
@@ -66,7 +68,7 @@ func (h *Hub) refused(m wire.Msg, err error) {
 // does not keep up: the agent then waits with its next batch.
 func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 	var b wire.Batch
-	if err := h.open(f, p, &b); err != nil {
+	if err := openBatch(h, f, p, &b); err != nil {
 		return err
 	}
 	h.mu.Lock()
@@ -98,6 +100,40 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 		}
 	}
 	answerBatch(h, m, f, p, t, &b, had)
+	return nil
+}
+
+// MostOfBatch is how many bytes what a batch holds may take in this process. It is more than what one host may say in all,
+// since what a task has said and what became a variable are both in it.
+const MostOfBatch = 192 << 20
+
+// mayBeHeavy is how long a batch is of which it is reckoned before it is read how much it takes.
+const mayBeHeavy = 1 << 20
+
+// openBatch opens a batch. Of one that would take too much only that is left.
+func openBatch(h *Hub, f *wire.Frame, p *peer, b *wire.Batch) error {
+	raw, err := f.Bytes(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey})
+	if err != nil {
+		return err
+	}
+	p.hear(time.Now())
+	if len(raw) <= mayBeHeavy || value.Weight(raw) <= MostOfBatch {
+		return wire.Decode(raw, b)
+	}
+	var heads struct {
+		wire.Session
+		Run, Host string
+		Events    []struct {
+			Run, Play, Host string
+			Seq             uint64
+		}
+	}
+	if err := json.Unmarshal(raw, &heads); err != nil || len(heads.Events) == 0 {
+		return fmt.Errorf("it holds too much, and no events: %v", err)
+	}
+	first := heads.Events[0]
+	b.Session, b.Run, b.Host = heads.Session, heads.Run, heads.Host
+	b.Events = []wire.Event{{Run: first.Run, Play: first.Play, Host: first.Host, Seq: first.Seq, Kind: wire.Excess}}
 	return nil
 }
 
