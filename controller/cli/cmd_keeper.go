@@ -49,6 +49,9 @@ type keeping struct {
 	// offered are the commits from which somebody was told that he can put plays off; guarded by mu.
 	offered map[string]bool
 
+	store    *dutystate.Store
+	unshared bool // readers were named to whom the keys could not be given yet
+
 	looked  time.Time       // for affairs
 	matters []keeper.Affair // that were found then
 }
@@ -115,10 +118,12 @@ func (k *keeping) run(ctx context.Context, where string) error {
 	if err != nil {
 		return err
 	}
+	k.store = store
 	waits := func(h dutystate.Holder) {
 		k.log.Info().Str("holder", h.From).Msg("another keeper with this key is at work: waiting")
 	}
 	return lock.With(ctx, waits, func(ctx context.Context) error {
+		k.unshared = true // readers may have been named while nobody was at work
 		workers := &keeper.Workers{Command: command, Dir: k.source.Dir, NewRun: link.NewID, Errors: k.term.Err}
 		defer workers.Close()
 		door, err := keeper.OpenDoor(ctx, k.b, k.b.Operator, k.b.Believes)

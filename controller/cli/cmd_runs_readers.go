@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/duties/dutystate"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/fleet/trust"
 	"hark/controller/internal/ui/view"
@@ -18,8 +19,8 @@ import (
 func runsReaders(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "readers", Short: "Who may read the records of this operator's runs", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs,
-		Long: "Records at the broker are sealed: they can be read by this operator and by the readers that are named here. Whoever is added reads what was " +
-			"recorded since the beginning of this week; whoever is removed reads nothing of later weeks.",
+		Long: "Records, facts and words on duties at the broker are sealed: they can be read by this operator and by the readers that are named here. Whoever is added " +
+			"reads all that is there, and what comes; whoever is removed reads nothing of later weeks, and may have kept what he has read.",
 	}
 	cmd.AddCommand(readersList(a), readersAdd(a), readersRemove(a))
 	return cmd
@@ -66,7 +67,9 @@ func readersAdd(a *app) *cobra.Command {
 		Example: "  hark runs readers add bela XABC...",
 	}
 	onReaders(a, cmd, func(args []string) error { return trust.AddReader(a.fleet.Home, args[0], args[1]) },
-		func(args []string) string { return args[0] + " reads what is recorded from this week on" })
+		func(args []string) string {
+			return args[0] + " reads records, facts and duties: what is at the broker, and what comes"
+		})
 	return cmd
 }
 
@@ -114,7 +117,7 @@ func onReaders(a *app, cmd *cobra.Command, change func(args []string) error, don
 	}
 }
 
-// share gives the readers the keys of this week's records and facts.
+// share gives the readers the keys of all records, facts and words on duties that are at the broker.
 func share(ctx context.Context, a *app, url string) error {
 	b, err := a.fleet.Dial(ctx, url)
 	if errors.Is(err, fleet.ErrNoBroker) {
@@ -129,14 +132,25 @@ func share(ctx context.Context, a *app, url string) error {
 	}
 	l, err := b.Ledger(a.fleet.Home)
 	if err == nil {
-		_, err = l.Share(ctx)
+		err = l.ShareAll(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	facts, err := factsOf(b, a.fleet.Home)
 	if err == nil {
-		err = facts.Share(ctx)
+		err = facts.ShareAll(ctx)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	readers, err := b.Readers(a.fleet.Home)
+	if err != nil {
+		return err
+	}
+	duties, err := dutystate.Open(b.Conn(), b.Operator, readers, b.Believes)
+	if err != nil {
+		return err
+	}
+	return duties.ShareAll(ctx)
 }

@@ -27,6 +27,7 @@ const planAge = 10 * time.Minute
 func (k *keeping) current(ctx context.Context) (keeper.Plan, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.shareAnew(ctx)
 	commit, dir, err := k.source.Now(ctx)
 	if err != nil {
 		return keeper.Plan{}, err
@@ -44,6 +45,18 @@ func (k *keeping) current(ctx context.Context) (keeper.Plan, error) {
 	}
 	k.plan, k.read, k.known = p, time.Now(), len(agents)
 	return p, nil
+}
+
+// shareAnew has those read who were named readers since the last look. What fails is tried again at the next.
+func (k *keeping) shareAnew(ctx context.Context) {
+	readers, err := k.b.Readers(k.fleet.Home)
+	if err == nil && (k.store.SetReaders(readers) || k.unshared) {
+		err = k.store.ShareAll(ctx)
+		k.unshared = err != nil
+	}
+	if err != nil {
+		k.log.Warn().AnErr("cause", err).Msg("readers who were named lately may not read how hosts stand")
+	}
 }
 
 // before is the project as it was at a commit that is still there.

@@ -23,6 +23,8 @@ type Connection struct {
 
 	home     string   // the directory of the operator's files
 	believed []string // operators whose word for an agent is taken
+	// believers are those who are believed since.
+	believers *trust.Believers
 }
 
 // MayCommand is nil for an operator whom the broker lets command agents and keep records, else why not. What is not permitted is

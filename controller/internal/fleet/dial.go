@@ -67,7 +67,7 @@ func (d *Dialer) Dial(ctx context.Context, url string) (*Connection, error) {
 	}
 	b := &Connection{
 		Transport: t, home: d.Home, URL: access.URL, Access: access, Operator: operator, Known: known,
-		believed: append([]string{operator.Key}, access.Operators...),
+		believed: append([]string{operator.Key}, access.Operators...), believers: trust.NewBelievers(d.Home, access.URL, access.Operators),
 	}
 	b.Roster = roster.New(t.Conn(), known)
 	recall(d.Home, operator, b.Roster.Verified)

@@ -13,7 +13,9 @@ import (
 )
 
 // Believes tells whether this operator takes another's word, by his public key; his own he does.
-func (b *Connection) Believes(key string) bool { return slices.Contains(b.believed, key) }
+func (b *Connection) Believes(key string) bool {
+	return slices.Contains(b.believed, key) || b.believers != nil && b.believers.Knows(key)
+}
 
 // Ledger is the ledger at the broker, as this operator reads and writes it; home is the directory of his files.
 func (b *Connection) Ledger(home string) (*ledger.Ledger, error) {

@@ -96,7 +96,7 @@ func (c *Config) sources(ctx context.Context, to *console.Config) (done func(), 
 	if err != nil {
 		return nil, err
 	}
-	b := &broker{c: c, access: a}
+	b := &broker{c: c, access: a, believed: trust.NewBelievers(c.Dir, a.URL, a.Operators)}
 	if b.reader, err = Reader(c.Dir); err != nil {
 		return nil, err
 	}
@@ -113,6 +113,8 @@ type broker struct {
 	c      *Config
 	access trust.Access
 	reader *wire.Identity
+	// believed are the operators whose word counts.
+	believed *trust.Believers
 
 	mu     sync.Mutex
 	there  *sources  // nil before the first connection; guarded by mu
@@ -183,15 +185,8 @@ func (b *broker) dial(ctx context.Context) (*sources, error) {
 	return x, nil
 }
 
-// knows tells the operators that came with the access.
-func (b *broker) knows(key string) bool {
-	for _, known := range b.access.Operators {
-		if known == key {
-			return true
-		}
-	}
-	return false
-}
+// knows reports whether an operator came with the access, or is believed since.
+func (b *broker) knows(key string) bool { return b.believed.Knows(key) }
 
 // records are those of the fleet.
 func (b *broker) records(ctx context.Context) (record.Store, error) {

@@ -335,3 +335,57 @@ func TestAKeeperThatLostItsLockWaitsForIt(t *testing.T) {
 		t.Errorf("%v, %d times, %+v", err, times, h)
 	}
 }
+
+// A reader who is named after a keeper has begun its week reads what it said before, also in weeks before, and what it says from then on; a keeper that was started
+// again and only read its own words, too.
+func TestAReaderWhoIsNamedLaterReadsAllAtOnce(t *testing.T) {
+	conn := newConn(t)
+	if err := Ensure(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	keeper, reader := newIdentity(t), newIdentity(t)
+	s := open(t, conn, keeper, nil, nil)
+	old, err := s.keys.Own(t.Context(), time.Now().Add(-20*24*time.Hour)) // of a week that is over
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := func(s *Store, host string) {
+		t.Helper()
+		if err := s.PutState(t.Context(), State{V: Version, Duty: "base", Host: host, Agent: host, Standing: Kept}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(s, "web1")
+	read := func() (hosts, warnings int) {
+		t.Helper()
+		all, said, err := open(t, conn, reader, nil, []string{keeper.Key}).Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range all {
+			hosts += len(w.States)
+		}
+		return hosts, len(said)
+	}
+	if hosts, warnings := read(); hosts != 0 || warnings != 1 {
+		t.Errorf("before: %d hosts, %d warnings", hosts, warnings)
+	}
+	again := open(t, conn, keeper, nil, nil)
+	if _, err := again.Own(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !again.SetReaders([]string{reader.XKey}) || again.SetReaders([]string{reader.XKey}) {
+		t.Error("who the readers are is not known")
+	}
+	if err := again.ShareAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	say(again, "web2")
+	if hosts, warnings := read(); hosts != 2 || warnings != 0 {
+		t.Errorf("after: %d hosts, %d warnings", hosts, warnings)
+	}
+	theirs := open(t, conn, reader, nil, nil)
+	if key, err := theirs.keys.Of(t.Context(), keeper.ID(), sealkeys.Week(time.Now().Add(-20*24*time.Hour))); err != nil || key != old {
+		t.Errorf("the week before: %v", err)
+	}
+}

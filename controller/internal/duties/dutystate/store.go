@@ -44,6 +44,15 @@ func Open(conn *nats.Conn, own *wire.Identity, readers []string, believes func(k
 	return &Store{conn: conn, js: js, own: own, believes: believes, keys: keys}, nil
 }
 
+// SetReaders says who the readers are from now on, and reports whether they are others than before.
+func (s *Store) SetReaders(readers []string) bool { return s.keys.SetReaders(readers) }
+
+// ShareAll gives the readers, as they are now, the keys of all weeks that are still there.
+func (s *Store) ShareAll(ctx context.Context) error {
+	_, err := s.keys.ShareAll(ctx, time.Now())
+	return err
+}
+
 // Words are what one keeper says.
 type Words struct {
 	Keeper      string  // its public key

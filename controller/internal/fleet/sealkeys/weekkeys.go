@@ -4,7 +4,10 @@ package sealkeys
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +26,7 @@ type Config struct {
 	Subject func(operator, week string) string
 	// Self makes the keys with which it seals, and opens what others have closed for it.
 	Self *wire.Identity
-	// Readers are the public curve keys for which keys are closed, beside Self's.
+	// Readers are the public curve keys for which keys are closed, beside Self's; see SetReaders.
 	Readers []string
 }
 
@@ -104,6 +107,36 @@ func (k *Keys) Share(ctx context.Context, at time.Time) (wire.Key, error) {
 	}
 }
 
+// ShareAll is Share for all weeks whose keys are still there: whoever was named a reader reads what was sealed before, too. It gives how many weeks there are.
+func (k *Keys) ShareAll(ctx context.Context, at time.Time) (weeks int, err error) {
+	var all []string
+	mark := k.cfg.Subject(k.cfg.Self.ID(), "*")
+	before, after, _ := strings.Cut(mark, "*")
+	_, err = streams.Each(ctx, k.cfg.Conn, k.cfg.Stream, mark, 1, func(m streams.Message) {
+		all = append(all, strings.TrimSuffix(strings.TrimPrefix(m.Subject, before), after))
+	})
+	if err != nil {
+		return 0, fmt.Errorf("cannot read which weeks there are: %w", err)
+	}
+	if now := Week(at); !slices.Contains(all, now) {
+		all = append(all, now)
+	}
+	for _, week := range all {
+		of := weekOf{k.cfg.Self.ID(), week}
+		err := errAgain
+		for try := 0; err != nil && (try == 0 || streams.Taken(err) && try < 4); try++ {
+			_, err = k.share(ctx, of)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("the key of week %s: %w", week, err)
+		}
+	}
+	return len(all), nil
+}
+
+// errAgain begins a loop.
+var errAgain = errors.New("again")
+
 func (k *Keys) share(ctx context.Context, of weekOf) (key wire.Key, err error) {
 	had, seq, err := k.read(ctx, of)
 	if err != nil {
@@ -114,8 +147,9 @@ func (k *Keys) share(ctx context.Context, of weekOf) (key wire.Key, err error) {
 	} else if key, err = k.cfg.Self.Open(had.Boxes[k.cfg.Self.XKey], had.From); err != nil {
 		return key, fmt.Errorf("cannot open the key of this week: %w", err)
 	}
-	if had == nil || !k.same(had) {
-		if err := k.publish(ctx, of, key, seq); err != nil {
+	want := k.wanted()
+	if had == nil || !same(want, had) {
+		if err := k.publish(ctx, of, key, seq, want); err != nil {
 			return key, err
 		}
 	}
@@ -124,9 +158,9 @@ func (k *Keys) share(ctx context.Context, of weekOf) (key wire.Key, err error) {
 }
 
 // publish closes a key for each reader and puts it in the place of what has the sequence seq, 0 for nothing.
-func (k *Keys) publish(ctx context.Context, of weekOf, key wire.Key, seq uint64) error {
+func (k *Keys) publish(ctx context.Context, of weekOf, key wire.Key, seq uint64, want map[string]bool) error {
 	keys := wire.WeekKeys{Week: of.week, From: k.cfg.Self.XKey, Boxes: map[string][]byte{}}
-	for reader := range k.wanted() {
+	for reader := range want {
 		box, err := k.cfg.Self.Close(key, reader)
 		if err != nil {
 			return err
@@ -167,6 +201,8 @@ func (k *Keys) read(ctx context.Context, of weekOf) (*wire.WeekKeys, uint64, err
 
 // wanted are the readers of now.
 func (k *Keys) wanted() map[string]bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	want := map[string]bool{k.cfg.Self.XKey: true}
 	for _, reader := range k.cfg.Readers {
 		want[reader] = true
@@ -174,9 +210,17 @@ func (k *Keys) wanted() map[string]bool {
 	return want
 }
 
-// same tells whether the readers of keys are those of now.
-func (k *Keys) same(keys *wire.WeekKeys) bool {
-	want := k.wanted()
+// SetReaders says who the readers are from now on, and reports whether they are others than before: then it is time for ShareAll.
+func (k *Keys) SetReaders(readers []string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	was := k.cfg.Readers
+	k.cfg.Readers = slices.Clone(readers)
+	return !slices.Equal(slices.Sorted(slices.Values(was)), slices.Sorted(slices.Values(readers)))
+}
+
+// same reports whether the readers of keys are those that are wanted.
+func same(want map[string]bool, keys *wire.WeekKeys) bool {
 	for reader := range want {
 		if keys.Boxes[reader] == nil {
 			return false

@@ -34,7 +34,7 @@ func TestKeysAreSharedAnewWhenTheReadersChange(t *testing.T) {
 		{[]string{"a"}, true}, {[]string{"a", "a", "self"}, true}, {nil, false}, {[]string{"b"}, false}, {[]string{"a", "b"}, false},
 	} {
 		k := &Keys{cfg: Config{Self: &wire.Identity{XKey: "self"}, Readers: tt.readers}}
-		if got := k.same(had); got != tt.same {
+		if got := same(k.wanted(), had); got != tt.same {
 			t.Errorf("%v: %v, want %v", tt.readers, got, tt.same)
 		}
 	}

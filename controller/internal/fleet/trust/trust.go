@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/nats-io/jwt/v2"
+
 	"hark/agent/atomicfile"
 	"hark/agent/securefile"
 	"hark/agent/wire"
@@ -57,12 +59,39 @@ func Create(path string) (*wire.Identity, error) {
 	return id, nil
 }
 
-// LoadOrCreate is Load, and Create if there is no key; created tells which.
+// LostKeyError says that the operator's key is gone though there was one: agents obey it and no other.
+type LostKeyError struct {
+	Path string
+	Was  string // its public key
+}
+
+func (e *LostKeyError) Error() string {
+	return fmt.Sprintf("the operator key %s is gone: agents and brokers know this operator by it (%s). Put it back from a backup; `hark key create` makes another, which nobody obeys yet", e.Path, e.Was)
+}
+
+// lost is the public key that there was, by the access that is on record beside it, "" for none.
+func lost(path string) string {
+	brokers, err := OpenBrokers(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	for _, a := range brokers.Brokers {
+		if claims, err := jwt.DecodeUserClaims(a.Token); err == nil {
+			return claims.Subject
+		}
+	}
+	return ""
+}
+
+// LoadOrCreate is Load, and Create if there is no key and never was one; created tells which. The error is a *LostKeyError if there was.
 func LoadOrCreate(path string) (id *wire.Identity, created bool, err error) {
 	id, err = Load(path)
 	var none *NoKeyError
 	if !errors.As(err, &none) {
 		return id, false, err
+	}
+	if was := lost(path); was != "" {
+		return nil, false, &LostKeyError{path, was}
 	}
 	id, err = Create(path)
 	if errors.Is(err, fs.ErrExist) { // another process was faster

@@ -10,6 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
 	"hark/agent/wire"
 )
 
@@ -246,5 +249,69 @@ func BenchmarkPin(b *testing.B) {
 		if err := k.Pin("host"+strconv.Itoa(i), id.Key); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A process that stays takes up whom its owner believes meanwhile.
+func TestWhoIsBelievedLaterCountsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	all, err := OpenBrokers(dir)
+	if err == nil {
+		err = all.Put(Access{URL: "nats://hub"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := wire.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := NewBelievers(dir, "nats://hub", nil)
+	if b.Knows(id.Key) {
+		t.Error("everybody is believed")
+	}
+	if err := all.Believe("nats://hub", id.Key); err != nil {
+		t.Fatal(err)
+	}
+	if !b.Knows(id.Key) {
+		t.Error("who is believed now is not known")
+	}
+}
+
+// A key that is gone is not replaced by itself: nobody would obey the new one, and nobody would know why.
+func TestALostKeyIsNotReplaced(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "operator.nk")
+	id, created, err := LoadOrCreate(path)
+	if err != nil || !created {
+		t.Fatal(err)
+	}
+	account, err := nkeys.CreateAccount()
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := jwt.NewUserClaims(id.Key).Encode(account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	brokers, err := OpenBrokers(dir)
+	if err == nil {
+		err = brokers.Put(Access{URL: "nats://hub", Token: token})
+	}
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lost *LostKeyError
+	if _, _, err := LoadOrCreate(path); !errors.As(err, &lost) || lost.Was != id.Key {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("it was replaced")
+	}
+	if _, err := Create(path); err != nil { // when it is meant
+		t.Error(err)
 	}
 }
