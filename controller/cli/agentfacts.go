@@ -135,11 +135,13 @@ func (p *run) fleetFacts(ctx context.Context) {
 func (p *run) agentHosts(ctx context.Context) ([]inventory.Agent, error) {
 	b, err := p.fleet.DialPatiently(ctx, p.o.Broker)
 	if err != nil {
+		p.noFleet = err
 		return nil, err
 	}
 	defer b.Close()
 	agents, err := b.Agents(ctx)
 	if err != nil {
+		p.noFleet = err
 		return nil, err
 	}
 	syncFacts(ctx, p, b)

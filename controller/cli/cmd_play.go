@@ -19,6 +19,7 @@ import (
 	"hark/controller/internal/runs/record"
 	"hark/controller/internal/ui/view"
 	"hark/playbook/compile"
+	"hark/playbook/inventory"
 )
 
 // playJob is one call of hark play.
@@ -31,6 +32,7 @@ type playJob struct {
 	startAt             string
 	retryOf             string
 	detach, driver      bool
+	require             int // hosts at least
 	staging             staging
 	later               string // the time of --later
 	span                time.Duration
@@ -78,6 +80,7 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 	fs.retryOf(&j.retryOf)
 	if a.name == "hark" {
 		fs.Text(&j.later, laterFlag, "", "", "TIME", "have hosts that are away get this play when they are back within the time, from a keeper: 12h, 7d")
+		fs.Number(&j.require, "require-hosts", "", 0, "NUMBER", "do nothing, and end with 4, if the plays have fewer hosts than so many")
 		fs.Toggle(&j.detach, detachFlag, "", false, "have a process of its own drive the run, print the run's id and end")
 		fs.Toggle(&j.driver, driverFlag, "", false, "drive a run that was detached")
 		fs.Lookup(driverFlag).Hidden = true
@@ -137,8 +140,14 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 	if l.wanted() && err == nil {
 		err = l.print(ctx, names, books)
 	}
-	if l.wanted() || err != nil {
+	if l.wanted() {
 		return err
+	}
+	if err == nil {
+		err = enough(ctx, p, books, j.require)
+	}
+	if err != nil {
+		return j.unplayable(ctx, cmd, p, hosts, err)
 	}
 	var off *later
 	if j.later != "" {
@@ -171,6 +180,41 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 		}
 	}
 	return err
+}
+
+// unplayable ends a run that cannot begin, and has it recorded.
+func (j *playJob) unplayable(ctx context.Context, cmd *cobra.Command, p *run, hosts []*inventory.Host, why error) error {
+	if err := p.record(cmd, j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), hosts, nil); err != nil {
+		return why
+	}
+	return p.told(ctx, view.All(), func(view.View) error { return why })
+}
+
+// enough refuses a run whose plays have fewer hosts than it must have.
+func enough(ctx context.Context, p *run, books []*compile.Playbook, least int) error {
+	if least <= 0 {
+		return nil
+	}
+	met := map[string]bool{}
+	for _, b := range books {
+		for _, one := range b.Plays {
+			s, err := p.Compiler.Settings(ctx, one, compile.World{})
+			if err != nil {
+				return err
+			}
+			found, err := p.Inventory.Match(s.Hosts...)
+			if err != nil {
+				return err
+			}
+			for _, h := range found {
+				met[h.Name] = true
+			}
+		}
+	}
+	if len(met) < least {
+		return &codedError{exitSyntax, fmt.Errorf("the plays have %s, and --require-hosts demands %d: nothing was done", hostCount(len(met)), least)}
+	}
+	return nil
 }
 
 // quiet is the flag by which nothing is run and nobody asked, "" if there is none.

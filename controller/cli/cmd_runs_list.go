@@ -22,6 +22,7 @@ type runsList struct {
 	states       []string
 	since, until string
 	asJSON       bool
+	turns        bool
 }
 
 func (j *runsList) command() *cobra.Command {
@@ -37,6 +38,7 @@ func (j *runsList) command() *cobra.Command {
 	fs.Text(&j.until, "until", "", "", "TIME", "only runs that began then or before")
 	fs.Text(&j.filter.By, "by", "", "", "PERSON", "only runs of this person: a login, login@machine, or the beginning of an operator's key")
 	fs.Text(&j.filter.Duty, "duty", "", "", "DUTY", "only runs for this duty")
+	fs.Toggle(&j.turns, "turns", "", false, "each turn of a keeper in a row of its own; otherwise those of a duty between two other runs are one row")
 	fs.Number(&j.filter.Limit, "limit", "n", 0, "NUMBER", "no more than so many runs (default: all)")
 	fs.json(&j.asJSON)
 	return cmd
@@ -58,12 +60,67 @@ func (j *runsList) list(ctx context.Context) error {
 	}
 	w := tabwriter.NewWriter(j.term.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tWHEN\tWHO\tWHAT\tHOSTS\tOK/CHANGED/FAILED/GONE\tTOOK\tSTATE")
-	for i := range found.Entries {
-		e := &found.Entries[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.Head.Run, e.Head.At.Local().Format(time.DateTime), view.OneLine(e.Head.Name), whatRan(&e.Head), e.Head.Hosts, fatesOf(e),
+	for _, s := range foldTurns(found.Entries, j.turns || j.filter.Duty != "") {
+		e := &s.newest
+		if s.turns > 1 {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.Head.Run, e.Head.At.Local().Format(time.DateTime), view.OneLine(e.Head.Name), s.text(), s.hosts, s.counts(), "", s.state())
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.Head.Run, e.Head.At.Local().Format(time.DateTime), view.OneLine(e.Head.Name), whatRan(&e.Head), e.Met(), fatesOf(e),
 			tookText(e.Took(time.Now())), stateText(e))
 	}
 	return w.Flush()
+}
+
+// turnsOf are turns of one duty without a run of anybody else between them, or one run.
+type turnsOf struct {
+	newest        record.Entry
+	turns, failed int
+	hosts         int
+	fates         map[record.Fate]int
+}
+
+// foldTurns puts turns of the same duty together, where nothing else lies between them but turns of other duties.
+func foldTurns(all []record.Entry, apart bool) []*turnsOf {
+	var out []*turnsOf
+	open := map[string]*turnsOf{} // by keeper and duty, since the last run that was no turn
+	for _, e := range all {
+		key := e.Head.Who + "\x00" + e.Head.Duty
+		s := open[key]
+		if e.Head.Duty == "" || apart {
+			s = nil
+			clear(open)
+		}
+		if s == nil {
+			s = &turnsOf{newest: e, fates: map[record.Fate]int{}}
+			out = append(out, s)
+			if e.Head.Duty != "" && !apart {
+				open[key] = s
+			}
+		}
+		s.turns++
+		s.hosts += e.Met()
+		if e.Failed() {
+			s.failed++
+		}
+		for fate, n := range e.Counts {
+			s.fates[fate] += n
+		}
+	}
+	return out
+}
+
+func (s *turnsOf) text() string { return fmt.Sprintf("%d turns of %s", s.turns, s.newest.Head.Duty) }
+
+func (s *turnsOf) counts() string {
+	return fmt.Sprintf("%d/%d/%d/%d", s.fates[record.FateOK], s.fates[record.FateChanged], s.fates[record.FateFailed], s.fates[record.FateUnreachable])
+}
+
+func (s *turnsOf) state() string {
+	if s.failed == 0 {
+		return "ok"
+	}
+	return fmt.Sprintf("%d failed", s.failed)
 }
 
 // read checks the filter.

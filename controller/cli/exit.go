@@ -32,12 +32,21 @@ type quietError struct{ code int }
 
 func (e *quietError) Error() string { return "" }
 
+// codedError ends a command with a code and a message.
+type codedError struct {
+	code int
+	error
+}
+
+func (e *codedError) Unwrap() error { return e.error }
+
 // exitCode is the code of an error.
 func exitCode(err error) int {
 	var (
 		usage   *argparse.UsageError
 		options argparse.OptionsError
 		quiet   *quietError
+		coded   *codedError
 		setting *config.Error
 		many    syntax.Errors
 		syn     *syntax.Error
@@ -48,6 +57,8 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &quiet):
 		return quiet.code
+	case errors.As(err, &coded):
+		return coded.code
 	case errors.As(err, &usage):
 		return exitUsage
 	case errors.As(err, &options), errors.As(err, &setting):

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"hark/controller/internal/ansible/plugins"
@@ -24,6 +25,8 @@ type run struct {
 	far       *farEnd
 	retryOf   string // the run that this one tries again
 	driver    bool   // this process was started to drive the run
+	// noFleet is why the inventory of all agents could not be read.
+	noFleet error
 	// settle, if set, has the last word on how the run came out.
 	settle func(error) error
 }
@@ -49,6 +52,9 @@ func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run,
 		Effective: project.Effective{Settings: a.cfg, Options: o}, Display: a.display, Secrets: kept, Dir: dir, Level: levelOf(a),
 		Agents: p.agentHosts, Warn: p.warnOf,
 	})
+	if err == nil && p.noFleet != nil {
+		return p, &codedError{exitSyntax, fmt.Errorf("the inventory hark: cannot be read, so it is not known which hosts there are: %w", p.noFleet)}
+	}
 	if err == nil && p.Level.Has(dialect.ErrorOrigins) {
 		o.Origin = func(task string, s view.Spot) string { return project.Origin(p.Loader, p.Extra, task, s) }
 	}

@@ -313,6 +313,8 @@ func signOf(e *record.Entry) sign {
 		return sign{"lost", "?", "lost"}
 	case e.State == record.Stopped:
 		return sign{"stopped", "■", "stopped"}
+	case e.Idle():
+		return sign{e.Word(), "–", "skipped"}
 	case e.Foot != nil && e.Foot.Status == record.OK:
 		return sign{"ok", "✓", "ok"}
 	case e.Foot != nil:
@@ -324,7 +326,7 @@ func signOf(e *record.Entry) sign {
 // hostCounts are the hosts of a run by their fate, the bad ones first, and as a bar.
 func hostCounts(e *record.Entry) ([]count, []segment) {
 	var counts []count
-	total, told := e.Head.Hosts, 0
+	total, told := e.Met(), 0
 	for _, f := range []record.Fate{record.FateFailed, record.FateUnreachable, record.FateChanged, record.FateOK} {
 		if n := e.Counts[f]; n > 0 {
 			counts = append(counts, count{n, string(f), string(f)})

@@ -13,7 +13,7 @@ func (f *Filter) Entry(e *Entry) bool {
 		f.Failed && !e.Failed(),
 		!f.Since.IsZero() && e.Head.At.Before(f.Since),
 		!f.Until.IsZero() && e.Head.At.After(f.Until),
-		f.Duty != "" && e.Head.Duty != f.Duty:
+		f.Duty != "" && e.Head.Duty != f.Duty, f.Persons && e.Head.Duty != "":
 		return false
 	}
 	return f.By == "" || e.Head.by(f.By)

@@ -77,10 +77,30 @@ func (e *Entry) Took(now time.Time) time.Duration {
 
 // Word is the state in one word: that of the end, for a run that has one.
 func (e *Entry) Word() string {
+	if e.Idle() {
+		return "no hosts"
+	}
 	if e.Foot != nil && e.State == Ended {
 		return string(e.Foot.Status)
 	}
 	return string(e.State)
+}
+
+// Met is how many hosts the plays of a run met; of one that goes on, or was cut off, how many its inventory has.
+func (e *Entry) Met() int {
+	if e.Foot == nil {
+		return e.Head.Hosts
+	}
+	n := 0
+	for _, hosts := range e.Counts {
+		n += hosts
+	}
+	return n
+}
+
+// Idle reports whether a run ended well and did nothing on any host.
+func (e *Entry) Idle() bool {
+	return e.State == Ended && e.Foot != nil && e.Foot.Status == OK && e.Met() == 0
 }
 
 // Filter chooses runs; the zero value takes all. A run must meet every condition that is set.
@@ -94,6 +114,8 @@ type Filter struct {
 	Since, Until time.Time
 	// By is a person: the login, the machine as login@machine, or the beginning of the operator's key. Duty is a duty's name.
 	By, Duty string
+	// Persons leaves out the turns of keepers.
+	Persons bool
 	// Limit is how many runs are wanted at most; 0 is all.
 	Limit int
 }
