@@ -22,6 +22,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hark/modules/nss"
 )
 
 // form makes the body of a POST and its type.
@@ -111,7 +113,8 @@ func poster(address string, f form) func(context.Context, *Sender, *Event) error
 		}
 		client := s.Client
 		if client == nil {
-			client = http.DefaultClient
+			var names nss.Dialer // which knows what the machine's directories know
+			client = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: names.DialContext, DisableKeepAlives: true}}
 		}
 		answer, err := client.Do(r)
 		if err != nil {
