@@ -63,7 +63,7 @@ const maxRoles = 100
 
 // loadRole loads a role, or finds it among those that the play has loaded already.
 func (p *Play) loadRole(c roleCall) (*role, error) {
-	name, err := p.text(c.entry.Name, nil)
+	name, err := p.roleName(c)
 	if err != nil {
 		return nil, p.at(c.entry.Place, err)
 	}
@@ -93,6 +93,14 @@ func (p *Play) loadRole(c roleCall) (*role, error) {
 	}
 	p.roleCache[key] = r
 	return r, nil
+}
+
+// roleName is the name of the role. Tasks that include or import one have rendered it already: it may be what a host said.
+func (p *Play) roleName(c roleCall) (string, error) {
+	if c.included {
+		return c.entry.Name, nil
+	}
+	return p.text(c.entry.Name, nil)
 }
 
 // missingRole is the error of a role that does not exist, asked for by a task or, if that is nil, by an entry.
