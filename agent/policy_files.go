@@ -3,8 +3,10 @@ package agent
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/agent/internal/runner"
 	"hark/modules"
@@ -16,11 +18,16 @@ import (
 var (
 	pathTexts  = [...]string{"path", "paths", "src", "dest"}
 	maybePaths = [...]string{"name", "device"}
+	// urlTexts hold addresses, or paths too.
+	urlTexts = [...]string{"url", "src", "repo", "uri", "baseurl", "gpgkey", "mirrorlist", "key", "deb", "file", "name", "uris", "signed_by"}
 )
 
 // files tells whether the files that a call names lie where they may. The arguments are read as the module will read them: under
 // any of their names, lists written as text, ~ and variables in paths. A relative path could lie anywhere.
 func (r *Rule) files(inv runner.Invocation) error {
+	if !r.unconfined(inv.Module) && !kept(inv.Module) {
+		return forbidden("the module %s, which cannot be kept to paths: it would have to be among the unconfined ones", inv.Module.Name)
+	}
 	parsed, err := inv.Module.Parse(inv.Module.Name, inv.Args, inv.Env.Reading())
 	if err != nil {
 		return nil // the module says so itself, and does nothing
@@ -32,6 +39,23 @@ func (r *Rule) files(inv runner.Invocation) error {
 	}
 	call := pathCall{rule: r, foreign: ofController(inv)}
 	return call.arguments(inv.Module.Params(), inv.Args, parsed.Params)
+}
+
+// kept reports whether a module can be kept to paths: because it opens what its arguments name and nothing else, or because it changes nothing
+// and its arguments name no file.
+func kept(m *modules.Module) bool {
+	if m.Has(modules.OpensByPath | modules.AsksForJobs) {
+		return true
+	}
+	namesFiles := slices.ContainsFunc(m.Params(), func(p modules.Param) bool {
+		return isPath(&p) && !slices.Contains(m.Programs, p.Name) // programs are judged by themselves
+	})
+	return (m.Facts || m.Has(modules.OnlyLooks)) && !namesFiles && !m.Runs && !m.Foreign
+}
+
+// isPath reports whether a parameter names files.
+func isPath(p *modules.Param) bool {
+	return p.Type == "path" || p.Elements == "path" || slices.Contains(pathTexts[:], p.Name)
 }
 
 // ofController is the parameter of a call that names a file of the controller, "" if there is none.
@@ -80,7 +104,18 @@ func isGiven(p *modules.Param, given *value.Dict) bool {
 // path tells whether one value of a parameter may be what it is.
 func (r *Rule) path(p *modules.Param, text string) error {
 	declared := p.Type == "path" || p.Elements == "path"
-	always := declared || slices.Contains(pathTexts[:], p.Name)
+	always := isPath(p)
+	if scheme, rest, ok := strings.Cut(text, ":"); ok && !declared && slices.Contains(urlTexts[:], p.Name) && urlScheme().MatchString(scheme) {
+		switch strings.ToLower(scheme) {
+		case "http", "https", "ftp", "ftps":
+			return nil
+		case "file":
+			return forbidden("the address %s, which is that of a file", text)
+		}
+		if strings.HasPrefix(rest, "//") {
+			return forbidden("the address %s: only those of http, https and ftp", text)
+		}
+	}
 	switch {
 	case text == "" || !always && !(slices.Contains(maybePaths[:], p.Name) && filepath.IsAbs(text)):
 		return nil
@@ -95,6 +130,8 @@ func (r *Rule) path(p *modules.Param, text string) error {
 	}
 	return nil
 }
+
+var urlScheme = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`) })
 
 // textsWithin are the texts of a value that is one, or a list of them.
 func textsWithin(v value.Value) []string {

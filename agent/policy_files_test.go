@@ -21,7 +21,8 @@ func TestPolicyBindsThePathsThatModulesName(t *testing.T) {
 		}
 	}
 	policy := &Policy{Operators: map[string]*Rule{"*": {
-		Paths: []string{dir}, Modules: []string{"*", "ansible.posix.synchronize", "ansible.posix.authorized_key", "community.general.alternatives", "ansible.builtin.apt"}}}}
+		Paths: []string{dir}, Modules: []string{"*"}, Unconfined: []string{"ansible.posix.synchronize", "ansible.posix.authorized_key",
+			"community.general.alternatives", "community.general.archive", "ansible.builtin.apt", "ansible.builtin.uri"}}}}
 	registry := modules.NewRegistry(all.Modules()...)
 	type args = map[string]any
 	for _, tt := range []struct {
@@ -56,6 +57,19 @@ func TestPolicyBindsThePathsThatModulesName(t *testing.T) {
 		{"synchronize", args{"src": "/etc/", "dest": "/home/anna/x", "mode": "pull", "hark_tree": "{}"}, "the path /etc/"},
 		{"alternatives", args{"name": "x", "path": dir + "/x", "subcommands": []any{args{"name": "y", "path": "/etc/y", "link": dir}}}, "the path /etc/y"},
 		{"apt", args{"name": "nginx"}, ""},
+		{"uri", args{"url": "http://x"}, ""},
+		{"uri", args{"url": "file:///etc/shadow"}, "which is that of a file"},
+		{"uri", args{"url": "FILE:/etc/shadow"}, "which is that of a file"},
+		{"uri", args{"url": "jar://x"}, "only those of http"},
+		{"get_url", args{"url": "http://x", "dest": dir + "/x"}, "which cannot be kept to paths"},
+		{"known_hosts", args{"name": "x"}, "which cannot be kept to paths"},
+		{"tempfile", args{}, "which cannot be kept to paths"},
+		{"timezone", args{"name": "../../.."}, "which cannot be kept to paths"},
+		{"hostname", args{"name": "x"}, "which cannot be kept to paths"},
+		{"systemd", args{"name": "x"}, "which cannot be kept to paths"},
+		{"user", args{"name": "x"}, "the module ansible.builtin.user"},
+		{"ping", args{}, ""},
+		{"lineinfile", args{"path": dir + "/x", "line": "file: x"}, ""},
 		{"setup", args{}, ""},
 		{"authorized_key", args{"user": "root"}, ""}, // it fails by itself
 	} {

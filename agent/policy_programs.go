@@ -22,7 +22,7 @@ func (r *Rule) limited() bool { return len(r.Modules)+len(r.Paths) > 0 }
 
 // names tells whether a module is given by its own name.
 func (r *Rule) names(m *modules.Module) bool {
-	return m.NamedIn(r.Modules)
+	return m.NamedIn(r.Modules) || r.unconfined(m)
 }
 
 // changes tells whether a call changes something though the operator may only look.
@@ -58,7 +58,24 @@ func (p *Policy) bounds(operator string, inv runner.Invocation) (modules.Bounds,
 	if r.Check && !inv.Module.Facts {
 		b.NoPrograms = "this operator may look and not change"
 	}
+	if len(r.Paths) == 0 || !inv.Module.Has(modules.OpensByPath) {
+		return b, nil
+	}
+	for _, dir := range r.Paths {
+		b.Paths = append(b.Paths, filepath.Clean(dir))
+	}
+	if b.NoPrograms == "" && !r.grantsProgram(inv) {
+		b.NoPrograms = "paths bind what modules open, and not what programs do"
+	}
 	return b, nil
+}
+
+// grantsProgram reports whether a call names a program that the rule allows it.
+func (r *Rule) grantsProgram(inv runner.Invocation) bool {
+	return slices.ContainsFunc(inv.Module.Programs, func(name string) bool {
+		p := paramOf(inv.Module, name)
+		return p != nil && isGiven(p, inv.Args) && slices.Contains(r.Arguments, inv.Module.Name+"."+name)
+	})
 }
 
 // job tells whether an operator may ask about a job, or have its file removed.

@@ -21,8 +21,9 @@ func TestNoLimitIsPassedByAProgram(t *testing.T) {
 		call   wire.Call
 		want   string
 	}
-	wide := &Rule{Modules: []string{"ansible.builtin.*", "community.general.ufw", "ansible.builtin.apt"}, Users: []string{"root"}, Paths: []string{dir}}
-	tight := &Rule{Modules: []string{"ansible.builtin.copy", "ansible.builtin.setup", "ansible.builtin.service", "ansible.builtin.systemd"}, Users: []string{"root"}, Paths: []string{dir}}
+	unconfined := []string{"ansible.builtin.apt", "ansible.builtin.service", "ansible.builtin.systemd", "community.general.ufw", "ansible.builtin.uri"}
+	wide := &Rule{Modules: []string{"ansible.builtin.*", "community.general.ufw", "ansible.builtin.apt"}, Users: []string{"root"}, Paths: []string{dir}, Unconfined: unconfined}
+	tight := &Rule{Modules: []string{"ansible.builtin.copy", "ansible.builtin.setup", "ansible.builtin.service", "ansible.builtin.systemd"}, Users: []string{"root"}, Paths: []string{dir}, Unconfined: unconfined}
 	spelled := &Rule{Modules: []string{"ansible.builtin.*", "ansible.builtin.command"}, Arguments: []string{"ansible.builtin.copy.validate"}}
 	env := func(name string) wire.Call { return wire.Call{Environment: map[string]string{name: dir}} }
 	both := []call{

@@ -4,12 +4,32 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+
+	"hark/modules/internal/hostfs"
 )
 
 // Bounds are what the host's policy does not let a call do, whatever its arguments say. They come from the agent, never from a message.
 type Bounds struct {
 	// NoPrograms, if set, says why the module may start no program.
 	NoPrograms string `json:"no_programs,omitempty"`
+	// Paths are the directories in which alone the module may open files; none is everywhere. It runs in a process that keeps to them.
+	Paths []string `json:"paths,omitempty"`
+}
+
+// Confine keeps the whole process to the paths from now on, if there are any: it is for those processes that run modules and nothing else.
+func (b Bounds) Confine() error {
+	if len(b.Paths) == 0 {
+		return nil
+	}
+	return hostfs.Confine(b.Paths)
+}
+
+// kept reports whether the process keeps a module to its paths.
+func (b Bounds) kept(m *Module) error {
+	if len(b.Paths) > 0 && !(hostfs.Confined() && m.Has(OpensByPath)) {
+		return errors.New("internal error: the module " + m.Name + " is not confined to the paths that this host's policy allows")
+	}
+	return nil
 }
 
 // bounded is the Env of a module that keeps its bounds: every program that it starts goes through Env.Exec.

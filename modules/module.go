@@ -228,7 +228,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 		if m.Settle != nil {
 			m.Settle(parsed.Params)
 		}
-		err = m.checkOperands(parsed.Params)
+		err = errors.Join(m.checkOperands(parsed.Params), env.Bounds.kept(m))
 	}
 	if err == nil {
 		res, err = m.run(ctx, env.bounded().discreet(parsed.Secrets), parsed.Params)

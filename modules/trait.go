@@ -46,6 +46,9 @@ const (
 	// ReadsInCheck: in check mode it starts no program and writes nothing but in a scratch directory of its own. Operators who may look and
 	// not change have no other modules.
 	ReadsInCheck
+	// OpensByPath: it opens no file of the host but those that its arguments name, and below them, and all of these through package hostfs, so that
+	// it can be kept to some directories. It needs no program.
+	OpensByPath
 )
 
 // The modules that the house itself calls, as a playbook would.

@@ -1,7 +1,11 @@
 package all_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,6 +67,38 @@ func TestModulesSayWhatTheyDoInCheckMode(t *testing.T) {
 	for _, m := range all.Modules() {
 		if says := m.Has(modules.ReadsInCheck) || len(m.StartsInCheck) > 0; !says && !m.NoCheck && !m.Session && !m.Foreign {
 			t.Errorf("%s declares neither ReadsInCheck nor StartsInCheck", m.Name)
+		}
+	}
+}
+
+// Modules that can be kept to paths go to the host's files by package hostfs alone.
+func TestModulesThatAreKeptToPathsOpenFilesThere(t *testing.T) {
+	direct := regexp.MustCompile(`\b(os\.(Open|OpenFile|Create|CreateTemp|Mkdir|MkdirAll|MkdirTemp|Remove|RemoveAll|Rename|Chmod|Chown|Lchown|Chtimes|Symlink|Link|Readlink|` +
+		`Stat|Lstat|ReadFile|WriteFile|ReadDir|Truncate)|syscall\.(Stat|Lstat|Chmod|Chown|Access|Open|Unlink|Rename)|filepath\.(Walk|WalkDir|EvalSymlinks|Glob))\(`)
+	allowed := map[string]int{"mode.go": 1, "selinux.go": 1} // what the kernel tells of itself
+	var files []string
+	for _, pattern := range []string{
+		"../internal/fsx/*.go", "../ansible/builtin/internal/editing/*.go", "../ansible/builtin/copy*.go", "../ansible/builtin/file*.go", "../ansible/builtin/find*.go",
+		"../community/general/ini_file*.go",
+	} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatal(pattern, err)
+		}
+		files = append(files, found...)
+	}
+	for _, m := range all.Modules() {
+		if m.Has(modules.OpensByPath) && strings.HasPrefix(m.Name, "ansible.builtin.") {
+			files = append(files, "../ansible/builtin/"+strings.TrimPrefix(m.Name, "ansible.builtin.")+".go")
+		}
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := direct.FindAllString(string(text), -1); !strings.HasSuffix(file, "_test.go") && len(found) > allowed[filepath.Base(file)] {
+			t.Errorf("%s opens files by itself: %v", file, found)
 		}
 	}
 }

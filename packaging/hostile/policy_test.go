@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,6 +48,63 @@ func TestPolicyHoldsAgainstItsOperator(t *testing.T) {
 		t.Error("a job's directory was made where it may not")
 	}
 	p["site.yml"] = "- hosts: db1\n  tasks:\n  - copy: {content: x, dest: " + allowed + "/fine, mode: '0644'}\n"
+	if r := s.play(p); r.code != 0 {
+		t.Errorf("what is allowed: %s", r)
+	}
+}
+
+// Paths hold where files are opened: in trees, through links and by addresses.
+func TestPathsHoldWhereFilesAreOpened(t *testing.T) {
+	s := newBroker(t)
+	allowed, outside := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(outside+"/secret", []byte("CANARY"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(allowed+"/tree", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"/tree/link": outside + "/secret", "/dir": outside} {
+		if err := os.Symlink(to, allowed+link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.guard(outside)
+	s.startBound("db1", "operators:\n  \"*\":\n    modules: [copy, file, assemble, slurp, uri, get_url, find, stat, ansible.builtin.*, '*.*.*']\n    paths: ["+allowed+"]\n")
+	p := project{"inventory": "db1\n"}
+	refused := func(name string) bool { // the others do what they can inside
+		return !slices.Contains([]string{"find", "recursion", "recursion 2", "tree", "assemble"}, name)
+	}
+	for name, task := range map[string]string{
+		"recursion":   "file: {path: " + allowed + "/tree, state: directory, recurse: true, mode: '0666'}",
+		"recursion 2": "file: {path: " + allowed + "/tree, state: directory, recurse: true, owner: nobody, follow: true}",
+		"assemble":    "assemble: {src: " + allowed + "/tree, dest: " + allowed + "/out, remote_src: true}",
+		"tree":        "copy: {src: " + allowed + "/tree/, dest: " + allowed + "/copy/, remote_src: true}",
+		"find":        "find: {paths: " + allowed + ", recurse: true, follow: true, contains: CANARY}",
+		"slurp":       "slurp: {src: " + allowed + "/dir/secret}",
+		"uri":         "uri: {url: 'file://" + outside + "/secret', return_content: true}",
+		"get_url":     "get_url: {url: 'file://" + outside + "/secret', dest: " + allowed + "/got}",
+		"pam_limits":  "known_hosts: {name: x, key: 'x ssh-rsa AAAA'}",
+		"tempfile":    "tempfile:",
+		"timezone":    "community.general.timezone: {name: ../../..}",
+	} {
+		p["site.yml"] = "- hosts: db1\n  gather_facts: false\n  tasks:\n  - " + task + "\n    register: r\n  - debug: var=r\n"
+		r := s.play(p)
+		if strings.Contains(r.out, "CANARY\"") || strings.Contains(r.out, "Q0FOQVJZ") || refused(name) && r.code != 2 {
+			t.Errorf("%s: %s", name, r)
+		}
+	}
+	for _, file := range []string{"/out", "/copy/link", "/got"} {
+		if text, err := os.ReadFile(allowed + file); err == nil && strings.Contains(string(text), "CANARY") {
+			t.Errorf("%s holds what lies outside", file)
+		}
+	}
+	if st, err := os.Stat(outside + "/secret"); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("the file outside: %v, %v", st, err)
+	}
+	p["site.yml"] = "- hosts: db1\n  tasks:\n  - copy: {content: x, dest: " + allowed + "/fine, mode: '0644'}\n  - lineinfile: {path: " + allowed + "/fine, line: y}\n" +
+		"  - stat: {path: " + allowed + "/fine}\n    register: r\n  - assert: {that: r.stat.exists}\n  - file: {path: " + allowed + "/a/b/c, state: directory}\n" +
+		"  - template: {src: x.j2, dest: " + allowed + "/t}\n  - file: {path: " + allowed + "/a, state: absent}\n  - copy: {content: x, dest: " + allowed + "/async}\n    async: 20\n"
+	p["x.j2"] = "{{ inventory_hostname }}\n"
 	if r := s.play(p); r.code != 0 {
 		t.Errorf("what is allowed: %s", r)
 	}

@@ -130,6 +130,9 @@ func (s *Server) run(ctx context.Context, id uint64, job *Job) json.RawMessage {
 	run := s.Call
 	if run == nil {
 		run = func(ctx context.Context, inv call.Invocation) modules.Result {
+			if err := inv.Env.Bounds.Confine(); err != nil {
+				return modules.Result{Failed: true, Msg: err.Error()}
+			}
 			return inv.InProcess(ctx)
 		}
 	}

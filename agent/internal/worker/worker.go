@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,7 +33,13 @@ type Pool struct {
 	Patience time.Duration
 
 	mu     sync.Mutex
-	places map[wire.RunAs]*place // guarded by mu
+	places map[spot]*place // guarded by mu
+}
+
+// spot is what a worker is for: a user, and the directories to which it is confined, a line each.
+type spot struct {
+	wire.RunAs
+	paths string
 }
 
 // place is where the worker of one user stands. A worker may take long to start, which holds up nobody but those who want this one.
@@ -43,16 +50,16 @@ type place struct {
 }
 
 // place is that of a user.
-func (p *Pool) place(as wire.RunAs) *place {
+func (p *Pool) place(at spot) *place {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.places == nil {
-		p.places = map[wire.RunAs]*place{}
+		p.places = map[spot]*place{}
 	}
-	if p.places[as] == nil {
-		p.places[as] = &place{}
+	if p.places[at] == nil {
+		p.places[at] = &place{}
 	}
-	return p.places[as]
+	return p.places[at]
 }
 
 // Call runs a module as the user of the invocation: in this process if that is its own user.
@@ -64,11 +71,12 @@ func (p *Pool) Call(ctx context.Context, inv call.Invocation) modules.Result {
 	if inv.Module.Has(modules.ChangesUsers) {
 		p.release(modules.Str(modules.Argument(inv.Args, "name")), modules.Str(modules.Argument(inv.Args, "user")))
 	}
-	if as.User == "" {
+	at := spot{as, strings.Join(inv.Env.Bounds.Paths, "\n")}
+	if at == (spot{}) {
 		return inv.InProcess(ctx)
 	}
 	for try := 0; ; try++ {
-		w, err := p.worker(ctx, as, inv.Env.Environ)
+		w, err := p.worker(ctx, at, inv.Env.Environ)
 		if err != nil {
 			var password passwordError // what ends a loop in Ansible; that a user can run nothing fails an item
 			return modules.Result{Failed: true, Raised: errors.As(err, &password), Msg: err.Error()}
@@ -104,7 +112,7 @@ func (at *place) release() {
 }
 
 // all are the places that there are.
-func (p *Pool) all() map[wire.RunAs]*place {
+func (p *Pool) all() map[spot]*place {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.places)
@@ -142,6 +150,9 @@ func lookup(name string) (*nss.User, error) {
 
 // identity is what a process has of its user from its beginning to its end: a worker of a user who is another by now is not used again.
 func identity(name string) (string, error) {
+	if name == "" { // the agent's own
+		return "", nil
+	}
 	u, err := lookup(name)
 	if err != nil {
 		return "", err
@@ -153,12 +164,12 @@ func identity(name string) (string, error) {
 	return fmt.Sprintf("%+v %v", *u, groups), nil
 }
 
-// worker gives the live worker of a user, or starts one.
-func (p *Pool) worker(ctx context.Context, as wire.RunAs, environ []string) (*process, error) {
-	at := p.place(as)
+// worker gives the live worker of a user and some paths, or starts one.
+func (p *Pool) worker(ctx context.Context, where spot, environ []string) (*process, error) {
+	at := p.place(where)
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	who, err := identity(as.User)
+	who, err := identity(where.User)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +180,8 @@ func (p *Pool) worker(ctx context.Context, as wire.RunAs, environ []string) (*pr
 		at.worker.takeNoMore()
 	}
 	at.who = who
-	at.worker, err = start(ctx, p.Argv, as, environ, limits{cmp.Or(p.Idle, 5*time.Minute), cmp.Or(p.Patience, 30*time.Second)})
+	at.worker, err = start(ctx, p.Argv, where.RunAs, environ,
+		limits{cmp.Or(p.Idle, 5*time.Minute), cmp.Or(p.Patience, 30*time.Second)})
 	return at.worker, err
 }
 

@@ -187,7 +187,7 @@ func TestAWorkerThatWasStoppedHoldsUpNobody(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	w := p.place(as).worker
+	w := p.place(spot{RunAs: as}).worker
 	for w.alive() { // a call whose time is over before it was made does not reach the worker
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 		if res := p.Call(ctx, invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}})); !res.Failed && w.alive() {
@@ -225,7 +225,7 @@ func TestAnIdleWorkerIsReplaced(t *testing.T) {
 // sudo may wait for seconds before it refuses.
 func TestAWorkerThatIsStillStartingHoldsUpNobodyElse(t *testing.T) {
 	p, as := newPool(t, time.Minute), somebody(t)
-	starting := p.place(wire.RunAs{User: "somebody else"})
+	starting := p.place(spot{RunAs: wire.RunAs{User: "somebody else"}})
 	starting.mu.Lock()
 	defer starting.mu.Unlock() // before the pool is closed
 	if r := p.Call(context.Background(), invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}})); r.Failed {
@@ -246,7 +246,7 @@ func TestTheUserModuleFindsNoWorkerOfItsUser(t *testing.T) {
 	p, as := newPool(t, time.Minute), somebody(t)
 	env := &modules.Env{Warn: func(string, ...any) {}}
 	first := p.Call(context.Background(), invocation(as, nil, env))
-	w := p.place(as).worker
+	w := p.place(spot{RunAs: as}).worker
 	change := modules.Define("ansible.builtin.user", "", func(context.Context, *modules.Env, struct {
 		Name string `arg:"name"`
 	}) (modules.Result, error) {
@@ -348,11 +348,11 @@ func TestAWorkerOfAUserWhoIsAnotherByNowIsReplaced(t *testing.T) {
 	if again := pidOf(t, p, as); again != before {
 		t.Errorf("processes %d and %d of a user who is the same", before, again)
 	}
-	p.place(as).who = "another"
+	p.place(spot{RunAs: as}).who = "another"
 	if after := pidOf(t, p, as); after == before {
 		t.Error("the worker of another was used")
 	}
-	busy := p.place(as).worker // is at work, and does that to its end
+	busy := p.place(spot{RunAs: as}).worker // is at work, and does that to its end
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan modules.Result)
 	go func() {
@@ -363,7 +363,7 @@ func TestAWorkerOfAUserWhoIsAnotherByNowIsReplaced(t *testing.T) {
 		at = busy.running > 0
 		busy.mu.Unlock()
 	}
-	p.place(as).who = "another"
+	p.place(spot{RunAs: as}).who = "another"
 	if pidOf(t, p, as); !busy.alive() {
 		t.Error("a worker was ended in the midst of its work")
 	}

@@ -14,6 +14,7 @@ import (
 	"hark/modules/ansible/builtin/internal/editing"
 	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
@@ -21,7 +22,7 @@ import (
 
 // Assemble makes one file of the fragments in a directory.
 var Assemble = modules.Define("ansible.builtin.assemble", "Assemble configuration files from fragments.", runAssemble,
-	modules.Is(modules.ReadsInCheck), modules.Is(modules.ReadsFragments),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath), modules.Is(modules.ReadsFragments),
 	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) { s.Param("decrypt").Type, s.Param("decrypt").Default = "bool", value.Bool(true) }),
 	modules.Edits("dest"),
 	modules.WithResolve(resolveAssemble),
@@ -204,7 +205,7 @@ func (c *copyWork) kept(it *copyItem, there fsx.Sums) (*modules.Result, error) {
 
 // remote joins fragments of the host.
 func (a *assembleArgs) remote(ctx context.Context, env *modules.Env) (modules.Result, error) {
-	info, err := os.Stat(a.Src)
+	info, err := hostfs.Stat(a.Src)
 	switch {
 	case err != nil:
 		return modules.Fail("Source (%s) does not exist", a.Src)
@@ -218,7 +219,7 @@ func (a *assembleArgs) remote(ctx context.Context, env *modules.Env) (modules.Re
 	if v := modules.Text(a.Validate); v != "" && !strings.Contains(v, "%s") {
 		return modules.Fail("validate must contain %%s: %s", v)
 	}
-	entries, err := os.ReadDir(a.Src)
+	entries, err := hostfs.ReadDir(a.Src)
 	if err != nil {
 		return modules.Result{}, fsx.Failed(oserr.Path(err, a.Src))
 	}
@@ -229,7 +230,7 @@ func (a *assembleArgs) remote(ctx context.Context, env *modules.Env) (modules.Re
 		}
 	}
 	out, err := rules.join(names, func(name string) (string, error) {
-		raw, err := os.ReadFile(filepath.Join(a.Src, name))
+		raw, err := hostfs.ReadFile(filepath.Join(a.Src, name))
 		if err != nil {
 			return "", fsx.Failed(oserr.Path(err, filepath.Join(a.Src, name)))
 		}

@@ -14,7 +14,7 @@ import (
 
 // BlockInFile keeps a block of lines between two markers in a file.
 var BlockInFile = modules.Define("ansible.builtin.blockinfile", "Insert/update/remove a text block surrounded by marker lines.", runBlockInFile,
-	modules.Is(modules.ReadsInCheck),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.Edits("path"),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"insertbefore", "insertafter"}}}),
 	modules.With(func(m *modules.Module) {

@@ -12,7 +12,7 @@ import (
 
 // Copy puts files, directories or a text on the host.
 var Copy = modules.Define("ansible.builtin.copy", "Copy files to remote locations.", runCopy,
-	modules.Is(modules.ReadsInCheck),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.Edits("dest"),
 	modules.WithResolve(resolveCopy), modules.Is(modules.ReadsFiles),
 	modules.With(func(m *modules.Module) {

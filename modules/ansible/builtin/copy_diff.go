@@ -10,6 +10,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/py/value"
 )
 
@@ -28,7 +29,7 @@ func (it *copyItem) diff(ctx context.Context, dest string) (*value.Dict, error) 
 	case st.Size > maxDiff:
 		d.Put("dst_larger", int64(maxDiff))
 	default:
-		raw, err := os.ReadFile(dest)
+		raw, err := hostfs.ReadFile(dest)
 		if err == nil {
 			d.Put("before_header", dest)
 			d.Put("before", modules.ValidText(raw))

@@ -16,6 +16,7 @@ import (
 	"hark/modules/ansible/builtin/internal/editing"
 	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
 )
@@ -315,7 +316,7 @@ func (c *copyWork) resolveDest(dest, rel string, follow bool) (string, error) {
 		if fsx.IsLink(dest) && follow {
 			dest = fsx.RealPath(dest)
 		}
-	} else if _, err := os.Stat(orDot(dir)); err != nil {
+	} else if _, err := hostfs.Stat(orDot(dir)); err != nil {
 		if errors.Is(err, syscall.EACCES) {
 			return "", fsx.Failed(fmt.Sprintf("Destination directory %s is not accessible", dir))
 		}
@@ -342,7 +343,7 @@ func (c *copyWork) makeParents(dir string) error {
 	if err := c.makeParents(filepath.Dir(dir)); err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := hostfs.Mkdir(dir, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
 		return fsx.Failed(oserr.Bytes(err, dir))
 	}
 	own := c.FileArgs

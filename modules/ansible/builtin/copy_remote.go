@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
 )
@@ -22,7 +22,7 @@ import (
 // runRemote copies what is on the host already (remote_src).
 func (c *copyWork) runRemote(ctx context.Context) (modules.Result, error) {
 	src, dest := modules.Text(c.Src), withDir(c.Dest)
-	info, err := os.Stat(src)
+	info, err := hostfs.Stat(src)
 	if err != nil {
 		return modules.Fail("Source %s not found", src)
 	}
@@ -97,7 +97,7 @@ func (c *copyWork) remoteFile(ctx context.Context, src, dest string) (modules.Re
 }
 
 func fileSums(path string) (fsx.Sums, error) {
-	f, err := os.Open(path)
+	f, err := hostfs.Open(path)
 	if err != nil {
 		return fsx.Sums{}, err
 	}
@@ -111,7 +111,7 @@ func (c *copyWork) stageRemote(ctx context.Context, src, dest string, res *modul
 		return err
 	}
 	defer staged.Discard()
-	in, err := os.Open(src)
+	in, err := hostfs.Open(src)
 	if err != nil {
 		return fsx.Failed(oserr.Bytes(err, src))
 	}
@@ -176,7 +176,7 @@ func (c *copyWork) fillTree(from, to string, isCopy bool) (changed bool, err err
 		if isCopy {
 			err = copyDirMode(from, to)
 		} else {
-			err = os.MkdirAll(to, 0o777)
+			err = hostfs.MkdirAll(to, 0o777)
 		}
 		if err != nil {
 			return false, err
@@ -201,7 +201,7 @@ func dircmpIgnores(name string) bool {
 
 // merge brings what differs or is missing from one directory into another.
 func (c *copyWork) merge(src, dest string) (bool, error) {
-	entries, err := os.ReadDir(src)
+	entries, err := hostfs.ReadDir(src)
 	if err != nil {
 		return false, err
 	}
@@ -226,19 +226,19 @@ func (c *copyWork) mergeOne(from, to string) (bool, error) {
 	if keepLinks && c.LocalFollow == nil && fsx.IsLink(from) && fsx.Exists(to) {
 		keepLinks = false
 	}
-	fromInfo, err := os.Stat(from)
-	toInfo, toErr := os.Stat(to)
+	fromInfo, err := hostfs.Stat(from)
+	toInfo, toErr := hostfs.Stat(to)
 	switch {
 	case fsx.IsLink(from) && (keepLinks || err != nil):
-		if _, err := os.Lstat(to); err == nil {
+		if _, err := hostfs.Lstat(to); err == nil {
 			return false, nil
 		}
 		return true, c.act(func() error {
-			target, err := os.Readlink(from)
+			target, err := hostfs.Readlink(from)
 			if err != nil {
 				return err
 			}
-			return os.Symlink(target, to)
+			return hostfs.Symlink(target, to)
 		})
 	case err != nil:
 		return false, err
@@ -271,12 +271,12 @@ func copyDirMode(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.Mkdir(to, 0o777), os.Chmod(to, fs.FileMode(st.Mode&0o777)))
+	return errors.Join(hostfs.Mkdir(to, 0o777), hostfs.Chmod(to, uint32(st.Mode)&0o777))
 }
 
 // copyPlain copies content and mode, whole.
 func copyPlain(from, to string, info fs.FileInfo) error {
-	in, err := os.Open(from)
+	in, err := hostfs.Open(from)
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func copyPlain(from, to string, info fs.FileInfo) error {
 	if err := staged.Commit(false); err != nil {
 		return err
 	}
-	return os.Chmod(to, info.Mode().Perm())
+	return hostfs.Chmod(to, uint32(info.Mode().Perm()))
 }
 
 // sameContent tells whether two files are equal; those with the same size and time count as such.
@@ -305,12 +305,12 @@ func sameContent(a, b string, x, y fs.FileInfo) bool {
 	if x.ModTime().Equal(y.ModTime()) && x.ModTime().Before(time.Now()) {
 		return true
 	}
-	f, err := os.Open(a)
+	f, err := hostfs.Open(a)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	g, err := os.Open(b)
+	g, err := hostfs.Open(b)
 	if err != nil {
 		return false
 	}
@@ -334,7 +334,7 @@ func (c *copyWork) chownTree(root string) (bool, error) {
 		return false, nil
 	}
 	changed := false
-	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+	err := hostfs.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

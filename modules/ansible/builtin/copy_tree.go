@@ -2,12 +2,12 @@ package builtin
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/py/value"
 )
 
@@ -77,7 +77,7 @@ func (c *copyWork) expect(ctx context.Context, files []entryArgs, dest, prefix s
 		if e.Size > smallFile || e.Digest == nil {
 			continue
 		}
-		there, err := os.Stat(dest + filepath.Join(prefix, e.Rel))
+		there, err := hostfs.Stat(dest + filepath.Join(prefix, e.Rel))
 		if err == nil && (!c.Force || there.Size() == e.Size) {
 			continue
 		}

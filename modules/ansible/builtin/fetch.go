@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path"
 	"strings"
 	"syscall"
@@ -12,13 +11,14 @@ import (
 	"hark/modules"
 	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
 )
 
 // Fetch brings a file of the host to the controller.
 var Fetch = modules.Define("ansible.builtin.fetch", "Fetch files from remote nodes.", runFetch,
-	modules.Is(modules.ReadsInCheck),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.WithResolve(resolveFetch), modules.Is(modules.StartsNoPython|modules.BringsFiles|modules.AsksController|modules.ChangesController|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
@@ -136,7 +136,7 @@ func named(src string) (only, tail string) {
 // fetchable tells why there is nothing to fetch.
 func fetchable(env *modules.Env, src string, must bool) (modules.Result, bool) {
 	res := modules.Result{Failed: must, Plain: true, Data: value.NewDict()}
-	f, err := os.Open(src)
+	f, err := hostfs.Open(src)
 	switch {
 	case err == nil:
 		f.Close()
@@ -177,7 +177,7 @@ func (a *fetchArgs) rel(src string) string {
 
 // send uploads the file and sums what it sent.
 func send(ctx context.Context, env *modules.Env, src, dest string) (fsx.Sums, error) {
-	f, err := os.Open(src)
+	f, err := hostfs.Open(src)
 	if err != nil {
 		return fsx.Sums{}, fsx.Failed(oserr.Path(err, src))
 	}

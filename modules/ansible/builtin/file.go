@@ -14,13 +14,14 @@ import (
 	"hark/modules"
 	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
 )
 
 // File makes, changes and removes files, directories and links.
 var File = modules.Define("ansible.builtin.file", "Manage files and file properties.", runFile,
-	modules.Is(modules.ReadsInCheck),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- name: A directory that only its owner sees
   ansible.builtin.file: {path: /srv/app, state: directory, owner: app, mode: "0700"}
@@ -163,7 +164,7 @@ func newDelta(path, state, before string) *fsx.Delta {
 	d.Note("state", before, state)
 	if state == "absent" && before == "directory" {
 		dirs, files := []any{}, []any{}
-		_ = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
+		_ = hostfs.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
 			switch {
 			case p == path:
 			case err == nil && e.IsDir():
@@ -191,10 +192,10 @@ func (w *fileWork) ensureAbsent() (modules.Result, error) {
 	d := newDelta(w.Path, "absent", before)
 	if !w.check {
 		if before == "directory" {
-			if err := os.RemoveAll(w.Path); err != nil {
+			if err := hostfs.RemoveAll(w.Path); err != nil {
 				return modules.Result{}, fsx.Failed("rmtree failed: " + oserr.Bytes(err, pathOf(err, w.Path)))
 			}
-		} else if err := os.Remove(w.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		} else if err := hostfs.Remove(w.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return modules.Result{}, fsx.Failed("unlinking failed: "+oserr.Bytes(err, w.Path)+" ", "path", w.Path)
 		}
 	}
@@ -241,7 +242,7 @@ func (w *fileWork) touch() (modules.Result, error) {
 		if w.check {
 			return modules.Result{Changed: true, Data: value.DictOf("dest", w.Path, "changed", modules.Here)}, nil
 		}
-		f, err := os.OpenFile(w.Path, os.O_WRONLY|os.O_CREATE, 0o666) // what somebody else has just made stays as it is
+		f, err := hostfs.OpenFile(w.Path, os.O_WRONLY|os.O_CREATE, 0o666) // what somebody else has just made stays as it is
 		if err != nil {
 			why := oserr.Bytes(err, w.Path)
 			if w.tagged {
@@ -256,7 +257,7 @@ func (w *fileWork) touch() (modules.Result, error) {
 	var fail *fsx.Error
 	if errors.As(err, &fail) && before == "absent" {
 		fsx.AddInfo(fail.Data)
-		_ = os.Remove(w.Path)
+		_ = hostfs.Remove(w.Path)
 	}
 	return outcome("dest", w.Path, changed || before == "absent", d), err
 }
@@ -298,10 +299,10 @@ func (w *fileWork) makeDirs(path string, attrs fsx.Attrs, d *fsx.Delta) (bool, e
 	}
 	for _, name := range strings.Split(strings.Trim(path, "/"), "/") {
 		at = filepath.Join(at, name)
-		if fsx.Exists(at) {
+		if fsx.Exists(at) || hostfs.Above(at) {
 			continue
 		}
-		if err := os.Mkdir(at, 0o777); err != nil && !(errors.Is(err, os.ErrExist) && fsx.IsDir(at)) {
+		if err := hostfs.Mkdir(at, 0o777); err != nil && !(errors.Is(err, os.ErrExist) && fsx.IsDir(at)) {
 			return changed, fsx.Failed(fmt.Sprintf("There was an issue creating %s as requested: %s", at, oserr.Bytes(err, at)), "path", path)
 		}
 		changed = true
@@ -325,7 +326,7 @@ func (w *fileWork) recurse(root string, attrs fsx.Attrs, seen map[string]bool) (
 		changed = changed || did
 		return err
 	}
-	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+	err := hostfs.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return fsx.Fail(path, "%s", oserr.Bytes(err, path))
 		}
@@ -335,7 +336,7 @@ func (w *fileWork) recurse(root string, attrs fsx.Attrs, seen map[string]bool) (
 		if err := one(path); err != nil || e.Type()&fs.ModeSymlink == 0 || !w.Follow {
 			return err
 		}
-		target, err := filepath.EvalSymlinks(path)
+		target, err := hostfs.EvalSymlinks(path)
 		if err != nil {
 			return nil // leads nowhere
 		}
@@ -354,12 +355,12 @@ func (w *fileWork) recurse(root string, attrs fsx.Attrs, seen map[string]bool) (
 // sameFile tells whether two paths are one inode.
 func sameFile(a, b string) bool {
 	var x, y syscall.Stat_t
-	return syscall.Stat(a, &x) == nil && syscall.Stat(b, &y) == nil && x.Ino == y.Ino && x.Dev == y.Dev
+	return hostfs.StatT(a, &x) == nil && hostfs.StatT(b, &y) == nil && x.Ino == y.Ino && x.Dev == y.Dev
 }
 
 // looksBinary tells whether there is a NUL near the start of a file.
 func looksBinary(path string) bool {
-	f, err := os.Open(path)
+	f, err := hostfs.Open(path)
 	if err != nil {
 		return false
 	}

@@ -2,11 +2,11 @@ package builtin
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
 )
@@ -16,7 +16,7 @@ func (w *fileWork) ensureLink(env *modules.Env) (modules.Result, error) {
 	before := fsx.State(w.Path)
 	src := w.Src
 	if src == nil && w.Follow && fsx.Exists(w.Path) {
-		target, err := os.Readlink(w.Path)
+		target, err := hostfs.Readlink(w.Path)
 		if err != nil {
 			return modules.Result{}, fsx.Failed(oserr.Bytes(err, w.Path))
 		}
@@ -31,13 +31,13 @@ func (w *fileWork) ensureLink(env *modules.Env) (modules.Result, error) {
 		return modules.Result{}, fsx.Failed("src is required for creating new symlinks")
 	}
 	if before == "link" && src != nil {
-		if old, err := os.Readlink(w.Path); err == nil && old != *src {
+		if old, err := hostfs.Readlink(w.Path); err == nil && old != *src {
 			d.Note("src", old, *src)
 			changed = true
 		}
 	}
 	if changed && !w.check {
-		if err := w.putLink(before, func(at string) error { return os.Symlink(*src, at) }); err != nil {
+		if err := w.putLink(before, func(at string) error { return hostfs.Symlink(*src, at) }); err != nil {
 			return modules.Result{}, err
 		}
 	}
@@ -76,7 +76,7 @@ func (w *fileWork) mayLink(before string, src *string) error {
 	case before == "directory" && !w.Force, (before == "file" || before == "hard") && !w.Force:
 		return fsx.Failed(fmt.Sprintf("refusing to convert from %s to symlink for %s", before, w.Path), "path", w.Path)
 	case before == "directory":
-		if entries, err := os.ReadDir(w.Path); err != nil || len(entries) > 0 {
+		if entries, err := hostfs.ReadDir(w.Path); err != nil || len(entries) > 0 {
 			return fsx.Failed(fmt.Sprintf("the directory %s is not empty, refusing to convert it", w.Path), "path", w.Path)
 		}
 	}
@@ -92,17 +92,17 @@ func (w *fileWork) putLink(before string, link func(at string) error) error {
 		return nil
 	}
 	if before == "directory" {
-		if err := os.Remove(w.Path); err != nil {
+		if err := hostfs.Remove(w.Path); err != nil {
 			return fsx.Failed("Error while replacing: "+oserr.Bytes(err, w.Path), "path", w.Path)
 		}
 	}
 	temp := filepath.Join(filepath.Dir(w.Path), ".hark-"+randomWord())
 	err := link(temp)
 	if err == nil {
-		err = os.Rename(temp, w.Path)
+		err = hostfs.Rename(temp, w.Path)
 	}
 	if err != nil {
-		_ = os.Remove(temp)
+		_ = hostfs.Remove(temp)
 		return fsx.Failed("Error while replacing: "+linkText(err, temp, w.Path), "path", w.Path)
 	}
 	return nil
@@ -131,7 +131,7 @@ func (w *fileWork) ensureHard() (modules.Result, error) {
 		return modules.Result{Data: value.DictOf("path", w.Path)}, nil
 	}
 	if changed && !w.check {
-		if err := w.putLink(before, func(at string) error { return os.Link(*w.Src, at) }); err != nil {
+		if err := w.putLink(before, func(at string) error { return hostfs.Link(*w.Src, at) }); err != nil {
 			return modules.Result{}, err
 		}
 	}
@@ -150,7 +150,7 @@ func (w *fileWork) needsHard(before string, d *fsx.Delta) (bool, error) {
 	refuse := func(msg string) error { return fsx.Failed(msg, "dest", w.Path, "src", modules.TextOrNil(w.Src)) }
 	switch before {
 	case "link":
-		old, err := os.Readlink(w.Path)
+		old, err := hostfs.Readlink(w.Path)
 		if err != nil {
 			return false, fsx.Failed(oserr.Bytes(err, w.Path))
 		}

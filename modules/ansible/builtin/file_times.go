@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/localtime"
 )
@@ -60,7 +61,7 @@ func setTimes(path string, mtime, atime stamp, check bool, d *fsx.Delta) (bool, 
 		if mtime.now && atime.now {
 			times = nil // without times the kernel lets those write who do not own the file
 		}
-		if err := unix.UtimesNanoAt(unix.AT_FDCWD, path, times, 0); err != nil {
+		if err := hostfs.SetTimes(path, times); err != nil {
 			return fail(err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"hark/modules/ansible/builtin/internal/editing"
 	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/fnmatch"
 	"hark/modules/py/pyre"
@@ -26,7 +26,7 @@ import (
 
 // Find lists files that fit.
 var Find = modules.Define("ansible.builtin.find", "Return a list of files based on specific criteria.", runFind,
-	modules.Is(modules.ReadsInCheck),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.With(func(m *modules.Module) {
 		m.Settle = allNames
 		m.Examples = `- ansible.builtin.find: {paths: /tmp, age: 2d, recurse: true}
@@ -264,12 +264,7 @@ func (f *finder) full() bool { return f.Limit != nil && len(f.files) >= *f.Limit
 
 // readDir lists a directory as it is on disk.
 func readDir(dir string) ([]fs.DirEntry, error) {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil, fsx.Failed(oserr.Path(err, dir))
-	}
-	defer d.Close()
-	entries, err := d.ReadDir(-1)
+	entries, err := hostfs.List(dir)
 	if err != nil {
 		return nil, fsx.Failed(oserr.Path(err, dir))
 	}

@@ -3,10 +3,10 @@ package builtin
 import (
 	"bufio"
 	"fmt"
-	"os"
 	"strings"
 	"unicode/utf8"
 
+	"hark/modules/internal/hostfs"
 	"hark/modules/py/codecs"
 )
 
@@ -20,10 +20,10 @@ func (f *finder) hasContent(path string) (bool, error) {
 	case f.Encoding != nil:
 		return f.hasEncoded(path, *f.Encoding)
 	case f.Whole:
-		raw, err := os.ReadFile(path)
+		raw, err := hostfs.ReadFile(path)
 		return err == nil && utf8.Valid(raw) && f.found(string(raw)), nil
 	}
-	file, err := os.Open(path)
+	file, err := hostfs.Open(path)
 	if err != nil {
 		return false, nil
 	}
@@ -53,7 +53,7 @@ func (f *finder) hasEncoded(path, name string) (bool, error) {
 	if _, err := codecs.Decode(nil, name); err != nil {
 		return false, err // nobody knows it, whether the file can be read or not
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := hostfs.ReadFile(path)
 	if err != nil {
 		return false, nil
 	}

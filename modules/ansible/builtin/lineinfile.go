@@ -15,7 +15,7 @@ import (
 
 // LineInFile makes sure that a line is, or is not, in a file.
 var LineInFile = modules.Define("ansible.builtin.lineinfile", "Manage lines in text files.", runLineInFile,
-	modules.Is(modules.ReadsInCheck),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.Edits("path"),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"insertbefore", "insertafter"}, {"regexp", "search_string"}, {"backrefs", "search_string"}}}),
 	modules.With(func(m *modules.Module) {

@@ -15,7 +15,7 @@ import (
 
 // Replace replaces all that an expression matches in a file.
 var Replace = modules.Define("ansible.builtin.replace", "Replace all instances of a particular string in a file using a back-referenced regular expression.", runReplace,
-	modules.Is(modules.ReadsInCheck),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.Edits("path"),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.replace: {path: /etc/hosts, regexp: '(\s+)old\.host\.name(\s+.*)?$', replace: '\1new.host.name\2'}

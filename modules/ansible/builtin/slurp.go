@@ -5,19 +5,19 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
-	"os"
 	"syscall"
 	"unicode/utf8"
 
 	"hark/modules"
 	"hark/modules/dialect"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
 )
 
 // Slurp returns a file's content.
 var Slurp = modules.Define("ansible.builtin.slurp", "Slurps a file from remote nodes.", runSlurp,
-	modules.Is(modules.ReadsInCheck),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.With(func(m *modules.Module) {
 		m.Examples = "- ansible.builtin.slurp: {src: /var/run/sshd.pid}\n  register: pid\n- ansible.builtin.debug: {msg: \"{{ pid.content | b64decode }}\"}\n"
 		m.Returns = []modules.Return{
@@ -37,7 +37,7 @@ const maxSlurp = 256 << 20
 
 // readUpTo reads a file, at most one byte beyond limit.
 func readUpTo(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := hostfs.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -12,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/dialect"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
 )
@@ -19,7 +19,7 @@ import (
 // Stat tells what a file is.
 var Stat = modules.Define("ansible.builtin.stat", "Retrieve file or file system status.", runStat,
 	modules.Operands("path"),
-	modules.Is(modules.ReadsInCheck), modules.StartsInCheck("file"),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath), modules.StartsInCheck("file"),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.stat: {path: /etc/foo.conf}
   register: st
@@ -52,10 +52,10 @@ func runStat(ctx context.Context, env *modules.Env, a statArgs) (modules.Result,
 	out := statFields(a.Path, st)
 	out.Put("readable", fsx.Readable(a.Path))
 	out.Put("writeable", fsx.Writable(a.Path))
-	out.Put("executable", syscall.Access(a.Path, 1) == nil)
+	out.Put("executable", hostfs.Access(a.Path, 1) == nil)
 	if st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
 		out.Put("lnk_source", fsx.RealPath(a.Path))
-		target, _ := os.Readlink(a.Path)
+		target, _ := hostfs.Readlink(a.Path)
 		out.Put("lnk_target", target)
 	}
 	if name := fsx.UserName(st.Uid); name != "" {

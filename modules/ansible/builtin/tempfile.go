@@ -9,6 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/cwd"
 	"hark/modules/py/value"
@@ -54,9 +55,9 @@ func runTempFile(_ context.Context, env *modules.Env, a tempFileArgs) (modules.R
 
 func (a *tempFileArgs) make(path string) error {
 	if a.State == "directory" {
-		return os.Mkdir(path, 0o700)
+		return hostfs.Mkdir(path, 0o700)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := hostfs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

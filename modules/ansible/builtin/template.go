@@ -18,7 +18,7 @@ import (
 
 // Template renders a template file of the controller and puts it on the host.
 var Template = modules.Define("ansible.builtin.template", "Template a file out to a target host.", runTemplate,
-	modules.Is(modules.ReadsInCheck),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.Edits("dest"),
 	modules.WithResolve(resolveTemplate), modules.Is(modules.ReadsTemplates),
 	modules.With(func(m *modules.Module) {

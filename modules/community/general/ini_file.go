@@ -10,6 +10,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
 )
@@ -49,7 +50,7 @@ func (h iniHas) values() []string {
 
 // IniFile is community.general.ini_file.
 var IniFile = modules.Define("community.general.ini_file", "Tweak settings in INI files", runIniFile,
-	modules.Is(modules.ReadsInCheck),
+	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.Edits("path"),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"value", "values"}}}),
 	modules.WithSubRules("section_has_values", modules.Rules{Exclusive: [][]string{{"value", "values"}}}),
@@ -76,7 +77,7 @@ func runIniFile(_ context.Context, env *modules.Env, a iniFileArgs) (modules.Res
 	if a.Follow {
 		dest = fsx.RealPath(dest)
 	}
-	raw, err := os.ReadFile(dest)
+	raw, err := hostfs.ReadFile(dest)
 	switch {
 	case os.IsNotExist(err) && !a.Create:
 		return modules.Result{}, tool.Fail(value.DictOf("rc", int64(257)), "Destination %s does not exist!", a.Path)
@@ -106,7 +107,7 @@ func runIniFile(_ context.Context, env *modules.Env, a iniFileArgs) (modules.Res
 				res.Data.Put("backup_file", backup)
 			}
 		}
-		if err := os.MkdirAll(filepath.Dir(dest), 0o777); err != nil {
+		if err := hostfs.MkdirAll(filepath.Dir(dest), 0o777); err != nil {
 			return modules.Result{}, tool.Fail(nil, "cannot make the directory of %s: %s", a.Path, oserr.Path(err, a.Path))
 		}
 		if err := a.WriteFile(dest, []byte(after)); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/nss"
 	"hark/modules/py/value"
@@ -96,7 +97,7 @@ func (w Attrs) applyOwner(check bool, diff *Delta) (bool, error) {
 	return w.applyOwned(check, diff, owned{
 		key: "owner", verb: "chown", kind: "user", name: w.Owner, resolve: UserID,
 		have: func(st *syscall.Stat_t) int { return int(st.Uid) },
-		give: func(path string, id int) error { return os.Lchown(path, id, -1) },
+		give: func(path string, id int) error { return hostfs.Lchown(path, id, -1) },
 	})
 }
 
@@ -104,7 +105,7 @@ func (w Attrs) applyGroup(check bool, diff *Delta) (bool, error) {
 	return w.applyOwned(check, diff, owned{
 		key: "group", verb: "chgrp", kind: "group", name: w.Group, resolve: GroupID, silent: true,
 		have: func(st *syscall.Stat_t) int { return int(st.Gid) },
-		give: func(path string, id int) error { return os.Lchown(path, -1, id) },
+		give: func(path string, id int) error { return hostfs.Lchown(path, -1, id) },
 	})
 }
 
@@ -167,7 +168,7 @@ func (w Attrs) applyMode(check bool, diff *Delta) (bool, error) {
 	if kind == syscall.S_IFLNK {
 		return false, nil // Linux has no modes of links
 	}
-	if err := syscall.Chmod(w.Path, mode&PermBits); err != nil {
+	if err := hostfs.Chmod(w.Path, mode&PermBits); err != nil {
 		return false, Fail(w.Path, "%s", oserr.Bytes(err, w.Path))
 	}
 	return before != mode&PermBits, nil
@@ -233,7 +234,7 @@ func GroupName(gid uint32) string {
 
 func lstat(path string) (*syscall.Stat_t, error) {
 	var st syscall.Stat_t
-	if err := syscall.Lstat(path, &st); err != nil {
+	if err := hostfs.LstatT(path, &st); err != nil {
 		return nil, err
 	}
 	return &st, nil
@@ -241,25 +242,25 @@ func lstat(path string) (*syscall.Stat_t, error) {
 
 // Exists tells whether something is at path, links followed.
 func Exists(path string) bool {
-	_, err := os.Stat(path)
+	_, err := hostfs.Stat(path)
 	return err == nil
 }
 
 // IsLink tells whether path is a symbolic link.
 func IsLink(path string) bool {
-	info, err := os.Lstat(path)
+	info, err := hostfs.Lstat(path)
 	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
 // IsDir tells whether path is a directory, links followed.
 func IsDir(path string) bool {
-	info, err := os.Stat(path)
+	info, err := hostfs.Stat(path)
 	return err == nil && info.IsDir()
 }
 
 // IsFile tells whether path is a regular file, links followed.
 func IsFile(path string) bool {
-	info, err := os.Stat(path)
+	info, err := hostfs.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
@@ -269,17 +270,17 @@ func RealPath(path string) string {
 	if err != nil {
 		return path
 	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
+	if real, err := hostfs.EvalSymlinks(abs); err == nil {
 		return real
 	}
 	// The last part may not exist, or be a link to nothing.
 	for range 40 {
-		dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+		dir, err := hostfs.EvalSymlinks(filepath.Dir(abs))
 		if errors.Is(err, os.ErrNotExist) {
 			dir = RealPath(filepath.Dir(abs))
 		}
 		abs = filepath.Join(dir, filepath.Base(abs))
-		target, err := os.Readlink(abs)
+		target, err := hostfs.Readlink(abs)
 		if err != nil {
 			return abs
 		}

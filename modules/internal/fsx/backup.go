@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/localtime"
 )
@@ -40,12 +41,12 @@ func copyPreserved(src, dest string) error {
 	if err != nil {
 		return err
 	}
-	in, err := os.Open(src)
+	in, err := hostfs.Open(src)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(dest, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	out, err := hostfs.OpenFile(dest, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -54,21 +55,21 @@ func copyPreserved(src, dest string) error {
 		err = preserve(src, dest, st)
 	}
 	if err != nil {
-		_ = os.Remove(dest) // half a backup is none
+		_ = hostfs.Remove(dest) // half a backup is none
 	}
 	return err
 }
 
 func preserve(src, dest string, st *syscall.Stat_t) error {
 	copyXattrs(src, dest)
-	if err := os.Chown(dest, int(st.Uid), int(st.Gid)); err != nil && !errors.Is(err, syscall.EPERM) {
+	if err := hostfs.Chown(dest, int(st.Uid), int(st.Gid)); err != nil && !errors.Is(err, syscall.EPERM) {
 		return err
 	}
-	if err := syscall.Chmod(dest, uint32(st.Mode)&PermBits); err != nil {
+	if err := hostfs.Chmod(dest, uint32(st.Mode)&PermBits); err != nil {
 		return err
 	}
 	access, modification, _ := Times(st)
-	if err := os.Chtimes(dest, time.Unix(access.Unix()), time.Unix(modification.Unix())); err != nil {
+	if err := hostfs.Chtimes(dest, time.Unix(access.Unix()), time.Unix(modification.Unix())); err != nil {
 		return err
 	}
 	return preserveFlags(src, dest)

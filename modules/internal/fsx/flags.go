@@ -1,11 +1,11 @@
 package fsx
 
 import (
-	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 )
 
@@ -38,7 +38,7 @@ type Flags struct {
 // FlagsOf reads a file's attributes, as lsattr does: of regular files and directories only. With the version it fails on file systems that
 // have none, as lsattr -v does.
 func FlagsOf(path string, version bool) (*Flags, bool) {
-	info, err := os.Lstat(path)
+	info, err := hostfs.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, false
 	}

@@ -5,6 +5,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"hark/modules/internal/hostfs"
 )
 
 // Times are when a file was last read, when its content and when its status changed.
@@ -18,9 +20,18 @@ func syncFileSystem(f *os.File) { _ = unix.Syncfs(int(f.Fd())) }
 // fsIocGetVersion is FS_IOC_GETVERSION of a 64-bit machine.
 const fsIocGetVersion = 0x80087601
 
+// openHeld opens a file to ask for its attributes; a pipe does not wait.
+func openHeld(path string, flags int) (fd int, err error) {
+	err = hostfs.Held(path, flags&unix.O_NOFOLLOW == 0, func(held string) error {
+		fd, err = unix.Open(held, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|flags, 0)
+		return err
+	})
+	return fd, err
+}
+
 // readFlags gives the attributes of a file and, if that is wanted, its generation.
 func readFlags(path string, version bool) (set, generation uint32, ok bool) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	fd, err := openHeld(path, unix.O_NOFOLLOW)
 	if err != nil {
 		return 0, 0, false
 	}
@@ -33,7 +44,7 @@ func readFlags(path string, version bool) (set, generation uint32, ok bool) {
 
 // changeFlags sets attributes of a file: those given, or those beside or without them.
 func changeFlags(path string, op byte, bits uint32) error {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := openHeld(path, 0)
 	if err != nil {
 		return chattrError(err, " while trying to stat "+path)
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"hark/modules/internal/hostfs"
 )
 
 // SELinux tells whether the kernel enforces or checks SELinux contexts.
@@ -20,7 +22,11 @@ func SELinux() bool {
 // if it has none.
 func ContextOf(path string) []string {
 	buf := make([]byte, 1024)
-	n, err := unix.Lgetxattr(path, "security.selinux", buf)
+	n := 0
+	err := hostfs.Held(path, false, func(held string) (err error) {
+		n, err = unix.Lgetxattr(held, "security.selinux", buf)
+		return err
+	})
 	if err != nil {
 		return nil
 	}
@@ -29,9 +35,12 @@ func ContextOf(path string) []string {
 
 // DefaultContext is what the policy says a new file at path gets, nil if it says nothing.
 func DefaultContext(path string) []string {
+	if hostfs.Confined() {
+		return nil // what is confined starts no programs
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // it only reads the policy
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "matchpathcon", "-n", path).Output()
+	out, err := exec.CommandContext(ctx, "matchpathcon", "-n", "--", path).Output()
 	if err != nil {
 		return nil
 	}
@@ -83,7 +92,9 @@ func (w Attrs) applyContext(check bool, diff *Delta) (bool, error) {
 }
 
 func setContext(path string, context []string) error {
-	return unix.Lsetxattr(path, "security.selinux", []byte(strings.Join(context, ":")+"\x00"), 0)
+	return hostfs.Held(path, false, func(held string) error {
+		return unix.Lsetxattr(held, "security.selinux", []byte(strings.Join(context, ":")+"\x00"), 0)
+	})
 }
 
 func texts(list []string) []any {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"hark/modules/internal/hostfs"
 	"hark/modules/py/value"
 )
 
@@ -63,10 +64,10 @@ func orNumber(name string, id uint32) string {
 }
 
 // Writable tells whether this process may write to path.
-func Writable(path string) bool { return syscall.Access(path, 2) == nil }
+func Writable(path string) bool { return hostfs.Access(path, 2) == nil }
 
 // Readable tells whether this process may read path.
-func Readable(path string) bool { return syscall.Access(path, 4) == nil }
+func Readable(path string) bool { return hostfs.Access(path, 4) == nil }
 
 // Stat is the status of a path with the fields that os.FileInfo hides.
 func Stat(path string, follow bool) (*syscall.Stat_t, error) {
@@ -74,7 +75,7 @@ func Stat(path string, follow bool) (*syscall.Stat_t, error) {
 		return lstat(path)
 	}
 	var st syscall.Stat_t
-	if err := syscall.Stat(path, &st); err != nil {
+	if err := hostfs.StatT(path, &st); err != nil {
 		return nil, err
 	}
 	return &st, nil

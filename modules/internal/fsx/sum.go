@@ -10,6 +10,8 @@ import (
 	"hash"
 	"io"
 	"os"
+
+	"hark/modules/internal/hostfs"
 )
 
 // Hash makes a hash by the name that Python's hashlib gives it.
@@ -37,7 +39,7 @@ func Sum(path, algorithm string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f, err := os.Open(path)
+	f, err := hostfs.Open(path)
 	if err != nil {
 		return "", err
 	}

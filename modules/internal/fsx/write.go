@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
 )
@@ -36,7 +37,7 @@ func Stage(dest string, unsafe bool) (*Staged, error) {
 	if len(base) > 100 {
 		base = base[:100]
 	}
-	f, err := os.CreateTemp(orDot(dir), ".hark-*-"+base)
+	f, err := hostfs.CreateTemp(orDot(dir), ".hark-*-"+base)
 	if err == nil {
 		return &Staged{Path: f.Name(), file: f, dest: dest, most: PermBits}, nil
 	}
@@ -54,7 +55,7 @@ func Stage(dest string, unsafe bool) (*Staged, error) {
 	if !unsafe {
 		return nil, why
 	}
-	f, err = os.CreateTemp("", "hark-*")
+	f, err = hostfs.CreateTemp("", "hark-*")
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func (s *Staged) Discard() {
 		s.file = nil
 	}
 	if s.Path != "" {
-		_ = os.Remove(s.Path)
+		_ = hostfs.Remove(s.Path)
 		s.Path = ""
 	}
 }
@@ -124,7 +125,7 @@ func (s *Staged) commit(unsafe bool, dress func() error) error {
 	if err := dress(); err != nil {
 		return err
 	}
-	if err := os.Rename(s.Path, s.dest); err != nil {
+	if err := hostfs.Rename(s.Path, s.dest); err != nil {
 		if unsafe && errors.Is(err, syscall.EBUSY) {
 			return s.overwrite()
 		}
@@ -137,7 +138,7 @@ func (s *Staged) commit(unsafe bool, dress func() error) error {
 
 // SyncTree makes everything on the file system of path durable.
 func SyncTree(path string) {
-	if f, err := os.Open(path); err == nil {
+	if f, err := hostfs.Open(path); err == nil {
 		syncFileSystem(f)
 		f.Close()
 	}
@@ -146,7 +147,7 @@ func SyncTree(path string) {
 // dressNew gives the temporary file what a new file gets.
 func (s *Staged) dressNew() error {
 	uid, gid := Self()
-	if err := os.Chown(s.Path, uid, gid); err != nil && !errors.Is(err, syscall.EPERM) {
+	if err := hostfs.Chown(s.Path, uid, gid); err != nil && !errors.Is(err, syscall.EPERM) {
 		return err
 	}
 	if SELinux() {
@@ -154,17 +155,17 @@ func (s *Staged) dressNew() error {
 			_ = setContext(s.Path, context)
 		}
 	}
-	return syscall.Chmod(s.Path, 0o666&^Umask()&s.most)
+	return hostfs.Chmod(s.Path, 0o666&^Umask()&s.most)
 }
 
 // dress gives the temporary file what the destination has, but for the bits that let others run as its owner or group: they were meant
 // for another content, and Ansible, which sets the owner last, loses them too.
 func (s *Staged) dress() error {
 	var st syscall.Stat_t
-	if err := syscall.Stat(s.dest, &st); err != nil {
+	if err := hostfs.StatT(s.dest, &st); err != nil {
 		return s.dressNew()
 	}
-	if err := os.Chown(s.Path, int(st.Uid), int(st.Gid)); err != nil && !errors.Is(err, syscall.EPERM) {
+	if err := hostfs.Chown(s.Path, int(st.Uid), int(st.Gid)); err != nil && !errors.Is(err, syscall.EPERM) {
 		return err
 	}
 	copyXattrs(s.dest, s.Path) // before the mode, which they can widen
@@ -172,17 +173,17 @@ func (s *Staged) dress() error {
 	if mode&syscall.S_IXGRP != 0 {
 		mode &^= syscall.S_ISGID
 	}
-	return syscall.Chmod(s.Path, mode)
+	return hostfs.Chmod(s.Path, mode)
 }
 
 // overwrite copies into the destination itself.
 func (s *Staged) overwrite() error {
-	in, err := os.Open(s.Path)
+	in, err := hostfs.Open(s.Path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(s.dest, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	out, err := hostfs.OpenFile(s.dest, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err == nil {
 		_, err = io.Copy(out, in)
 		err = errors.Join(err, out.Close())
@@ -195,6 +196,15 @@ func (s *Staged) overwrite() error {
 
 // copyXattrs copies extended attributes as far as they can be: ACLs and contexts are among them.
 func copyXattrs(from, to string) {
+	_ = hostfs.Held(from, true, func(from string) error {
+		return hostfs.Held(to, true, func(to string) error {
+			copyHeldXattrs(from, to)
+			return nil
+		})
+	})
+}
+
+func copyHeldXattrs(from, to string) {
 	size, err := unix.Listxattr(from, nil)
 	if err != nil || size <= 0 {
 		return

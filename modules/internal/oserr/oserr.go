@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"hark/modules/internal/hostfs"
 )
 
 // Text is the C library's text of an error number. Go has the same texts, but in lower case.
@@ -26,7 +28,11 @@ func Bytes(err error, path string) string { return about(err, "b'"+path+"'") }
 // Bare is the text of an OSError about no path.
 func Bare(err error) string {
 	var errno syscall.Errno
-	if !errors.As(err, &errno) {
+	var outside *hostfs.OutsideError
+	switch {
+	case errors.As(err, &outside):
+		return outside.Error()
+	case !errors.As(err, &errno):
 		return err.Error()
 	}
 	return fmt.Sprintf("[Errno %d] %s", int(errno), Text(errno))
@@ -51,8 +57,9 @@ func Class(err error) string {
 
 func about(err error, path string) string {
 	var errno syscall.Errno
-	if !errors.As(err, &errno) {
-		return err.Error()
+	var outside *hostfs.OutsideError
+	if errors.As(err, &outside) || !errors.As(err, &errno) {
+		return Bare(err)
 	}
 	return Bare(errno) + ": " + path
 }

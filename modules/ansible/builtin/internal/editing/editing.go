@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/codecs"
 	"hark/modules/py/pyre"
@@ -36,7 +36,7 @@ type Edit struct {
 
 // Read reads the file; exists is false if there is none.
 func (e *Edit) Read() (content string, exists bool, err error) {
-	raw, err := os.ReadFile(e.Path)
+	raw, err := hostfs.ReadFile(e.Path)
 	if err != nil && !fsx.Exists(e.Path) { // nor is one that nobody may look at, as Python sees it
 		return "", false, nil
 	}
@@ -205,7 +205,7 @@ func (e *Edit) MakeDir() error {
 	if dir == "" || fsx.Exists(dir) || e.Env.Check {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
+	if err := hostfs.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
 		return fsx.Failed(fmt.Sprintf("Error creating %s (%s)", dir, oserr.Bytes(err, dir)))
 	}
 	return nil
