@@ -101,7 +101,7 @@ func TestRPMsAreInstalledAndRemoved(t *testing.T) {
 		return must(t, "rpm", append([]string{"--root", root, "--nodeps"}, args...)...)
 	}
 	rpm("-U", only(t, filepath.Join(one, "hark-agent-*.x86_64.rpm")))
-	if got := rpm("-q", "--qf", "%{VERSION} %{VENDOR} %{URL}", "hark-agent"); got != form(t, testVersion, "rpm")+" The hark project https://hark.example" {
+	if got := must(t, "rpm", "--root", root, "-q", "--qf", "%{VERSION} %{VENDOR} %{URL}", "hark-agent"); got != form(t, testVersion, "rpm")+" The hark project https://hark.example" {
 		t.Errorf("rpm knows %s", got)
 	}
 	if out := must(t, "chroot", root, "/usr/bin/hark-agent", "--version"); out != "hark-agent "+testVersion+"\n" {
@@ -157,7 +157,7 @@ func TestPackagesAreClean(t *testing.T) {
 	}{
 		{"lintian", "*_amd64.deb", []string{"--allow-root", "--fail-on=error,warning", "--suppress-tags-from-file", "lintian.tags"}},
 		{"lintian", "*_all.deb", []string{"--allow-root", "--fail-on=error,warning", "--suppress-tags-from-file", "lintian.tags"}},
-		{"rpmlint", "*.x86_64.rpm", []string{"-r", "rpmlint.toml"}},
+		{"rpmlint", "*.x86_64.rpm", []string{"-c", "rpmlint.toml"}},
 	} {
 		if _, err := exec.LookPath(tool.name); err != nil {
 			t.Logf("%s is not installed", tool.name)
