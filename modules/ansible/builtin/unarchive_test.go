@@ -15,6 +15,7 @@ import (
 	"hark/modules"
 	"hark/modules/modtest"
 	"hark/modules/py/fnmatch"
+	"hark/modules/py/localtime"
 )
 
 // tgz makes an archive of two files in a directory.
@@ -128,7 +129,7 @@ func TestZipinfoLinesAreRead(t *testing.T) {
 		"lrwxrwxrwx  3.0 unx        3 bx stor 20231114.221320 l":   {kind: 'L', perms: "rwxrwxrwx", size: 3, path: "l"},
 	} {
 		got, ok := parseZipinfo(line)
-		want.stamp = time.Date(2023, 11, 14, 22, 13, 20, 0, time.Local)
+		want.stamp = time.Date(2023, 11, 14, 22, 13, 20, 0, localtime.Zone())
 		if !ok || got != want {
 			t.Errorf("%q: %+v", line, got)
 		}
