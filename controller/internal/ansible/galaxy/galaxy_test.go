@@ -367,6 +367,17 @@ func TestRolesBringWhatTheyNeed(t *testing.T) {
 	if !w.heard.says("- me.web (1.10) was installed successfully") || !w.heard.says("- adding dependency: me.base") {
 		t.Errorf("it said\n%s", w.heard.all())
 	}
+	w.api.AddRole("me.needs", "1", role("needs", "{src: me.base, name: ../../pwned}"))
+	for _, line := range []string{"me.base,,../../pwned", "me.base,,/" + roles + "/../pwned", "me.base,,.", "me.base,,a/../../pwned", "me.needs"} {
+		if err := install(line); err == nil || !w.heard.says("it would be unpacked outside of the roles path") {
+			t.Errorf("%s: %v\n%s", line, err, w.heard.all())
+		}
+	}
+	for _, dir := range []string{"../pwned", "../../pwned"} {
+		if _, err := os.Stat(filepath.Join(roles, dir)); err == nil {
+			t.Errorf("%s was made", dir)
+		}
+	}
 	for name, words := range map[string]string{"me.out": "Invalid name for tarfile member", "me.link": "Invalid linkname for tarfile member",
 		"me.none": "this role does not appear to have a meta/main.yml file.", "me.nobody": "- sorry, me.nobody was not found on", "me.web,3": "already installed - use --force"} {
 		err := install(name)

@@ -35,6 +35,9 @@ func latestLoose(names []string) (string, error) {
 
 // installRole fetches a role and unpacks it. It says no when the download failed, which was told.
 func (c *Client) installRole(ctx context.Context, r *Role, o RoleOptions) (bool, error) {
+	if !filepath.IsLocal(r.Name) || filepath.Clean(r.Name) == "." {
+		return false, failf("the role cannot be called %q: it would be unpacked outside of the roles path.", r.Name)
+	}
 	archive, err := c.fetchRole(ctx, r, o)
 	if archive == "" || err != nil {
 		return false, err
