@@ -107,7 +107,7 @@ func TestDebianPackages(t *testing.T) {
 	enrolled.Unlock()
 }
 
-// names holds what the controller's packages bring: the Ansible names, agents for both kinds of machines, pages whose links lead somewhere.
+// names holds what the controller's packages bring: the Ansible names, agents for all kinds of machines, pages whose links lead somewhere.
 func names(t *testing.T, m machine) {
 	t.Helper()
 	for _, name := range strings.Fields("ansible ansible-config ansible-console ansible-doc ansible-galaxy ansible-inventory ansible-playbook ansible-pull ansible-vault") {
@@ -115,7 +115,8 @@ func names(t *testing.T, m machine) {
 			t.Errorf("%s is %s", name, got)
 		}
 	}
-	if got := m.sh(t, "ls /usr/lib/hark/hark-agent-*"); got != "/usr/lib/hark/hark-agent-amd64\n/usr/lib/hark/hark-agent-arm64" {
+	const want = "/usr/lib/hark/hark-agent-386\n/usr/lib/hark/hark-agent-amd64\n/usr/lib/hark/hark-agent-arm64\n/usr/lib/hark/hark-agent-armv7"
+	if got := m.sh(t, "ls /usr/lib/hark/hark-agent-*"); got != want {
 		t.Errorf("the agents for other hosts are %q", got)
 	}
 	lost := `cd /usr/share/doc/hark && grep -o '](\([^)#:]*\))' README.md | sed 's/](\(.*\))/\1/' | while read -r p; do [ -e "$p" ] || echo "$p"; done`

@@ -26,6 +26,9 @@ func (e *OutsideError) Error() string {
 // Unwrap is what callers take it for: they lack the permission.
 func (e *OutsideError) Unwrap() error { return syscall.EACCES }
 
+// OutsidePolicy marks the error for package oserr, which keeps its text.
+func (e *OutsideError) OutsidePolicy() {}
+
 var confined struct {
 	sync.RWMutex
 	dirs []string // clean and absolute; nil is everywhere

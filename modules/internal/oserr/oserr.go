@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-
-	"hark/modules/internal/hostfs"
 )
 
 // Text is the C library's text of an error number. Go has the same texts, but in lower case.
@@ -25,10 +23,16 @@ func Path(err error, path string) string { return about(err, "'"+path+"'") }
 // Bytes is the text of an OSError about a path that Ansible gave as bytes.
 func Bytes(err error, path string) string { return about(err, "b'"+path+"'") }
 
+// outsider is hostfs.OutsideError, whose text is the host's policy's and stays as it is.
+type outsider interface {
+	error
+	OutsidePolicy()
+}
+
 // Bare is the text of an OSError about no path.
 func Bare(err error) string {
 	var errno syscall.Errno
-	var outside *hostfs.OutsideError
+	var outside outsider
 	switch {
 	case errors.As(err, &outside):
 		return outside.Error()
@@ -57,7 +61,7 @@ func Class(err error) string {
 
 func about(err error, path string) string {
 	var errno syscall.Errno
-	var outside *hostfs.OutsideError
+	var outside outsider
 	if errors.As(err, &outside) || !errors.As(err, &errno) {
 		return Bare(err)
 	}
