@@ -180,7 +180,7 @@ func (h *benched) play(start wire.Start) {
 func argsOf(pairs ...string) plan.Dict {
 	d := value.NewDict()
 	for i := 0; i < len(pairs); i += 2 {
-		d.Set(pairs[i], value.YAMLStr(pairs[i+1]))
+		d.Set(pairs[i], value.SourceText(pairs[i+1]))
 	}
 	return plan.Dict{Dict: d}
 }
@@ -207,14 +207,14 @@ func BenchmarkTask(b *testing.B) {
 	sum, old := sha256.Sum256(template), sha1.Sum(template)
 	src := plan.File{Path: "/site/templates/t.j2", Digest: hex.EncodeToString(sum[:]), Sha1: hex.EncodeToString(old[:]), Size: int64(len(template)), Mode: 0o644, Inline: template}
 	src.Told.Dict = value.NewDict()
-	src.Told.Set("ansible_managed", value.YAMLStr("managed"))
-	one := []plan.Expr{plan.Lit(value.YAMLStr("number == 1"))}
+	src.Told.Set("ansible_managed", value.SourceText("managed"))
+	one := []plan.Expr{plan.Lit(value.SourceText("number == 1"))}
 	for _, bb := range []struct {
 		name string
 		step plan.Step
 		want wire.Status
 	}{
-		{"skipped", plan.Step{Action: "ansible.builtin.command", Args: argsOf("cmd", "/bin/true"), When: []plan.Expr{plan.Lit(value.YAMLStr("number == 2"))}}, wire.Skipped},
+		{"skipped", plan.Step{Action: "ansible.builtin.command", Args: argsOf("cmd", "/bin/true"), When: []plan.Expr{plan.Lit(value.SourceText("number == 2"))}}, wire.Skipped},
 		{"debug", plan.Step{Action: "ansible.builtin.debug", Args: argsOf("msg", "{{ number }}"), When: one}, wire.OK},
 		{"set_fact", plan.Step{Action: "ansible.builtin.set_fact", Args: argsOf("doubled", "{{ number * 2 }}")}, wire.OK},
 		{"stat", plan.Step{Action: "ansible.builtin.stat", Args: argsOf("path", dest, "get_mime", "no"), Register: "found"}, wire.OK},
@@ -239,9 +239,9 @@ func BenchmarkTask(b *testing.B) {
 			}
 			vars := value.NewDict()
 			vars.Set("number", value.Int(1))
-			vars.Set("role", value.YAMLStr("web"))
+			vars.Set("role", value.SourceText("web"))
 			for i := range 30 {
-				vars.Set(fmt.Sprintf("site_%d", i), value.YAMLStr("as everywhere"))
+				vars.Set(fmt.Sprintf("site_%d", i), value.SourceText("as everywhere"))
 			}
 			start := wire.Start{Run: "r", Host: "h1", Play: "0.0", Digest: digest, Plan: body, Lease: time.Minute, Window: 256 << 10,
 				Vars: wire.HostVars{Inventory: plan.Dict{Dict: vars}}}

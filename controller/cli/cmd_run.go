@@ -283,7 +283,7 @@ func (j *runJob) playbook(short string, hosts []*inventory.Host) (string, error)
 func (j *runJob) moduleArgs(short string) (*value.Dict, error) {
 	text := strings.TrimSpace(j.args)
 	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {
-		if v, err := value.Decode([]byte(text), value.KindYAML); err == nil {
+		if v, err := value.Decode([]byte(text), value.KindSource); err == nil {
 			if d, ok := v.(*value.Dict); ok && d.Len() > 0 {
 				return d, nil
 			}

@@ -89,14 +89,14 @@ func (b *broadcast) shape(play, task *value.Dict, hosts []*inventory.Host) {
 		}
 		play.Set("hosts", names)
 		play.Set("gather_facts", value.Bool(true))
-		task.Set("when", value.YAMLStr(b.expr))
+		task.Set("when", value.SourceText(b.expr))
 	}
 	if b.batch != "" {
 		play.Set("serial", value.Str(b.batch))
 	}
 	if b.splay > 0 {
 		wait := value.NewDict()
-		wait.Set("timeout", value.YAMLStr(fmt.Sprintf("{{ %d | random(seed=inventory_hostname) }}", b.splay+1)))
+		wait.Set("timeout", value.SourceText(fmt.Sprintf("{{ %d | random(seed=inventory_hostname) }}", b.splay+1)))
 		first := value.NewDict()
 		first.Set("name", value.Str(splayTask))
 		first.Set(modules.WaitFor, wait)

@@ -102,40 +102,40 @@ func (m *Marks) size() int {
 // each gives the marks that are there, by their keys.
 func (m *Marks) each(f func(key, v value.Value)) {
 	m.eachShown(f)
-	m.OfItem.give(f, value.YAMLStr(ofItem))
-	m.Ignored.give(f, value.YAMLStr(ignored))
-	m.Retried.give(f, value.YAMLStr(retried))
+	m.OfItem.give(f, value.Str(ofItem))
+	m.Ignored.give(f, value.Str(ignored))
+	m.Retried.give(f, value.Str(retried))
 	if m.Notify != nil {
-		f(value.YAMLStr(notify), value.FromGo(m.Notify, value.KindStr))
+		f(value.Str(notify), value.FromGo(m.Notify, value.KindStr))
 	}
-	m.Cacheable.give(f, value.YAMLStr(cacheable))
+	m.Cacheable.give(f, value.Str(cacheable))
 	if m.Delegated != nil {
-		f(value.YAMLStr(delegated), m.Delegated)
+		f(value.Str(delegated), m.Delegated)
 	}
 	if m.Events != nil {
-		f(value.YAMLStr(events), m.Events)
+		f(value.Str(events), m.Events)
 	}
 	if m.FailedBy != "" {
-		f(value.YAMLStr(failedBy), value.Str(m.FailedBy))
+		f(value.Str(failedBy), value.Str(m.FailedBy))
 	}
 	if m.Cause != "" {
-		f(value.YAMLStr(cause), value.Str(m.Cause))
+		f(value.Str(cause), value.Str(m.Cause))
 	}
 	if m.Notices != nil {
-		f(value.YAMLStr(notices), m.Notices)
+		f(value.Str(notices), m.Notices)
 	}
 	if m.Secrets != nil {
-		f(value.YAMLStr(secrets), value.FromGo(m.Secrets, value.KindStr))
+		f(value.Str(secrets), value.FromGo(m.Secrets, value.KindStr))
 	}
 }
 
 // eachShown gives those that Ansible leaves in what views print as data.
 func (m *Marks) eachShown(f func(key, v value.Value)) {
-	m.NoLog.give(f, value.YAMLStr(noLog))
-	m.Verbose.give(f, value.YAMLStr(verbose))
-	m.Quiet.give(f, value.YAMLStr(quiet))
+	m.NoLog.give(f, value.Str(noLog))
+	m.Verbose.give(f, value.Str(verbose))
+	m.Quiet.give(f, value.Str(quiet))
 	if m.Label != nil {
-		f(value.YAMLStr(label), m.Label)
+		f(value.Str(label), m.Label)
 	}
 }
 

@@ -101,9 +101,9 @@ func (p *Play) validating(spec *ArgSpec) *block {
 	o := p.top()
 	o.isTask, o.parent, o.when = true, b.o, p.conditional
 	if len(p.self.tags) == 0 {
-		o.tags = []value.Value{value.YAMLStr("always")}
+		o.tags = []value.Value{value.Str("always")}
 	}
-	where := value.DictOf("type", value.YAMLStr("play"), "name", value.YAMLStr(spec.Name), "argument_spec_name", value.YAMLStr(spec.Name), "path", value.YAMLStr(spec.Path))
+	where := value.DictOf("type", value.Str("play"), "name", value.Str(spec.Name), "argument_spec_name", value.Str(spec.Name), "path", value.Str(spec.Path))
 	args := value.DictOf("argument_spec", spec.Options, "validate_args_context", where)
 	src := &syntax.Task{Name: "Validating arguments against arg spec " + spec.Name, Action: modules.ValidateArgumentSpec, Args: args, Attrs: syntax.Attrs{}}
 	b.body = []item{{task: &task{o: o, src: src, action: modules.ValidateArgumentSpec}}}

@@ -37,7 +37,7 @@ func (c *compiler) attach(s *plan.Step) {
 		return
 	}
 	name, dir := sourceOf(c.play.project.cfg.Modules, s)
-	if name == "" || templar.IsTemplate(value.YAMLStr(name)) || strings.HasSuffix(name, "/") {
+	if name == "" || templar.IsTemplateText(name) || strings.HasSuffix(name, "/") {
 		return
 	}
 	path, _, ok := c.play.base.Stack(s.Search, dir, name)
@@ -143,7 +143,7 @@ func sourceOf(known *modules.Registry, s *plan.Step) (name, dir string) {
 			line = text("cmd")
 		}
 		words, err := shlex.Split(line)
-		if err != nil || len(words) == 0 || templar.IsTemplate(value.YAMLStr(words[0])) {
+		if err != nil || len(words) == 0 || templar.IsTemplateText(words[0]) {
 			return "", ""
 		}
 		return words[0], "files"

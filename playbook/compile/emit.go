@@ -144,7 +144,7 @@ func (p *Play) meta(action string) *task {
 	o := p.top()
 	o.isTask, o.parent = true, p.top()
 	args := value.NewDict()
-	args.Set("_raw_params", value.YAMLStr(action))
+	args.Set("_raw_params", value.Str(action))
 	return &task{
 		o: o, implicit: true, action: plan.MetaAction,
 		src: &syntax.Task{Action: "meta", Args: args, Attrs: syntax.Attrs{}},
@@ -158,7 +158,7 @@ func (p *Play) gathering() *block {
 	o := p.top()
 	o.isTask, o.parent, o.when = true, b.o, p.conditional
 	if len(p.self.tags) == 0 {
-		o.tags = []value.Value{value.YAMLStr("always")}
+		o.tags = []value.Value{value.Str("always")}
 	}
 	action := modules.GatherFacts
 	if _, ok := p.project.cfg.Modules.Get(action); !ok {

@@ -47,7 +47,7 @@ func (c *compiler) judged(s *plan.Step) bool {
 }
 
 func (c *compiler) namesUnknown(s *plan.Step) bool {
-	return templar.IsTemplate(value.YAMLStr(s.Written))
+	return templar.IsTemplateText(s.Written)
 }
 
 // does notes what the step does that is the controller's: things that concern other hosts, and files that it reads.

@@ -16,8 +16,8 @@ func (u *Unit) Readable(fragments []*plan.Fragment, own func(name string) []valu
 	r.layers = u.sharedLayers(fragments)
 	r.steps(u.Plan.Blocks, u.Plan.Handlers)
 	for _, f := range u.Plan.Play.VarsFiles {
-		for _, name := range f.Names {
-			r.value(value.YAMLStr(name))
+		for _, name := range f.Texts() {
+			r.value(name)
 		}
 	}
 	for _, f := range fragments {

@@ -180,7 +180,7 @@ func (p *Play) oldInclude(t *task, in within) ([]item, error) {
 	}
 	p.project.deprecate(deprecation.Notice{Version: "2.16", Text: `"include" is deprecated, use include_tasks/import_tasks instead. See ` +
 		"https://docs.ansible.com/ansible-core/2.14/user_guide/playbooks_reuse_includes.html for details"})
-	name := value.YAMLStr(rawParams(t.src))
+	name := value.SourceText(rawParams(t.src))
 	if !templar.IsTemplate(name) && allStatic(t.o.parent) && !t.src.Loop.Given() {
 		return p.importTasks(t, in)
 	}

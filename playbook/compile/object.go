@@ -260,7 +260,7 @@ func (o *object) includeParams() *value.Dict {
 }
 
 func prependText(d *value.Dict, name, text string) *value.Dict {
-	list := value.NewList(value.YAMLStr(text))
+	list := value.NewList(value.Str(text))
 	if old, ok := d.Get(name); ok {
 		list.Items = append(list.Items, items(old)...)
 	}
@@ -286,7 +286,7 @@ func without(d *value.Dict, names ...string) *value.Dict {
 	for _, name := range names {
 		if _, ok := d.Get(name); ok {
 			d = d.Copy()
-			d.Delete(value.YAMLStr(name))
+			d.Delete(value.Str(name))
 		}
 	}
 	return d

@@ -156,7 +156,7 @@ func (p *Project) importedPlaybook(im *syntax.Import, top *Play) (string, error)
 			return "", p.loader.Errorf(title.Place, "Error processing keyword 'name': %s", err)
 		}
 	}
-	if !templar.IsTemplate(value.YAMLStr(im.File)) {
+	if !templar.IsTemplateText(im.File) {
 		return im.File, nil
 	}
 	name, err := top.text(im.File, nil)
@@ -176,7 +176,7 @@ func (p *Play) imported(im *syntax.Import, when []value.Value) {
 		p.vars = without(p.vars, "tags")
 		text, _ := value.Text(v)
 		for _, tag := range strings.Split(text, ",") {
-			p.self.tags = append(p.self.tags, value.YAMLStr(tag))
+			p.self.tags = append(p.self.tags, value.Str(tag))
 		}
 	}
 	p.self.tags = append(append([]value.Value(nil), p.self.tags...), im.Tags...)

@@ -120,7 +120,7 @@ func (p *Play) noRole(c roleCall, err error) error {
 		text = "The role '" + unfound.Name + "' was not found in: " + strings.Join(unfound.Searched, ":")
 	}
 	if c.task != nil {
-		if templar.IsTemplate(value.YAMLStr(c.task.from.name)) {
+		if templar.IsTemplateText(c.task.from.name) {
 			return &missingRole{&Error{Msg: text, Place: place}, c.task}
 		}
 		place = p.argumentPlace(c.task, "name", "role")
@@ -377,17 +377,17 @@ func (p *Play) validation(r *role, meta *roles.Meta) ([]syntax.Entry, error) {
 		options = value.NewDict()
 	}
 	where := value.NewDict()
-	where.Set("type", value.YAMLStr("role"))
-	where.Set("name", value.YAMLStr(r.found.Name))
-	where.Set("argument_spec_name", value.YAMLStr(entryPoint))
-	where.Set("path", value.YAMLStr(r.found.Path))
+	where.Set("type", value.Str("role"))
+	where.Set("name", value.Str(r.found.Name))
+	where.Set("argument_spec_name", value.Str(entryPoint))
+	where.Set("path", value.Str(r.found.Path))
 	args := value.NewDict()
 	args.Set("argument_spec", options)
 	args.Set("provided_arguments", overlay(value.NewDict(), r.params))
 	args.Set("validate_args_context", where)
 	return []syntax.Entry{{Task: &syntax.Task{
 		Place: r.place, Name: name, Action: modules.ValidateArgumentSpec, Args: args,
-		Tags: []value.Value{value.YAMLStr("always")}, Attrs: syntax.Attrs{},
+		Tags: []value.Value{value.Str("always")}, Attrs: syntax.Attrs{},
 	}}}, nil
 }
 

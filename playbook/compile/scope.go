@@ -67,10 +67,10 @@ func (p *Play) stepVars(o *object) vars.Step {
 
 // text renders a name.
 func (p *Play) text(s string, o *object) (string, error) {
-	if !templar.IsTemplate(value.YAMLStr(s)) {
+	if !templar.IsTemplateText(s) {
 		return s, nil
 	}
-	return p.templar(o).Text(context.Background(), value.YAMLStr(s))
+	return p.templar(o).Text(context.Background(), value.SourceText(s))
 }
 
 // Error is something wrong with a playbook that is not a matter of its form: a role that does not exist, a name that cannot

@@ -51,7 +51,7 @@ func (w *survey) controllers(why string) {
 func (w *survey) step() {
 	s := w.s
 	w.keywords(func(at plan.Stage) bool { return at == plan.AtGuard })
-	w.value(value.YAMLStr(s.Name))
+	w.value(s.NameText())
 	w.guardWhy, w.guards = w.why, slices.Clone(w.reads)
 	w.keywords(func(at plan.Stage) bool { return at != plan.AtGuard })
 	w.rest()
@@ -95,7 +95,7 @@ func (w *survey) rest() {
 // arguments looks at what the module is given. Some arguments are bare expressions.
 func (w *survey) arguments() {
 	s := w.s
-	w.value(value.YAMLStr(s.ArgsExpr))
+	w.value(s.ArgsText())
 	for _, d := range append([]plan.Dict{s.Args}, s.Defaults...) {
 		if d.Dict != nil {
 			w.value(d.Dict)

@@ -196,7 +196,7 @@ func (s *sample) checkChanges(t *testing.T, inv *Inventory) {
 		changed, err := false, error(nil)
 		switch {
 		case do.Host != "":
-			vars, _ := value.FromGo(do.Vars, value.KindYAML).(*value.Dict)
+			vars, _ := value.FromGo(do.Vars, value.KindSource).(*value.Dict)
 			changed, err = inv.AddHost(do.Host, do.Groups, vars)
 		case do.Refresh != 0:
 			err = inv.Refresh(t.Context())

@@ -141,7 +141,7 @@ func (c *constructed) eval(ctx context.Context, expr value.Value, vars *value.Di
 		vars = vars.Copy()
 		c.tree.merge.combine(vars, c.extra)
 	}
-	return c.templates.of(vars).Template(ctx, value.YAMLStr("{{"+value.Printed(expr)+"}}"))
+	return c.templates.of(vars).Template(ctx, value.SourceText("{{"+value.Printed(expr)+"}}"))
 }
 
 func (c *constructed) compose(ctx context.Context, h *Host, compose, vars *value.Dict) error {
@@ -166,7 +166,7 @@ func (c *constructed) groups(ctx context.Context, h *Host, groups, vars *value.D
 		k, cond := groups.At(i)
 		name := sanitize(value.Printed(k))
 		text := "{% if " + value.Printed(cond) + " %} True {% else %} False {% endif %}"
-		v, err := c.templates.of(vars).Template(ctx, value.YAMLStr(text))
+		v, err := c.templates.of(vars).Template(ctx, value.SourceText(text))
 		if err != nil {
 			if c.strict {
 				return failf("Could not add host %s to group %s: %s", h.Name, name, err)

@@ -44,10 +44,10 @@ func (t *tree) present() *value.Dict {
 	for _, g := range t.groupList {
 		members, children := value.NewList(), value.NewList()
 		for _, h := range g.hosts {
-			members.Items = append(members.Items, value.YAMLStr(h.Name))
+			members.Items = append(members.Items, h.variable())
 		}
 		for _, c := range g.children {
-			children.Items = append(children.Items, value.YAMLStr(c.Name))
+			children.Items = append(children.Items, c.variable())
 		}
 		d := value.NewDict()
 		d.Set("hosts", members)

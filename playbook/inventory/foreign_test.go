@@ -26,7 +26,7 @@ func (r racks) Read(ctx context.Context, name, path string, _ *value.Dict) (*val
 	case r.data == "":
 		return nil, errors.New("there are no racks")
 	}
-	v, err := value.Decode([]byte(r.data), value.KindYAML)
+	v, err := value.Decode([]byte(r.data), value.KindSource)
 	return v.(*value.Dict), err
 }
 

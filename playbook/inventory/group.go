@@ -114,7 +114,7 @@ func (g *Group) allHosts() []*Host {
 // set stores a variable of the group; ansible_group_priority is no variable but a setting.
 func (g *Group) set(key string, v value.Value, m merging) error {
 	if key != "ansible_group_priority" {
-		m.set(g.vars, value.YAMLStr(key), v)
+		m.set(g.vars, value.Key(key), v)
 		return nil
 	}
 	switch v := v.(type) {

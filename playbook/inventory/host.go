@@ -90,7 +90,7 @@ func (h *Host) groupNames() []string {
 
 // set stores a variable of the host.
 func (h *Host) set(key string, v value.Value, m merging) {
-	m.set(h.own(), value.YAMLStr(key), v)
+	m.set(h.own(), value.Key(key), v)
 }
 
 // own are the host's own variables, to be added to.

@@ -10,14 +10,14 @@ import (
 // literal reads a value of an INI file: a Python literal, or else text as it stands. Both may hold templates.
 func literal(text string) value.Value {
 	if plainText(text) {
-		return value.YAMLStr(text)
+		return value.SourceText(text)
 	}
 	v, ok := templar.Literal(text)
 	if !ok {
-		return value.YAMLStr(text)
+		return value.SourceText(text)
 	}
 	if b, isBytes := v.(value.Bytes); isBytes {
-		return value.YAMLStr(b)
+		return value.SourceText(string(b))
 	}
 	return yamlText(v)
 }
@@ -31,7 +31,7 @@ func plainText(s string) bool {
 func yamlText(v value.Value) value.Value {
 	switch v := v.(type) {
 	case value.Str:
-		return value.YAMLStr(v)
+		return value.SourceText(string(v))
 	case *value.List:
 		for i, item := range v.Items {
 			v.Items[i] = yamlText(item)

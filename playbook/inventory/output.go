@@ -168,7 +168,7 @@ func (l *lister) groupVars(g *Group) (*value.Dict, error) {
 
 func withoutInternal(d *value.Dict) *value.Dict {
 	for _, name := range internalVars {
-		d.Delete(value.YAMLStr(name))
+		d.Delete(value.Str(name))
 	}
 	return d
 }
@@ -306,7 +306,7 @@ func (l *lister) toml(g *Group) (*value.Dict, error) {
 			continue
 		}
 		if g.Name != "all" {
-			children.Items = append(children.Items, value.YAMLStr(c.Name))
+			children.Items = append(children.Items, c.variable())
 		}
 		sub, err := l.toml(c)
 		if err != nil {
@@ -327,7 +327,7 @@ func (l *lister) toml(g *Group) (*value.Dict, error) {
 		return nil, err
 	}
 	if entry.Len() == 0 {
-		out.Delete(value.YAMLStr(g.Name))
+		out.Delete(value.Str(g.Name))
 	}
 	return out, nil
 }

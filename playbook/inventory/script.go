@@ -60,7 +60,7 @@ func parseScript(ctx context.Context, from *reading, path string) error {
 	case !utf8.Valid(out):
 		return failf("Inventory %s contained characters that cannot be interpreted as UTF-8: invalid bytes", path)
 	}
-	v, err := pyyaml.JSON(string(out), value.KindYAML)
+	v, err := pyyaml.JSON(string(out), value.KindSource)
 	if err != nil {
 		// Ansible tells the reason twice.
 		return failf("failed to parse executable inventory script results from %s: %s. %s\n%s", path, err, err, stderr)
@@ -161,7 +161,7 @@ func (r *scriptReader) group(name string, v value.Value) error {
 		d.Set("hosts", v)
 	} else if !hasAny(d, "hosts", "vars", "children") { // a host with its variables
 		one := value.NewDict()
-		one.Set("hosts", value.NewList(value.YAMLStr(g.Name)))
+		one.Set("hosts", value.NewList(g.variable()))
 		one.Set("vars", d)
 		d = one
 	}

@@ -78,9 +78,9 @@ func tomlValue(v any, keys []toml.Key) value.Value {
 		}
 		return l
 	case time.Time:
-		return value.YAMLStr(v.Format("2006-01-02 15:04:05Z07:00"))
+		return value.SourceText(v.Format("2006-01-02 15:04:05Z07:00"))
 	}
-	return value.FromGo(v, value.KindYAML)
+	return value.FromGo(v, value.KindSource)
 }
 
 // tomlReader reads groups side by side.

@@ -200,8 +200,8 @@ func (t *tree) host(name string) *Host {
 	}
 	if t.localhost == nil {
 		h := &Host{Name: name, Address: "127.0.0.1", Implicit: true}
-		h.set("ansible_python_interpreter", value.YAMLStr(t.python), false)
-		h.set("ansible_connection", value.YAMLStr("local"), false)
+		h.set("ansible_python_interpreter", value.Str(t.python), false)
+		h.set("ansible_connection", value.Str("local"), false)
 		t.localhost = h
 	}
 	return t.localhost

@@ -18,7 +18,7 @@ func (inv *Inventory) Where(ctx context.Context, expr string, facts func(agent s
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	templates := templates{inv.o.Templates}
-	if _, _, err := templates.of(value.NewDict()).Condition(ctx, value.YAMLStr(expr)); err != nil && syntaxError(err) {
+	if _, _, err := templates.of(value.NewDict()).Condition(ctx, value.SourceText(expr)); err != nil && syntaxError(err) {
 		return nil, nil, err
 	}
 	for _, h := range inv.tree.hostList {
@@ -100,7 +100,7 @@ func (j judge) holds(ctx context.Context, expr string) verdict {
 
 func (j judge) one(ctx context.Context, expr string) verdict {
 	seen := &asked{DictVars: templar.DictVars{Dict: j.vars}}
-	holds, _, err := j.templates.over(seen).Condition(ctx, value.YAMLStr(expr))
+	holds, _, err := j.templates.over(seen).Condition(ctx, value.SourceText(expr))
 	switch {
 	case err != nil, seen.short && !j.whole:
 		return maybe

@@ -17,12 +17,12 @@ import (
 func manyVars() templar.DictVars {
 	d := value.NewDict()
 	for i := range 500 {
-		d.Set(fmt.Sprintf("var_%d", i), value.YAMLStr("value"))
+		d.Set(fmt.Sprintf("var_%d", i), value.SourceText("value"))
 	}
-	d.Set("v", value.YAMLStr("text"))
+	d.Set("v", value.SourceText("text"))
 	d.Set("port", value.Int(8080))
-	d.Set("env", value.YAMLStr("prod"))
-	d.Set("url", value.YAMLStr("http://{{ env }}:{{ port }}/"))
+	d.Set("env", value.SourceText("prod"))
+	d.Set("url", value.SourceText("http://{{ env }}:{{ port }}/"))
 	return templar.DictVars{Dict: d}
 }
 
@@ -35,7 +35,7 @@ func benchText(b *testing.B, text string) {
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := t.Template(ctx, value.YAMLStr(text)); err != nil {
+		if _, err := t.Template(ctx, value.SourceText(text)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -46,7 +46,7 @@ func BenchmarkWhen(b *testing.B) {
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
-		if ok, _, err := t.Condition(ctx, value.YAMLStr("env == 'prod' and port > 80 and nope is not defined")); !ok || err != nil {
+		if ok, _, err := t.Condition(ctx, value.SourceText("env == 'prod' and port > 80 and nope is not defined")); !ok || err != nil {
 			b.Fatal(ok, err)
 		}
 	}
@@ -61,7 +61,7 @@ func nginx(tb testing.TB) (string, templar.DictVars) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	v, err := value.Decode(vars, value.KindYAML)
+	v, err := value.Decode(vars, value.KindSource)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func answer(t *templar.Templar, c corpusCase) (value.Value, error) {
 	ctx := context.Background()
 	switch c.Mode {
 	case "when":
-		ok, _, err := t.Condition(ctx, value.YAMLStr(c.Template))
+		ok, _, err := t.Condition(ctx, value.SourceText(c.Template))
 		return value.Bool(ok), err
 	case "file":
 		s, err := t.File(ctx, c.Template, templar.FileOptions{
@@ -185,7 +185,7 @@ func answer(t *templar.Templar, c corpusCase) (value.Value, error) {
 		})
 		return value.Str(s), err
 	}
-	return t.Template(ctx, value.YAMLStr(c.Template))
+	return t.Template(ctx, value.SourceText(c.Template))
 }
 
 // sameType takes the corpus's word for plain text for all kinds that Ansible has of it.

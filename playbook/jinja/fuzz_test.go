@@ -66,15 +66,15 @@ func FuzzRender(f *testing.F) {
 	engine := templar.NewEngine()
 	vars := templar.DictVars{Dict: value.NewDict()}
 	vars.Dict.Set("x", value.Int(5))
-	vars.Dict.Set("s", value.YAMLStr("{{ lst }}"))
-	vars.Dict.Set("lst", value.NewList(value.YAMLStr("a"), value.Int(1), value.NewList(value.Int(2))))
+	vars.Dict.Set("s", value.SourceText("{{ lst }}"))
+	vars.Dict.Set("lst", value.NewList(value.SourceText("a"), value.Int(1), value.NewList(value.Int(2))))
 	vars.Dict.Set("u", value.UnsafeStr("{{ x }}"))
 	f.Fuzz(func(t *testing.T, src string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		tpl := templar.New(vars, templar.Options{Engine: engine})
-		_, _ = tpl.Template(ctx, value.YAMLStr(src))
-		_, _, _ = tpl.Condition(ctx, value.YAMLStr(src))
+		_, _ = tpl.Template(ctx, value.SourceText(src))
+		_, _, _ = tpl.Condition(ctx, value.SourceText(src))
 		if ctx.Err() != nil {
 			t.Fatalf("%q takes too long", src)
 		}

@@ -21,11 +21,11 @@ const mostMemory = 2 << 30
 func TestNothingIsUnbounded(t *testing.T) {
 	vars := templar.DictVars{Dict: value.NewDict()}
 	vars.Dict.Set("x", value.Int(5))
-	vars.Dict.Set("s", value.YAMLStr(strings.Repeat("a", 1<<20)))
+	vars.Dict.Set("s", value.SourceText(strings.Repeat("a", 1<<20)))
 	vars.Dict.Set("lst", value.NewList(value.Int(1), value.Int(2)))
-	vars.Dict.Set("self_referring", value.YAMLStr("{{ self_referring }}"))
-	vars.Dict.Set("ping", value.YAMLStr("{{ pong }}"))
-	vars.Dict.Set("pong", value.YAMLStr("{{ ping }}"))
+	vars.Dict.Set("self_referring", value.SourceText("{{ self_referring }}"))
+	vars.Dict.Set("ping", value.SourceText("{{ pong }}"))
+	vars.Dict.Set("pong", value.SourceText("{{ ping }}"))
 	f, err := os.Open(filepath.Join("testdata", "limits.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestNothingIsUnbounded(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		tpl := templar.New(vars, templar.Options{Engine: engine, LoopControls: true})
-		_, err := tpl.Template(context.Background(), value.YAMLStr(text))
+		_, err := tpl.Template(context.Background(), value.SourceText(text))
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > mostMemory {
 			t.Errorf("%s takes %d MB (%v)", text, used>>20, err)

@@ -37,7 +37,7 @@ func TestSealedStringsAreNeverTakenForText(t *testing.T) {
 		"{{ '{}'.format(v) }}", "{{ [1] | join(v) }}", "{{ lookup('items', v) }}", "{{ 5 | string in v }}", "{% include v %}")
 	sort.Strings(texts)
 	for _, text := range texts {
-		got, err := tpl.Template(context.Background(), value.YAMLStr(text))
+		got, err := tpl.Template(context.Background(), value.SourceText(text))
 		switch {
 		case err == nil:
 			t.Errorf("%s gives %s", text, show(got))

@@ -12,9 +12,9 @@ import (
 func fleetPlan(hosts int) *Plan {
 	names := value.NewList()
 	for i := range hosts {
-		names.Items = append(names.Items, value.YAMLStr(fmt.Sprintf("host%d.example.org", i)))
+		names.Items = append(names.Items, value.SourceText(fmt.Sprintf("host%d.example.org", i)))
 	}
-	magic := value.DictOf("playbook_dir", value.YAMLStr("/plays"), "ansible_play_hosts_all", names, "groups", value.DictOf("all", names))
+	magic := value.DictOf("playbook_dir", value.SourceText("/plays"), "ansible_play_hosts_all", names, "groups", value.DictOf("all", names))
 	return &Plan{Version: Version, Play: Play{Magic: Dict{magic}}, Blocks: []Block{{Body: []Node{{Step: &Step{ID: "1", Kind: Task, Action: "ansible.builtin.ping"}}}}}}
 }
 

@@ -240,7 +240,7 @@ func textOrNil(s string) value.Value {
 	if s == "" {
 		return nil
 	}
-	return value.YAMLStr(s)
+	return value.SourceText(s)
 }
 
 func textsOrNil(list []string) value.Value {
@@ -249,7 +249,7 @@ func textsOrNil(list []string) value.Value {
 	}
 	out := value.NewList()
 	for _, s := range list {
-		out.Items = append(out.Items, value.YAMLStr(s))
+		out.Items = append(out.Items, value.SourceText(s))
 	}
 	return out
 }

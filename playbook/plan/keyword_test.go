@@ -83,9 +83,9 @@ func TestEveryTextOfAStepIsAKeywords(t *testing.T) {
 
 // filled is a step with a text in every keyword.
 func filled() *Step {
-	s := &Step{ID: "1", Kind: Task, Action: "a", Written: "a", Register: "register_", Loop: &Loop{Over: Lit(value.YAMLStr("loop_"))}}
+	s := &Step{ID: "1", Kind: Task, Action: "a", Written: "a", Register: "register_", Loop: &Loop{Over: Lit(value.SourceText("loop_"))}}
 	for _, k := range Keywords() {
-		text := Lit(value.YAMLStr(k.Name + "_"))
+		text := Lit(value.SourceText(k.Name + "_"))
 		switch {
 		case k.One != nil:
 			*k.One(s) = text

@@ -377,7 +377,7 @@ func (e Expr) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (e *Expr) UnmarshalJSON(b []byte) error {
-	v, err := value.DecodeMoments(b, value.KindYAML, datetime.Printed)
+	v, err := value.DecodeMoments(b, value.KindSource, datetime.Printed)
 	if err != nil {
 		return err
 	}
@@ -403,9 +403,9 @@ func (d Dict) MarshalJSON() ([]byte, error) {
 	return value.EncodeSource(d.Dict, true)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote; text becomes value.YAMLStr.
+// UnmarshalJSON reads what MarshalJSON wrote; text becomes value.Source.
 func (d *Dict) UnmarshalJSON(b []byte) error {
-	v, err := value.DecodeMoments(b, value.KindYAML, datetime.Printed)
+	v, err := value.DecodeMoments(b, value.KindSource, datetime.Printed)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func TestPlanSurvivesTheWire(t *testing.T) {
 	args.Set("secret", value.UnsafeStr("{{ no }}"))
 	p := &Plan{Version: Version, Blocks: []Block{{ID: "1", Body: []Node{{Step: &Step{
 		ID: "2", Kind: Task, Action: "ansible.builtin.debug", Args: Dict{args},
-		When:    []Expr{Lit(value.Bool(true)), Lit(value.YAMLStr("x is defined"))},
+		When:    []Expr{Lit(value.Bool(true)), Lit(value.SourceText("x is defined"))},
 		Retries: Lit(value.None{}),
 	}}}}}}
 	digest, raw, err := p.Digest()

@@ -198,7 +198,7 @@ func (r *reader) oldStyle(o object, n *Node) *actionForm {
 	}
 	if isDict {
 		form.args = d.Copy()
-		form.args.Delete(value.YAMLStr("module"))
+		form.args.Delete(value.Str("module"))
 		overlay(form.args, args)
 	} else {
 		form.args = args
@@ -212,7 +212,7 @@ func (r *reader) liftArgs(o object, form *actionForm) *actionForm {
 	if !ok {
 		return form
 	}
-	form.args.Delete(value.YAMLStr("args"))
+	form.args.Delete(value.Str("args"))
 	if s, isText := value.Text(inner); isText {
 		d, ok := r.keyValues(o, s, false)
 		if !ok {
@@ -255,10 +255,10 @@ func Args(text string, freeForm bool) (*value.Dict, error) {
 	}
 	d := value.NewDict()
 	for _, p := range pairs {
-		d.Set(p.Key, value.YAMLStr(p.Value))
+		d.Set(p.Key, value.SourceText(p.Value))
 	}
 	if raw != "" {
-		d.Set("_raw_params", value.YAMLStr(raw))
+		d.Set("_raw_params", value.SourceText(raw))
 	}
 	return d, nil
 }
@@ -313,7 +313,7 @@ func (r *reader) rawText(o object, t *Task) bool {
 	switch {
 	case isText && s == "":
 	case isTemplate(s):
-		t.Args.Delete(value.YAMLStr("_raw_params"))
+		t.Args.Delete(value.Str("_raw_params"))
 		t.ArgsExpr = s
 	default:
 		r.failAt(o.at, "this task '%s' has extra params, which is only allowed in the following modules: %s", t.Action, rawParams.sorted())
@@ -334,7 +334,7 @@ func (r *reader) cmdArgument(o object, t *Task) bool {
 			return false
 		}
 	}
-	t.Args.Delete(value.YAMLStr("cmd"))
+	t.Args.Delete(value.Str("cmd"))
 	t.Args.Set("_raw_params", cmd)
 	return true
 }

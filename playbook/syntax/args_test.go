@@ -20,7 +20,7 @@ func eachCase(t *testing.T, file string, f func(c *value.Dict)) {
 	defer r.Close()
 	n := 0
 	for s := bufio.NewScanner(r); s.Scan(); n++ {
-		v, err := pyyaml.JSON(s.Text(), value.KindYAML)
+		v, err := pyyaml.JSON(s.Text(), value.KindSource)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestArgumentsSplitAsAnsibles(t *testing.T) {
 		}
 		want := field(c, "want")
 		if _, isDict := want.(*value.Dict); isDict {
-			want = value.YAMLStr(value.PrintedRepr(want))
+			want = value.SourceText(value.PrintedRepr(want))
 		}
 		if got != value.Printed(want) {
 			t.Errorf("%q (free-form %v)\n got %s\nwant %s", text, free, got, value.Printed(want))
@@ -80,7 +80,7 @@ func TestTasksReadAsAnsibles(t *testing.T) {
 		}
 		want := field(c, "want")
 		if d, isDict := want.(*value.Dict); isDict {
-			want = value.YAMLStr(value.PrintedRepr(sortArgs(d)))
+			want = value.SourceText(value.PrintedRepr(sortArgs(d)))
 		}
 		if got != value.Printed(want) {
 			t.Errorf("%s\n got %s\nwant %s", text, got, value.Printed(want))
@@ -91,10 +91,10 @@ func TestTasksReadAsAnsibles(t *testing.T) {
 // taskShape is a task as the test file has it; a template for all arguments is Ansible's _variable_params.
 func taskShape(task *Task) *value.Dict {
 	d := value.NewDict()
-	d.Set("action", value.YAMLStr(task.Action))
+	d.Set("action", value.SourceText(task.Action))
 	args := task.Args.Copy()
 	if task.ArgsExpr != "" {
-		args.Set("_variable_params", value.YAMLStr(task.ArgsExpr))
+		args.Set("_variable_params", value.SourceText(task.ArgsExpr))
 	}
 	d.Set("args", args)
 	to := task.Attrs.Get("delegate_to")
@@ -112,18 +112,18 @@ func sortArgs(d *value.Dict) *value.Dict {
 	args = args.Copy()
 	action := value.Printed(field(d, "action"))
 	if cmd, ok := args.Get("cmd"); ok && withCmd[action] {
-		args.Delete(value.YAMLStr("cmd"))
+		args.Delete(value.SourceText("cmd"))
 		args.Set("_raw_params", cmd)
 	}
 	if file, ok := args.Get("file"); ok && taskFiles[action] {
-		args.Delete(value.YAMLStr("file"))
+		args.Delete(value.SourceText("file"))
 		args.Set("_raw_params", file)
 	}
 	sorted, err := pyyaml.Dump(args, pyyaml.DumpOptions{})
 	if err != nil {
 		sorted = err.Error()
 	}
-	out.Set("args", value.YAMLStr(sorted))
+	out.Set("args", value.SourceText(sorted))
 	return out
 }
 

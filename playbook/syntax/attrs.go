@@ -177,7 +177,7 @@ func (r *reader) tags(o object) []value.Value {
 			return nil
 		}
 		for _, tag := range strings.Split(text, ",") {
-			tags = append(tags, value.YAMLStr(strings.TrimSpace(tag)))
+			tags = append(tags, value.SourceText(strings.TrimSpace(tag)))
 		}
 	}
 	r.g.Loader.warnOfTags(tags, r.place(n))

@@ -34,7 +34,7 @@ func (r *reader) checkTaskFile(o object, t *Task) {
 	}
 	if raw, ok := t.Args.Get("_raw_params"); !ok || value.Falsy(raw) {
 		file, ok := t.Args.Get("file")
-		t.Args.Delete(value.YAMLStr("file"))
+		t.Args.Delete(value.Str("file"))
 		if !ok || value.Falsy(file) {
 			r.say("No file specified for %s", t.Action)
 			return

@@ -190,7 +190,7 @@ func (l *Loader) ParseValue(name string, data []byte) (value.Value, error) {
 
 // parse tries JSON first, as Ansible does: what is JSON has no places.
 func (l *Loader) parse(name string, data []byte, vaulted bool) (*Node, error) {
-	v, jsonErr := pyyaml.JSON(string(bytes.TrimPrefix(data, []byte("\ufeff"))), value.KindYAML)
+	v, jsonErr := pyyaml.JSON(string(bytes.TrimPrefix(data, []byte("\ufeff"))), value.KindSource)
 	if jsonErr == nil {
 		return nodeOf(l.jsonTags(v)), nil
 	}

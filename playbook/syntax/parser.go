@@ -129,7 +129,7 @@ func (g *Grammar) class(v value.Value) string {
 	switch v.(type) {
 	case *value.Dict:
 		return "<class 'ansible.module_utils._internal._datatag._AnsibleTaggedDict'>"
-	case value.YAMLStr:
+	case value.Source:
 		return "<class 'ansible.module_utils._internal._datatag._AnsibleTaggedStr'>"
 	}
 	return Class(v)

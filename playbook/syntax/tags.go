@@ -12,7 +12,7 @@ import (
 )
 
 func (l *Loader) options(name string) pyyaml.Options {
-	return pyyaml.Options{Text: value.KindYAML, Time: datetime.Printed, Tag: func(tag string, n pyyaml.Tagged) (value.Value, bool, error) {
+	return pyyaml.Options{Text: value.KindSource, Time: datetime.Printed, Tag: func(tag string, n pyyaml.Tagged) (value.Value, bool, error) {
 		return l.tag(tag, n, Place{name, n.Mark.Line, n.Mark.Column})
 	}, Duplicate: func(key *pyyaml.Node, at pyyaml.Mark) error {
 		if l.Duplicates == "ignore" {

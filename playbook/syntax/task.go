@@ -77,7 +77,7 @@ func (r *reader) taskAttrs(o object, t *Task, keywords wordSet, actionKey string
 		}
 	}
 	if o.n.Get("local_action") != nil {
-		t.Attrs["delegate_to"] = Attr{Value: value.YAMLStr("localhost"), Place: o.at}
+		t.Attrs["delegate_to"] = Attr{Value: value.SourceText("localhost"), Place: o.at}
 	}
 }
 

@@ -16,10 +16,10 @@ func stepMagic(st Step, sh *Shared) *value.Dict {
 	}
 	d := value.NewDict()
 	if r := st.Role; r != nil {
-		d.Set("role_name", value.YAMLStr(r.Name))
-		d.Set("role_path", value.YAMLStr(r.Path))
-		d.Set("role_uuid", value.YAMLStr(r.Identity))
-		d.Set("ansible_role_name", value.YAMLStr(r.FullName()))
+		d.Set("role_name", value.Str(r.Name))
+		d.Set("role_path", value.Str(r.Path))
+		d.Set("role_uuid", value.Str(r.Identity))
+		d.Set("ansible_role_name", value.Str(r.FullName()))
 		d.Set("ansible_collection_name", orNone(r.Collection))
 	}
 	if st.Environment != nil {
@@ -30,18 +30,18 @@ func stepMagic(st Step, sh *Shared) *value.Dict {
 		d.Set("environment", list)
 	}
 	if len(st.Search) > 0 {
-		d.Set("ansible_search_path", value.KindYAML.Texts(searchPath(st.Search, sh.Magic)))
+		d.Set("ansible_search_path", value.KindStr.Texts(searchPath(st.Search, sh.Magic)))
 	}
 	return d
 }
 
 func searchPath(search []string, magic *value.Dict) []string {
 	v, _ := magic.Get("playbook_dir")
-	dir, ok := v.(value.YAMLStr)
-	if !ok || slices.Contains(search, string(dir)) {
+	dir, ok := value.Text(v)
+	if !ok || slices.Contains(search, dir) {
 		return search
 	}
-	return append(slices.Clone(search), string(dir))
+	return append(slices.Clone(search), dir)
 }
 
 // Name is the name of a host or a group as a variable. One that a source of the inventory gave is a str of Python. One that the run has given
@@ -116,14 +116,14 @@ type Options struct {
 // ansible_play_hosts and its kin are as at the start of the batch: let Lazy answer when hosts have gone.
 func PlayMagic(p PlayInfo) *value.Dict {
 	d := value.NewDict()
-	d.Set("playbook_dir", value.YAMLStr(p.PlaybookDir))
-	d.Set("ansible_playbook_python", value.YAMLStr(p.Python))
+	d.Set("playbook_dir", value.Str(p.PlaybookDir))
+	d.Set("ansible_playbook_python", value.Str(p.Python))
 	d.Set("ansible_config_file", orNone(p.ConfigFile))
-	d.Set("ansible_role_names", value.KindYAML.Texts(union(p.DependentRoles, p.PlayRoles)))
-	d.Set("ansible_play_role_names", value.KindYAML.Texts(p.PlayRoles))
-	d.Set("ansible_dependent_role_names", value.KindYAML.Texts(union(p.DependentRoles, nil)))
-	d.Set("role_names", value.KindYAML.Texts(p.PlayRoles))
-	d.Set("ansible_play_name", value.YAMLStr(p.Name))
+	d.Set("ansible_role_names", value.KindStr.Texts(union(p.DependentRoles, p.PlayRoles)))
+	d.Set("ansible_play_role_names", value.KindStr.Texts(p.PlayRoles))
+	d.Set("ansible_dependent_role_names", value.KindStr.Texts(union(p.DependentRoles, nil)))
+	d.Set("role_names", value.KindStr.Texts(p.PlayRoles))
+	d.Set("ansible_play_name", value.Str(p.Name))
 	d.Set("ansible_play_hosts_all", Names(p.AllHosts, p.Named))
 	d.Set("ansible_play_hosts", Names(p.Hosts, p.Named))
 	d.Set("ansible_play_batch", Names(p.Batch, p.Named))
@@ -138,15 +138,15 @@ func optionMagic(o Options) *value.Dict {
 	d.Set("ansible_check_mode", value.Bool(o.Check))
 	d.Set("ansible_diff_mode", value.Bool(o.Diff))
 	d.Set("ansible_forks", value.Int(o.Forks))
-	d.Set("ansible_inventory_sources", value.KindYAML.Texts(o.Inventory))
-	d.Set("ansible_skip_tags", value.KindYAML.Texts(o.SkipTags))
+	d.Set("ansible_inventory_sources", value.KindStr.Texts(o.Inventory))
+	d.Set("ansible_skip_tags", value.KindStr.Texts(o.SkipTags))
 	tags := o.Tags
 	if len(tags) == 0 {
 		tags = []string{"all"}
 	}
-	d.Set("ansible_run_tags", value.KindYAML.Texts(tags))
+	d.Set("ansible_run_tags", value.KindStr.Texts(tags))
 	if o.Limit != "" {
-		d.Set("ansible_limit", value.YAMLStr(o.Limit))
+		d.Set("ansible_limit", value.Str(o.Limit))
 	}
 	d.Set("ansible_verbosity", value.Int(o.Verbosity))
 	return d
@@ -156,8 +156,8 @@ func optionMagic(o Options) *value.Dict {
 func ansibleVersion(l plan.Level) *value.Dict {
 	major, minor, patch := l.Core()
 	d := value.NewDict()
-	d.Set("string", value.YAMLStr(l.CoreVersion()))
-	d.Set("full", value.YAMLStr(l.CoreVersion()))
+	d.Set("string", value.Str(l.CoreVersion()))
+	d.Set("full", value.Str(l.CoreVersion()))
 	d.Set("major", value.Int(major))
 	d.Set("minor", value.Int(minor))
 	d.Set("revision", value.Int(patch))
@@ -198,5 +198,5 @@ func orNone(s string) value.Value {
 	if s == "" {
 		return value.None{}
 	}
-	return value.YAMLStr(s)
+	return value.Str(s)
 }

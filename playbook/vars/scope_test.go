@@ -88,7 +88,7 @@ func TestPrecedenceIsAnsibles(t *testing.T) {
 		h, sh, st := &Host{}, &Shared{InjectFacts: true, HashMerge: c[0] == "merge"}, Step{}
 		for _, layer := range c[1:3] {
 			d := value.NewDict()
-			d.Set("common", value.YAMLStr(layer))
+			d.Set("common", value.SourceText(layer))
 			d.Set(layer, value.Int(1))
 			set(h, sh, &st, layer, "v", d)
 		}
@@ -96,7 +96,7 @@ func TestPrecedenceIsAnsibles(t *testing.T) {
 		if !ok || err != nil {
 			t.Fatalf("%s: %v %v", c, ok, err)
 		}
-		want, err := value.Decode([]byte(c[3]), value.KindYAML)
+		want, err := value.Decode([]byte(c[3]), value.KindSource)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,12 +129,12 @@ func TestMagicVariablesWinAsInAnsible(t *testing.T) {
 		h := &Host{Magic: HostMagic(Name("h1", false), []value.Value{Name("g", false)}, "/p/inventory.yml", "/p")}
 		sh := &Shared{InjectFacts: true, Magic: PlayMagic(PlayInfo{PlaybookDir: "/p", Batch: []string{"h1"}})}
 		st := Step{Search: []string{"/p/roles/mine"}}
-		set(h, sh, &st, c[2], c[1], value.YAMLStr("set"))
+		set(h, sh, &st, c[2], c[1], value.SourceText("set"))
 		got, ok, err := NewScope(h, sh, st).Raw(context.Background(), c[1])
 		if !ok || err != nil {
 			t.Fatalf("%s: %v %v", c, ok, err)
 		}
-		if wins := got == value.YAMLStr("set"); wins != (c[3] == "wins") {
+		if wins := got == value.SourceText("set"); wins != (c[3] == "wins") {
 			raw, _ := value.Encode(got)
 			t.Errorf("%s: got %s", c, raw)
 		}
@@ -213,7 +213,7 @@ func TestLateVarsFilesKeepTheirPlace(t *testing.T) {
 func TestLazyWinsOverStoredAndVarsHoldsTheRest(t *testing.T) {
 	extra := value.NewDict()
 	extra.Set("groups", value.Int(1))
-	extra.Set("x", value.YAMLStr("{{ y }}"))
+	extra.Set("x", value.SourceText("{{ y }}"))
 	s := NewScope(nil, &Shared{Extra: extra}, Step{})
 	s.LazyNames = []string{"groups", "hostvars"}
 	s.Lazy = func(_ context.Context, name string) (value.Value, bool, error) {
@@ -227,7 +227,7 @@ func TestLazyWinsOverStoredAndVarsHoldsTheRest(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	all := v.(*value.Dict)
-	if x, _ := all.Get("x"); x != value.YAMLStr("{{ y }}") {
+	if x, _ := all.Get("x"); x != value.SourceText("{{ y }}") {
 		t.Errorf("vars holds %v for x, want it raw", x)
 	}
 	if _, ok := all.Get("hostvars"); ok {

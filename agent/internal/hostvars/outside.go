@@ -98,7 +98,7 @@ func (f *Step) lone(name string) (value.Value, bool, error) {
 	case "ansible_failed_hosts":
 		return value.NewList(), true, nil
 	case "ansible_current_hosts":
-		return value.NewList(value.YAMLStr(f.Host)), true, nil
+		return value.NewList(value.Str(f.Host)), true, nil
 	}
 	return nil, false, nil
 }

@@ -20,7 +20,7 @@ func dict(kv ...any) *value.Dict {
 	for i := 0; i < len(kv); i += 2 {
 		v, isValue := kv[i+1].(value.Value)
 		if !isValue {
-			v = value.YAMLStr(fmt.Sprint(kv[i+1]))
+			v = value.SourceText(fmt.Sprint(kv[i+1]))
 		}
 		d.Set(kv[i].(string), v)
 	}
@@ -30,7 +30,7 @@ func dict(kv ...any) *value.Dict {
 func names(list ...string) *value.List {
 	l := value.NewList()
 	for _, name := range list {
-		l.Items = append(l.Items, value.YAMLStr(name))
+		l.Items = append(l.Items, value.SourceText(name))
 	}
 	return l
 }
@@ -56,7 +56,7 @@ func stepOn(t *testing.T, change func(*Session)) (*Step, *[]string) {
 			case wire.AskMagic:
 				out.Value = plan.Lit(names("a", "b"))
 			case wire.AskWhere:
-				out.Value = plan.Lit(value.YAMLStr("The error appears to be here"))
+				out.Value = plan.Lit(value.SourceText("The error appears to be here"))
 			}
 			return out, nil
 		},
@@ -72,7 +72,7 @@ func render(t *testing.T, f *Step, text string) string {
 	t.Helper()
 	scope := vars.NewScope(f.Vars, f.Shared, vars.Step{})
 	scope.Lazy, scope.LazyNames = f.Lazy, Names
-	v, err := templar.New(scope, f.Templates).Template(t.Context(), value.YAMLStr(text))
+	v, err := templar.New(scope, f.Templates).Template(t.Context(), value.SourceText(text))
 	if err != nil {
 		return "error: " + err.Error()
 	}

@@ -17,10 +17,10 @@ func walked(b *testing.B, steps int, change func(s *plan.Step)) {
 	block := plan.Block{}
 	for i := range steps {
 		args := value.NewDict()
-		args.Set("n", value.YAMLStr("{{ number }}"))
+		args.Set("n", value.SourceText("{{ number }}"))
 		s := &plan.Step{
 			ID: plan.ID(fmt.Sprint(i + 1)), Kind: plan.Task, Name: "step {{ number }}", Action: "ansible.builtin.probe", Written: "probe", Args: plan.Dict{Dict: args},
-			When: []plan.Expr{plan.Lit(value.YAMLStr("number == 1"))}, Evaluator: plan.Agent,
+			When: []plan.Expr{plan.Lit(value.SourceText("number == 1"))}, Evaluator: plan.Agent,
 		}
 		change(s)
 		block.Body = append(block.Body, plan.Node{Step: s})
@@ -53,12 +53,12 @@ func walked(b *testing.B, steps int, change func(s *plan.Step)) {
 
 func BenchmarkTasks(b *testing.B) {
 	walked(b, 100, func(s *plan.Step) {
-		s.Register, s.ChangedWhen = "out", []plan.Expr{plan.Lit(value.YAMLStr("out.n == number"))}
+		s.Register, s.ChangedWhen = "out", []plan.Expr{plan.Lit(value.SourceText("out.n == number"))}
 	})
 }
 
 func BenchmarkSkipped(b *testing.B) {
-	walked(b, 100, func(s *plan.Step) { s.When = []plan.Expr{plan.Lit(value.YAMLStr("number == 2"))} })
+	walked(b, 100, func(s *plan.Step) { s.When = []plan.Expr{plan.Lit(value.SourceText("number == 2"))} })
 }
 
 func BenchmarkLoop(b *testing.B) {

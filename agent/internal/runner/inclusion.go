@@ -76,7 +76,7 @@ func (n inclusion) role(ctx context.Context, called, args *value.Dict) error {
 				continue
 			}
 			if name == "role" {
-				k = value.YAMLStr("name")
+				k = value.Str("name")
 			}
 			v = rendered
 		}

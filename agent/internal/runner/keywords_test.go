@@ -48,9 +48,9 @@ func TestEveryRenderedKeywordIsKnownByItsName(t *testing.T) {
 		k, _ := plan.KeywordNamed(word.Name)
 		s := &plan.Step{ID: "1", Action: "ansible.builtin.probe"}
 		if k.One != nil {
-			v := map[string]value.Value{"bool": value.Bool(true), "int": value.Int(7), "list": value.YAMLStr("x")}[word.Is]
+			v := map[string]value.Value{"bool": value.Bool(true), "int": value.Int(7), "list": value.SourceText("x")}[word.Is]
 			if v == nil {
-				v = value.YAMLStr("never")
+				v = value.SourceText("never")
 			}
 			*k.One(s) = plan.Lit(v)
 		}

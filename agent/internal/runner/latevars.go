@@ -67,8 +67,8 @@ func (l *lateVars) changed(ctx context.Context) bool {
 			continue
 		}
 		e, key := l.eval(), ""
-		for _, n := range vf.Names {
-			text, err := e.tpl.Text(ctx, value.YAMLStr(n))
+		for _, n := range vf.Texts() {
+			text, err := e.tpl.Text(ctx, n)
 			if err != nil {
 				text = fmt.Sprint("\x00", l.gathered())
 			}
@@ -84,8 +84,8 @@ func (l *lateVars) changed(ctx context.Context) bool {
 func (l *lateVars) names(ctx context.Context, vf plan.VarsFile) ([]string, bool, error) {
 	e := l.eval()
 	var names []string
-	for _, n := range vf.Names {
-		text, err := e.tpl.Text(ctx, value.YAMLStr(n))
+	for _, n := range vf.Texts() {
+		text, err := e.tpl.Text(ctx, n)
 		if err != nil {
 			return nil, false, l.fault(ctx, e, vf, err)
 		}

@@ -43,7 +43,7 @@ func newControl(ctx context.Context, e *eval) (*control, error) {
 	case !l.Label.IsZero() && !value.IsNone(l.Label.V):
 		c.label = l.Label.V
 	case isVariable().MatchString(c.loopVar):
-		c.label = value.YAMLStr("{{" + c.loopVar + "}}")
+		c.label = plan.LoopLabel(c.loopVar)
 	case e.has(dialect.KeywordWords) && rd.err == nil:
 		msg := "Invalid variable name " + value.ReprText(c.loopVar) + "."
 		rd.err = &fault{text: msg, bare: true, links: []link{{msg: msg, spot: spot{text: c.loopVar}, help: nameRule}}}

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"hark/modules/dialect"
 	"hark/modules/py/value"
@@ -77,8 +76,8 @@ func (l looped) over(ctx context.Context) (value.Value, error) {
 // terms are the terms of with_, a list in any case. first_found goes on to the next where one is undefined.
 func (l looped) terms(ctx context.Context) (*value.List, error) {
 	over := l.e.s.Loop.Over.V
-	if text, ok := over.(value.YAMLStr); ok {
-		over = value.YAMLStr(strings.TrimSpace(string(text)))
+	if text, ok := over.(value.Source); ok {
+		over = text.Trimmed()
 	}
 	if l.e.s.Loop.With == "first_found" {
 		return l.definedTerms(ctx, over)

@@ -74,14 +74,14 @@ func (m *marks) warn(ns *notices) {
 var expression = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{.*?\}\}`) })
 
 // markedName is a name in which marks stand for the expressions that cannot be rendered.
-func (e *eval) markedName(ctx context.Context, name string) string {
-	m := &marks{about: name}
+func (e *eval) markedName(ctx context.Context, name value.Source) string {
+	m := &marks{about: name.Text()}
 	defer m.warn(e.notices)
-	return expression().ReplaceAllStringFunc(name, func(x string) string {
-		text, err := e.tpl.Text(ctx, value.YAMLStr(x))
+	return name.ReplaceAll(expression(), func(x value.Source) string {
+		text, err := e.tpl.Text(ctx, x)
 		if err == nil {
 			return text
 		}
-		return m.mark(err, x)
+		return m.mark(err, x.Text())
 	})
 }

@@ -131,7 +131,7 @@ func TestALoopIsTheSumOfItsItems(t *testing.T) {
 }
 
 func TestItemsRunTogetherUnlessOneMayLookAtAnother(t *testing.T) {
-	text := func(s string) plan.Expr { return plan.Lit(value.YAMLStr(s)) }
+	text := func(s string) plan.Expr { return plan.Lit(value.SourceText(s)) }
 	base := func(change func(s *plan.Step, c *control)) (*plan.Step, *control) {
 		s, c := &plan.Step{Async: text("10"), Register: "out", Loop: &plan.Loop{}}, &control{}
 		change(s, c)

@@ -72,7 +72,7 @@ func (b *planner) flush() plan.Node {
 
 func argsOf(name, text string) plan.Dict {
 	d := value.NewDict()
-	d.Set(name, value.YAMLStr(text))
+	d.Set(name, value.SourceText(text))
 	return plan.Dict{Dict: d}
 }
 
@@ -262,7 +262,7 @@ func valueOf(t *testing.T, n *yaml.Node) value.Value {
 	if err := n.Decode(&x); err != nil {
 		t.Fatal(err)
 	}
-	return value.FromGo(x, value.KindYAML)
+	return value.FromGo(x, value.KindSource)
 }
 
 // TestPlansOfLaterHarksAreRefused: an agent does not play in a language that it does not know, and says what to do.

@@ -142,7 +142,7 @@ func (t *task) projected(ctx context.Context, res *result.Result) *value.Dict {
 // lost is a variable whose expression failed: one that is not defined.
 func lost(name string, f *fault) value.Value {
 	why := "The variable " + value.ReprText(name) + " is undefined because its register expression failed: " + f.text
-	return value.YAMLStr("{{ undef(" + value.ReprText(why) + ") }}")
+	return templar.UndefText(why)
 }
 
 // unprojected fails a result for expressions that failed, each with the errors that led to it.
@@ -191,10 +191,7 @@ func usual(res *result.Result) *value.List {
 func projections(s *plan.Step) *value.Dict {
 	out := value.NewDict()
 	s.Projections.Each(func(k, x value.Value) bool {
-		if text, ok := value.Text(x); ok {
-			x = value.YAMLStr("{{ " + text + " }}")
-		}
-		return out.SetKey(k, x)
+		return out.SetKey(k, plan.Projected(x))
 	})
 	return out
 }

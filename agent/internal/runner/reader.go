@@ -354,9 +354,9 @@ func (rd *reader) overlay(out, d *value.Dict) {
 const argsplat = "https://docs.ansible.com/ansible/devel/reference_appendices/faq.html#argsplat-unsafe"
 
 func (rd *reader) argsFromVariable(out *value.Dict) {
-	v, err := rd.e.tpl.Template(rd.ctx, value.YAMLStr(rd.e.s.ArgsExpr))
+	v, err := rd.e.tpl.Template(rd.ctx, rd.e.s.ArgsText())
 	if err != nil {
-		rd.err = rd.fault("args", plan.Lit(value.YAMLStr(rd.e.s.ArgsExpr)), err)
+		rd.err = rd.fault("args", plan.Lit(rd.e.s.ArgsText()), err)
 		return
 	}
 	if rd.e.has(dialect.ArgsMapping) && rd.e.g.play.InjectFacts {

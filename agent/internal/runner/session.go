@@ -79,7 +79,7 @@ func newWalk(cfg Config, p *plan.Plan, start wire.Start) *walk {
 	r := &walk{ground: newGround(cfg, p, start), doc: p, resume: resumption{start.Resume}, passed: passed{ran: map[string]bool{}, completed: map[string]bool{}}}
 	r.cancel = cancellation{line: r.line, by: cfg.Cancelled}
 	r.handlers = &handlers{roles: r.roles, line: r.line, render: func(ctx context.Context, s *plan.Step) (string, error) {
-		return r.newEval(s, s.ID, nil).tpl.Text(ctx, value.YAMLStr(s.Name))
+		return r.newEval(s, s.ID, nil).tpl.Text(ctx, s.NameText())
 	}}
 	r.join(p.Roles, p.Handlers, p.Blocks)
 	return r

@@ -53,11 +53,11 @@ func newTask(ctx context.Context, g *ground, s *plan.Step, id plan.ID, rescued b
 	t.f = t.base.rawFields()
 	t.name = s.Name
 	if s.Name != "" {
-		switch name, err := t.base.tpl.Text(ctx, value.YAMLStr(s.Name)); {
+		switch name, err := t.base.tpl.Text(ctx, s.NameText()); {
 		case err == nil:
 			t.name = name
 		case t.base.has(dialect.MarkedNames):
-			t.name = t.base.markedName(ctx, s.Name)
+			t.name = t.base.markedName(ctx, s.NameText())
 		}
 	}
 	return t, g.line.broken()
@@ -65,7 +65,7 @@ func newTask(ctx context.Context, g *ground, s *plan.Step, id plan.ID, rescued b
 
 // resolve finds the module. Its name may be a template: what follows sees the name that it renders to.
 func (t *task) resolve(ctx context.Context) {
-	if written := value.YAMLStr(t.s.Written); templar.IsTemplate(written) {
+	if written := t.s.WrittenText(); templar.IsTemplate(written) {
 		if name, err := t.base.tpl.Text(ctx, written); err == nil {
 			rendered := *t.s
 			rendered.Written, rendered.Action = name, t.g.cfg.Modules.FullName(name)

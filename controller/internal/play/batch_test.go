@@ -200,7 +200,7 @@ func TestCancelLetsHostsEndAndShowsWhatTheyDid(t *testing.T) {
 func TestEndPlayTakesAllHostsOut(t *testing.T) {
 	p := linear("1!:meta", "2!")
 	args := value.NewDict()
-	args.Set("_raw_params", value.YAMLStr("end_play"))
+	args.Set("_raw_params", value.SourceText("end_play"))
 	p.Blocks[0].Body[0].Step.Args = plan.Dict{Dict: args}
 	s := newStage(p, "a", "b")
 	s.theatre.outcome = func(host string, step plan.ID) wire.Outcome { return wire.Outcome{Status: wire.OK, Meta: "end_play"} }

@@ -13,7 +13,7 @@ import (
 func TestPlansOfOneLogin(t *testing.T) {
 	dict := func(name string) plan.Dict {
 		d := value.NewDict()
-		d.Set(name, value.YAMLStr("x"))
+		d.Set(name, value.SourceText("x"))
 		return plan.Dict{Dict: d}
 	}
 	task := func(change func(*plan.Step)) *plan.Step {
@@ -37,7 +37,7 @@ func TestPlansOfOneLogin(t *testing.T) {
 		"the controller's tasks":             {[]*plan.Step{task(func(s *plan.Step) { s.Evaluator = plan.Controller })}, false, false},
 		"another key":                        {[]*plan.Step{task(nil), task(func(s *plan.Step) { s.Vars = dict(names[2]) })}, false, false},
 		"another user":                       {[]*plan.Step{task(nil), task(func(s *plan.Step) { s.Vars = dict(names[1]) })}, false, true},
-		"a user who is computed":             {[]*plan.Step{task(func(s *plan.Step) { s.RemoteUser.V = value.YAMLStr("{{ x }}") })}, false, false},
+		"a user who is computed":             {[]*plan.Step{task(func(s *plan.Step) { s.RemoteUser.V = value.SourceText("{{ x }}") })}, false, false},
 		"a key is set":                       {[]*plan.Step{task(nil), task(func(s *plan.Step) { s.Action, s.Args = "ansible.builtin.set_fact", dict(names[2]) })}, false, false},
 		"a new connection":                   {[]*plan.Step{task(nil), {Kind: plan.Meta, Args: dict("_raw_params")}}, false, true},
 		"an include that may bring a key":    {[]*plan.Step{task(nil), include}, true, false},
@@ -58,7 +58,7 @@ func TestPlansOfOneLogin(t *testing.T) {
 		}
 	}
 	reset := dict("_raw_params")
-	reset.Set("_raw_params", value.YAMLStr("reset_connection"))
+	reset.Set("_raw_params", value.SourceText("reset_connection"))
 	p := &plan.Plan{Blocks: []plan.Block{{Body: []plan.Node{{Step: task(nil)}, {Step: &plan.Step{Kind: plan.Meta, Args: reset}}}}}}
 	if oneLogin(known, p, names, nil) != nil {
 		t.Error("a play that has connections made anew has one login")

@@ -277,7 +277,7 @@ func (r *runner) askVariables(ctx context.Context, p *compile.Play, w compile.Wo
 		if q.Unsafe {
 			answers.Set(q.Name, value.UnsafeStr(text))
 		} else {
-			answers.Set(q.Name, value.YAMLStr(text))
+			answers.Set(q.Name, value.SourceText(text))
 		}
 	}
 	return answers, nil

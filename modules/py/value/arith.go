@@ -131,7 +131,7 @@ func repeat(left, right Value) (Value, error) {
 	if n == nil {
 		for _, pair := range [][2]Value{{left, right}, {right, left}} {
 			switch pair[0].(type) {
-			case *List, *Tuple, Bytes, Str, YAMLStr, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, Omit:
+			case *List, *Tuple, Bytes, Str, Source, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, Omit:
 				return nil, TypeErrorf("can't multiply sequence by non-int of type '%s'", pair[1].Type())
 			}
 		}

@@ -53,7 +53,7 @@ func ClassOf(v Value) *Class {
 	nativeText := &Class{Module: "ansible.utils.native_jinja", Name: "NativeJinjaText"}
 	unsafeText := &Class{Module: unsafeMixin.Module, Name: "AnsibleUnsafeText"}
 	switch v := v.(type) {
-	case YAMLStr:
+	case Source:
 		return &Class{Module: yamlObject.Module, Name: v.Type(), Bases: []*Class{yamlObject, strClass, objectClass}}
 	case UnsafeStr:
 		return &Class{Module: unsafeMixin.Module, Name: v.Type(), Bases: []*Class{strClass, unsafeMixin, objectClass}}

@@ -16,15 +16,15 @@ type Kind int
 // The kinds of text.
 const (
 	KindStr Kind = iota
-	KindYAML
+	KindSource
 	KindUnsafe
 )
 
 // TextAs is s as text of the kind.
 func (k Kind) TextAs(s string) Value {
 	switch k {
-	case KindYAML:
-		return YAMLStr(s)
+	case KindSource:
+		return SourceText(s)
 	case KindUnsafe:
 		return UnsafeStr(s)
 	}
@@ -58,7 +58,7 @@ func Encode(v Value) ([]byte, error) { return encode(v, false) }
 // text}.
 func EncodeShort(v Value) ([]byte, error) { return encode(v, true) }
 
-// EncodeSource is Encode for plans and what goes with them, which are read with KindYAML: text that a template made is told apart from that of
+// EncodeSource is Encode for plans and what goes with them, which are read with KindSource: text that a template made is told apart from that of
 // files, which may be a template or a condition. short is as in EncodeShort.
 func EncodeSource(v Value, short bool) ([]byte, error) {
 	var b bytes.Buffer

@@ -12,7 +12,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		v, err := value.Decode([]byte(s), value.KindYAML)
+		v, err := value.Decode([]byte(s), value.KindSource)
 		if err != nil {
 			return
 		}
@@ -20,7 +20,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q decodes to %v, which does not encode: %v", s, v, err)
 		}
-		again, err := value.Decode(raw, value.KindYAML)
+		again, err := value.Decode(raw, value.KindSource)
 		if err != nil {
 			t.Fatalf("%q encodes as %s, which does not decode: %v", s, raw, err)
 		}

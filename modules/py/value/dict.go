@@ -111,13 +111,21 @@ func (d *Dict) find(key Value) (i int, ok bool) {
 	return -1, true
 }
 
-// Set stores under a text key, as YAMLStr if the key is new.
+// Key is a text as a key: a str, and unsafe if it is more than a name.
+func Key(key string) Value {
+	if inert(key) {
+		return Str(key)
+	}
+	return UnsafeStr(key)
+}
+
+// Set stores under a text key, as Key has it if it is new.
 func (d *Dict) Set(key string, v Value) {
 	if i := d.findText(key); i >= 0 {
 		d.vals[i] = v
 		return
 	}
-	d.add(YAMLStr(key), v)
+	d.add(Key(key), v)
 }
 
 // SetKey stores under any key; false means that the key is unhashable and nothing was stored.

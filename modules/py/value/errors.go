@@ -123,7 +123,7 @@ func objectType(v Value) string {
 	switch v := v.(type) {
 	case None:
 		return "None"
-	case YAMLStr:
+	case Source:
 		return "ansible.parsing.yaml.objects.AnsibleUnicode object"
 	case UnsafeStr:
 		return "ansible.utils.unsafe_proxy.AnsibleUnsafeText object"

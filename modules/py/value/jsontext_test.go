@@ -14,7 +14,7 @@ func sample() Value {
 	d.Set("z", inner)
 	d.Set("empty", NewDict())
 	d.Set("none", NewList())
-	d.Set("text", YAMLStr("ü☺😀\"\\\n\t\x01\x7f/<>&"))
+	d.Set("text", SourceText("ü☺😀\"\\\n\t\x01\x7f/<>&"))
 	d.SetKey(Int(3), NewTuple(Str("t")))
 	d.SetKey(Bool(false), &BigInt{Int: new(big.Int).Lsh(big.NewInt(1), 70)})
 	return d

@@ -461,7 +461,7 @@ func (w *jsonWriter) plainKeys(d *Dict) bool {
 	for i := 0; i < d.Len(); i++ {
 		k, _ := d.Kept(i)
 		s, ok := Text(k)
-		_, written := k.(YAMLStr)
+		_, written := k.(Source)
 		_, said := k.(UnsafeStr)
 		if (said || w.source && !written) && !inert(s) {
 			return false

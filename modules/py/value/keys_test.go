@@ -18,7 +18,7 @@ func TestForeignKeysStayForeign(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, kind := range []value.Kind{value.KindStr, value.KindYAML, value.KindUnsafe} {
+			for _, kind := range []value.Kind{value.KindStr, value.KindSource, value.KindUnsafe} {
 				v, err := value.Decode(raw, kind)
 				if err != nil {
 					t.Fatal(err)

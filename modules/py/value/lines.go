@@ -106,8 +106,8 @@ func lineKind(v Value) Kind {
 	switch v.(type) {
 	case UnsafeStr, NativeUnsafeStr:
 		return KindUnsafe
-	case YAMLStr:
-		return KindYAML
+	case Source:
+		return KindSource
 	}
 	return KindStr
 }

@@ -46,7 +46,7 @@ func TestLinesTravelWithoutTheirText(t *testing.T) {
 	if raw != want {
 		t.Fatalf("got %s, want %s", raw, want)
 	}
-	back, err := value.Decode([]byte(raw), value.KindYAML)
+	back, err := value.Decode([]byte(raw), value.KindSource)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,8 +30,8 @@ func TextLike(v Value, s string) Value {
 // and equal to s, else TextLike.
 func SameText(v Value, s string) Value {
 	switch t := v.(type) {
-	case YAMLStr:
-		if string(t) == s {
+	case Source:
+		if t.text == s {
 			return v
 		}
 	case Omit:
@@ -49,8 +49,8 @@ func TextSize(vs []Value) int {
 		switch v := v.(type) {
 		case Str:
 			n += len(v)
-		case YAMLStr:
-			n += len(v)
+		case Source:
+			n += len(v.text)
 		case UnsafeStr:
 			n += len(v)
 		default:
@@ -68,8 +68,8 @@ func ToStr(v Value) (string, error) {
 	switch v := v.(type) {
 	case Str:
 		return string(v), nil
-	case YAMLStr:
-		return string(v), nil
+	case Source:
+		return v.text, nil
 	case UnsafeStr:
 		return string(v), nil
 	case NativeStr:

@@ -5,7 +5,7 @@ import "testing"
 // TestTextKeepsItsTrustOnTheWire: what plans and variables are sent as is read as text of the same kind, in values and in keys.
 func TestTextKeepsItsTrustOnTheWire(t *testing.T) {
 	texts := []Value{
-		YAMLStr("{{ a }}"), Str("{{ a }}"), Str("a == 'b'"), UnsafeStr("{{ a }}"), UnsafeStr("a b"), NativeStr("{{ a }}"), NativeUnsafeStr("[1]"), Omit{},
+		SourceText("{{ a }}"), Str("{{ a }}"), Str("a == 'b'"), UnsafeStr("{{ a }}"), UnsafeStr("a b"), NativeStr("{{ a }}"), NativeUnsafeStr("[1]"), Omit{},
 	}
 	for _, text := range texts {
 		d := NewDict()
@@ -17,7 +17,7 @@ func TestTextKeepsItsTrustOnTheWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Decode(raw, KindYAML)
+			got, err := Decode(raw, KindSource)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestDataHoldsNoOtherText(t *testing.T) {
 		for name, read := range map[string]func() (Value, error){
 			"as data": func() (Value, error) { return Decode([]byte(raw), KindUnsafe) },
 			"made data": func() (Value, error) {
-				v, err := Decode([]byte(raw), KindYAML)
+				v, err := Decode([]byte(raw), KindSource)
 				if err != nil {
 					return nil, err
 				}

@@ -17,8 +17,8 @@ func Truth(v Value) (bool, error) {
 		return v != 0, nil
 	case Str:
 		return v != "", nil
-	case YAMLStr:
-		return v != "", nil
+	case Source:
+		return v.text != "", nil
 	case *Undefined:
 		return false, v.Use()
 	case *Vault:
@@ -257,8 +257,8 @@ func Unsafe(v Value) Value {
 	switch v := v.(type) {
 	case Str:
 		return UnsafeStr(v)
-	case YAMLStr:
-		return UnsafeStr(v)
+	case Source:
+		return UnsafeStr(v.text)
 	case NativeStr:
 		return NativeUnsafeStr(v)
 	case Markup:

@@ -4,7 +4,7 @@ import "testing"
 
 // As Ansible's boolean(v, strict=False) has it.
 func TestOptionsSayYesInAnsiblesWords(t *testing.T) {
-	for _, v := range []Value{Bool(true), Int(1), Float(1), Str("yes"), YAMLStr(" Y "), UnsafeStr("ON"), NativeStr("true"), Str("1")} {
+	for _, v := range []Value{Bool(true), Int(1), Float(1), Str("yes"), SourceText(" Y "), UnsafeStr("ON"), NativeStr("true"), Str("1")} {
 		if !SaysYes(v) {
 			t.Errorf("%#v says no", v)
 		}

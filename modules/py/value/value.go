@@ -5,7 +5,7 @@ package value
 import "math/big"
 
 // Value is one Python value. The concrete types are None, Bool, Int, *BigInt, Float, the four
-// kinds of text (Str, YAMLStr, UnsafeStr, Markup), Bytes, *List, *Tuple, *Dict, *Vault,
+// kinds of text (Str, Source, UnsafeStr, Markup), Bytes, *List, *Tuple, *Dict, *Vault,
 // *Undefined, and the objects of the engine (functions, iterators, mappings that look up on demand).
 // A Go nil is never a Value.
 type Value interface {
@@ -31,9 +31,6 @@ type Float float64
 
 // Str is text made by a template.
 type Str string
-
-// YAMLStr is text read from a YAML file or the command line (AnsibleUnicode). It may hold a template.
-type YAMLStr string
 
 // UnsafeStr is text that must never be taken for a template: results of modules, !unsafe, facts.
 type UnsafeStr string
@@ -76,7 +73,6 @@ func (Int) Type() string        { return "int" }
 func (*BigInt) Type() string    { return "int" }
 func (Float) Type() string      { return "float" }
 func (Str) Type() string        { return "str" }
-func (YAMLStr) Type() string    { return "AnsibleUnicode" }
 func (UnsafeStr) Type() string  { return "AnsibleUnsafeText" }
 func (Markup) Type() string     { return "Markup" }
 func (Bytes) Type() string      { return "bytes" }
@@ -90,14 +86,14 @@ func NewList(items ...Value) *List { return &List{Items: items} }
 // NewTuple is a tuple of the given values.
 func NewTuple(items ...Value) *Tuple { return &Tuple{Items: items} }
 
-// Text gives the text of any kind of string (Str, YAMLStr, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, an opened *Vault).
+// Text gives the text of any kind of string (Str, Source, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, an opened *Vault).
 // The second result is false for every other value.
 func Text(v Value) (string, bool) {
 	switch v := v.(type) {
 	case Str:
 		return string(v), true
-	case YAMLStr:
-		return string(v), true
+	case Source:
+		return v.text, true
 	case UnsafeStr:
 		return string(v), true
 	case Markup:

@@ -64,7 +64,7 @@ func TestContainersThatHoldThemselvesPrint(t *testing.T) {
 
 func TestEqualKeysAreOneKey(t *testing.T) {
 	d := value.NewDict()
-	for i, k := range []value.Value{value.Int(1), value.Float(1), value.Bool(true), value.Str("a"), value.YAMLStr("a"), value.UnsafeStr("a"),
+	for i, k := range []value.Value{value.Int(1), value.Float(1), value.Bool(true), value.Str("a"), value.SourceText("a"), value.UnsafeStr("a"),
 		value.NewTuple(value.Int(1)), value.NewTuple(value.Float(1)), value.None{}, value.Bytes("a")} {
 		if !d.SetKey(k, value.Int(i)) {
 			t.Fatal(k)
@@ -244,7 +244,7 @@ func TestArgumentErrorsArePythons(t *testing.T) {
 func TestBoolsAreAnsiblesWords(t *testing.T) {
 	for v, want := range map[value.Value]string{
 		value.Bool(true): "true", value.Int(0): "false", value.Float(1): "true", value.Int(2): "none", value.None{}: "none",
-		value.YAMLStr(" Yes "): "true", value.Str("T"): "true", value.UnsafeStr("off"): "false", value.Str("1.0"): "none", value.Str(""): "none",
+		value.SourceText(" Yes "): "true", value.Str("T"): "true", value.UnsafeStr("off"): "false", value.Str("1.0"): "none", value.Str(""): "none",
 	} {
 		got := "none"
 		if b, ok := value.AsBool(v); ok {

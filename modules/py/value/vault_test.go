@@ -11,7 +11,7 @@ func TestVaultStringsSurviveTheWire(t *testing.T) {
 	if err != nil {
 		t.Fatalf("a vault that nobody uses need not open: %v", err)
 	}
-	back, err := Decode(b, KindYAML)
+	back, err := Decode(b, KindSource)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (w work) values(tb testing.TB) *value.Dict {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	v, err := value.Decode(raw, value.KindYAML)
+	v, err := value.Decode(raw, value.KindSource)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func BenchmarkEval(b *testing.B) {
 			t := templar.New(scope{w.values(b)}, templar.Options{})
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := t.Template(context.Background(), value.YAMLStr(w.text)); err != nil {
+				if _, err := t.Template(context.Background(), value.SourceText(w.text)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -189,7 +189,7 @@ func ourAnswer(t *testing.T, engine *templar.Engine, shared, c Case) string {
 		t.Fatal(err)
 	}
 	own.Dict.Each(func(k, v value.Value) bool { vars.Dict.SetKey(k, v); return true })
-	text, err := value.Decode(c.T, value.KindYAML)
+	text, err := value.Decode(c.T, value.KindSource)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ func Vars(raw json.RawMessage) (templar.DictVars, error) {
 	if len(raw) == 0 {
 		return templar.DictVars{Dict: value.NewDict()}, nil
 	}
-	v, err := value.Decode(raw, value.KindYAML)
+	v, err := value.Decode(raw, value.KindSource)
 	if err != nil {
 		return templar.DictVars{}, err
 	}

@@ -60,7 +60,7 @@ func TestWrongArgumentsAreNamedInAnsiblesWords(t *testing.T) {
 }
 
 func TestTextIsWhatAnOptionOfKindStrWouldBe(t *testing.T) {
-	for want, v := range map[string]value.Value{"a": value.YAMLStr("a"), "1": value.Int(1), "[1]": value.NewList(value.Int(1)), "True": value.Bool(true)} {
+	for want, v := range map[string]value.Value{"a": value.SourceText("a"), "1": value.Int(1), "[1]": value.NewList(value.Int(1)), "True": value.Bool(true)} {
 		if got, err := Text(v); err != nil || got != want {
 			t.Errorf("%s, %v, want %s", got, err, want)
 		}

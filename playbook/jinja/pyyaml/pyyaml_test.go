@@ -24,7 +24,7 @@ func eachLine(t *testing.T, file string, f func(d *value.Dict)) {
 	defer r.Close()
 	n := 0
 	for s := bufio.NewScanner(r); s.Scan(); n++ {
-		v, err := JSON(s.Text(), value.KindYAML)
+		v, err := JSON(s.Text(), value.KindSource)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func option(o *DumpOptions, key string, v value.Value) {
 
 // TestLoadIsAnsibles compares values and errors with those of Ansible's loader (testdata/regen.py).
 func TestLoadIsAnsibles(t *testing.T) {
-	o := Options{Text: value.KindYAML, Tag: func(tag string, n Tagged) (value.Value, bool, error) {
+	o := Options{Text: value.KindSource, Tag: func(tag string, n Tagged) (value.Value, bool, error) {
 		switch tag {
 		case "!vault":
 			if !n.Scalar {
@@ -106,7 +106,7 @@ func TestLoadIsAnsibles(t *testing.T) {
 	}}
 	eachLine(t, "testdata/load.jsonl", func(d *value.Dict) {
 		in := text(d, "text")
-		v, jsonErr := JSON(in, value.KindYAML)
+		v, jsonErr := JSON(in, value.KindSource)
 		var err error
 		if jsonErr != nil {
 			var n *Node
@@ -139,8 +139,8 @@ func unsafe(v value.Value) value.Value {
 			out.Items = append(out.Items, unsafe(item))
 		}
 		return out
-	case value.YAMLStr:
-		return value.UnsafeStr(v)
+	case value.Source:
+		return value.UnsafeStr(v.Text())
 	}
 	return v
 }
@@ -245,7 +245,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		nodes, err := LoadAll([]byte(s), Options{Text: value.KindYAML})
+		nodes, err := LoadAll([]byte(s), Options{Text: value.KindSource})
 		if err != nil {
 			return
 		}

@@ -69,7 +69,7 @@ func (t *Templar) Lookup(ctx context.Context, text string, o FileOptions, conver
 		return nil, err
 	}
 	if t.o.Engine.tagged {
-		return own.tagged(ctx, value.YAMLStr(text), own.fileRendering(flavorText, o.Name), scope)
+		return own.tagged(ctx, value.SourceText(text), own.fileRendering(flavorText, o.Name), scope)
 	}
 	own.o.Native = t.o.Native && native
 	f := flavorText

@@ -32,9 +32,9 @@ func (t *finisher) finish(v value.Value, depth int) (value.Value, error) {
 			return nil, unsupported("Undefined", " ")
 		}
 		return nil, v.Use()
-	case value.YAMLStr:
+	case value.Source:
 		if t.trusts(v) {
-			return value.Str(v), nil
+			return value.Str(v.Text()), nil
 		}
 	case value.NativeStr:
 		return value.Str(v), nil

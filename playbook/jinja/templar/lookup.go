@@ -264,6 +264,11 @@ func undef(_ *jinja.Call, args *jinja.Args) (value.Value, error) {
 	return value.UndefinedHint("Mandatory variable has not been overridden"), nil
 }
 
+// UndefText is a template that comes to an undefined value with a message, which stays a message whatever it says.
+func UndefText(why string) value.Value {
+	return value.SourceText("{{ undef(" + value.ReprText(why) + ") }}")
+}
+
 func nowValue(at time.Time, format value.Value) (value.Value, error) {
 	if f, ok := value.Text(format); ok && f != "" {
 		return value.Str(datetime.Strftime(at, false, f)), nil

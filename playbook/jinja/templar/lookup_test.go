@@ -36,7 +36,7 @@ func TestUndefinedArgumentsOfLookups(t *testing.T) {
 		"{{ lookup('file', 'x', rstrip=nope) }}":              "'nope' is undefined",
 		"{{ lookup('template', 'x', vars=[{'a': nope}]) }}":   "'nope' is undefined",
 	} {
-		got, err := tpl.Template(context.Background(), value.YAMLStr(text))
+		got, err := tpl.Template(context.Background(), value.SourceText(text))
 		s, _ := value.Text(got)
 		if err != nil {
 			s = err.Error()

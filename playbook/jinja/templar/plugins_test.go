@@ -42,7 +42,7 @@ func TestPlugins(t *testing.T) {
 		"{{ 'a' | upper(k=nothing) }}":                 "'nothing' is undefined. 'nothing' is undefined",
 		"{% if 'x' is nosuch %}{% endif %}":            `template error while templating string: Could not load "nosuch": 'nosuch'. String: {% if 'x' is nosuch %}{% endif %}. Could not load "nosuch": 'nosuch'`,
 	} {
-		got, err := tpl.Template(context.Background(), value.YAMLStr(src))
+		got, err := tpl.Template(context.Background(), value.SourceText(src))
 		text := ""
 		if err != nil {
 			text = err.Error()
@@ -54,7 +54,7 @@ func TestPlugins(t *testing.T) {
 		}
 	}
 	plain := templar.New(nil, templar.Options{Engine: engine})
-	if got, err := plain.Template(context.Background(), value.YAMLStr("{{ 'a' | upper }}")); err != nil || got != value.Str("A") {
+	if got, err := plain.Template(context.Background(), value.SourceText("{{ 'a' | upper }}")); err != nil || got != value.Str("A") {
 		t.Errorf("without plug-ins: %v, %v", got, err)
 	}
 }
@@ -67,7 +67,7 @@ func TestFailedPluginsHaveTheirFullNames(t *testing.T) {
 		"{{ '{' | ansible.builtin.from_json }}":         "The filter plugin 'ansible.builtin.from_json' failed",
 		"{{ 'x' | community.general.to_milliseconds }}": "The filter plugin 'community.general.to_milliseconds' failed",
 	} {
-		if _, err := tpl.Template(context.Background(), value.YAMLStr(src)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := tpl.Template(context.Background(), value.SourceText(src)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", src, err, want)
 		}
 	}

@@ -14,6 +14,9 @@ func IsTemplate(v value.Value) bool {
 	return isTemplate(v, syntax, 0)
 }
 
+// IsTemplateText tells whether a text would be rendered if it were of a playbook.
+func IsTemplateText(s string) bool { return possiblyTemplate(s) && jinja.IsTemplate(s, newSyntax()) }
+
 func isTemplate(v value.Value, syntax jinja.Syntax, depth int) bool {
 	if depth > maxNesting {
 		return true

@@ -34,8 +34,8 @@ func (t *Templar) templateText(ctx context.Context, v value.Value, src string, r
 func (t *Templar) plainVar(name string, raw value.Value, r rendering) (v value.Value, ok bool, err error) {
 	switch s := raw.(type) {
 	case value.UnsafeStr:
-	case value.YAMLStr:
-		if t.syntax != nil || possiblyTemplate(string(s)) {
+	case value.Source:
+		if t.syntax != nil || possiblyTemplate(s.Text()) {
 			return nil, false, nil
 		}
 	default:
@@ -85,7 +85,7 @@ func (t *Templar) render(ctx context.Context, src string, r rendering, s *scope)
 		return nil, p.err
 	}
 	if p.verbatim {
-		return value.YAMLStr(p.src), nil
+		return value.SourceText(p.src), nil
 	}
 	eval := s.evaluating(p, r)
 	v, unsafe, err := p.t.EvalUnsafe(ctx, eval)

@@ -88,8 +88,8 @@ func (s *scope) Var(ctx context.Context, name string) (value.Value, bool, error)
 	switch v := raw.(type) {
 	case value.UnsafeStr, value.NativeUnsafeStr, value.Int, value.Bool, value.Float, value.None, value.Mapping, *value.Undefined:
 		return v, true, nil
-	case value.YAMLStr:
-		if !s.t.possiblyTemplate(string(v)) {
+	case value.Source:
+		if !s.t.possiblyTemplate(v.Text()) {
 			return v, true, nil
 		}
 	case *value.Dict:

@@ -9,29 +9,29 @@ import (
 	"hark/playbook/jinja"
 )
 
-// In the language of ansible-core 2.19 text from YAML, inventories and the command line (value.YAMLStr) is trusted as a template, all
+// In the language of ansible-core 2.19 text from YAML, inventories and the command line (value.Source) is trusted as a template, all
 // other text is not. A dict renders its entries when they are read. What cannot be rendered is an undefined value that holds the error; it
 // fails what uses it, or the whole in whose result it is left.
 
 // tagged renders a value and finishes it.
 func (t *Templar) tagged(ctx context.Context, v value.Value, r rendering, s *scope) (value.Value, error) {
-	if text, ok := v.(value.YAMLStr); ok {
+	if text, ok := v.(value.Source); ok {
 		if !t.trusts(text) {
 			return v, nil
 		}
-		out, err := t.rendered(ctx, string(text), r, s)
+		out, err := t.rendered(ctx, text.Text(), r, s)
 		if err == nil {
 			out, err = t.finished(out)
 		}
-		return out, about(taggedError(err, false), string(text))
+		return out, about(taggedError(err, false), text.Text())
 	}
 	out, err := t.finished(t.lazily(ctx, v, s))
 	return out, taggedError(err, false)
 }
 
 // trusts tells that a trusted text looks like a template.
-func (t *Templar) trusts(s value.YAMLStr) bool {
-	return t.possiblyTemplate(string(s)) || strings.HasPrefix(string(s), overrideHeader)
+func (t *Templar) trusts(s value.Source) bool {
+	return t.possiblyTemplate(s.Text()) || strings.HasPrefix(s.Text(), overrideHeader)
 }
 
 // rendered evaluates a text that is a template. The result may be undefined, and what is in it too.
@@ -86,7 +86,7 @@ func isName(word string) bool {
 // lazily is a value whose templates are rendered when they are read: the entries of dicts later, all others now.
 func (t *Templar) lazily(ctx context.Context, v value.Value, s *scope) value.Value {
 	switch v := v.(type) {
-	case value.YAMLStr:
+	case value.Source:
 		if !t.trusts(v) {
 			return v
 		}
@@ -129,12 +129,12 @@ func (t *Templar) lazily(ctx context.Context, v value.Value, s *scope) value.Val
 	return v
 }
 
-func (t *Templar) deeperText(ctx context.Context, v value.YAMLStr, s *scope) (value.Value, error) {
+func (t *Templar) deeperText(ctx context.Context, v value.Source, s *scope) (value.Value, error) {
 	if err := s.deeper(); err != nil {
 		return nil, taggedLoop()
 	}
 	defer s.higher()
-	return t.rendered(ctx, string(v), t.usual(), s)
+	return t.rendered(ctx, v.Text(), t.usual(), s)
 }
 
 func (t *Templar) lazyItems(ctx context.Context, items []value.Value, s *scope) []value.Value {
@@ -151,7 +151,7 @@ func (t *Templar) settled(v value.Value, depth int) bool {
 		return false
 	}
 	switch v := v.(type) {
-	case value.YAMLStr:
+	case value.Source:
 		return !t.trusts(v)
 	case *value.List:
 		for _, item := range v.Items {
@@ -205,13 +205,13 @@ func (s *scope) lazyVar(ctx context.Context, name string, raw value.Value) (valu
 			s.t.deprecated(why, instead, s.src, version)
 		}
 	}
-	text, isText := raw.(value.YAMLStr)
+	text, isText := raw.(value.Source)
 	if !isText || !s.t.trusts(text) {
 		return s.t.lazily(ctx, raw, &scope{t: s.t, up: s, work: s.work}), nil
 	}
 	for at := s; at != nil; at = at.up {
 		if at.name == name {
-			return broken(about(taggedLoop(), string(text))), nil
+			return broken(about(taggedLoop(), text.Text())), nil
 		}
 	}
 	v, err := s.t.deeperText(ctx, text, &scope{t: s.t, up: s, name: name, work: s.work})

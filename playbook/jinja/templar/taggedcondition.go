@@ -95,7 +95,7 @@ func (t *Templar) conditionValue(ctx context.Context, c value.Value) (value.Valu
 		c = v
 		text, _ = value.Text(v)
 	}
-	if _, trusted := c.(value.YAMLStr); !trusted {
+	if _, trusted := c.(value.Source); !trusted {
 		return nil, Untrusted()
 	}
 	return t.taggedExpr(ctx, text, true, t.usual())
@@ -106,8 +106,8 @@ func (t *Templar) strippedCondition(c value.Value) (value.Value, error) {
 	text, isText := value.Text(c)
 	switch trimmed := strings.TrimSpace(text); {
 	case isText && trimmed != "":
-		if _, trusted := c.(value.YAMLStr); trusted {
-			return value.YAMLStr(trimmed), nil
+		if text, ok := c.(value.Source); ok {
+			return text.Trimmed(), nil
 		}
 		return value.Str(trimmed), nil
 	case !isText && !value.IsNone(c):
@@ -168,10 +168,10 @@ func Marked(ctx context.Context, t *Templar, expr string, mark func(error) strin
 func constantTagged(ctx context.Context, s jinja.Scope, text string) (value.Value, error) {
 	own, ok := s.(*scope)
 	if !ok || !own.constants {
-		return value.YAMLStr(text), nil
+		return value.SourceText(text), nil
 	}
 	own.noted(embedded, embeddedHelp+"`when: \"{{ a_var }}\" == 42` becomes `when: a_var == 42`", own.src)
-	return own.t.deeperText(ctx, value.YAMLStr(text), own)
+	return own.t.deeperText(ctx, value.SourceText(text), own)
 }
 
 const embeddedHelp = "Use inline expressions, for example: "
@@ -184,7 +184,7 @@ func (t *Templar) taggedFile(ctx context.Context, text string, r rendering) (str
 	if err != nil {
 		return "", err
 	}
-	v, err := t.tagged(ctx, value.YAMLStr(text), r, s)
+	v, err := t.tagged(ctx, value.SourceText(text), r, s)
 	if err != nil {
 		return "", err
 	}

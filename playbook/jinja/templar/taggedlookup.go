@@ -14,7 +14,7 @@ func (s *scope) taggedLookup(c *jinja.Call, name, mode string, wantlist bool, te
 	listed := make([]value.Value, len(terms))
 	for i, term := range terms {
 		listed[i] = term
-		if text, ok := term.(value.YAMLStr); ok && s.t.trusts(text) {
+		if text, ok := term.(value.Source); ok && s.t.trusts(text) {
 			s.noted(embedded, embeddedHelp+"`msg: \"{{ lookup('env', '{{ a_var }}') }}\"` becomes `msg: \"{{ lookup('env', a_var) }}\"`", s.src)
 			v, err := s.t.deeperText(c.Ctx, text, s)
 			if err != nil {

@@ -142,17 +142,17 @@ func (t *Templar) warn(msg string) {
 
 // Trusted tells that v is text of a playbook, an inventory, a file of variables or the command line, which may be a template or an expression.
 func Trusted(v value.Value) bool {
-	_, ok := v.(value.YAMLStr)
+	_, ok := v.(value.Source)
 	return ok
 }
 
 // Braced is the text of an expression as a template that is nothing else, as far as the text may be one.
 func Braced(v value.Value) value.Value {
-	s, _ := value.Text(v)
-	if s = "{{" + s + "}}"; Trusted(v) {
-		return value.YAMLStr(s)
+	if text, ok := v.(value.Source); ok {
+		return text.Braced()
 	}
-	return value.TextLike(v, s)
+	s, _ := value.Text(v)
+	return value.TextLike(v, "{{"+s+"}}")
 }
 
 // rendering is how a value is rendered.
@@ -222,8 +222,8 @@ func (t *Templar) template(ctx context.Context, v value.Value, r rendering, s *s
 	switch v := v.(type) {
 	case value.UnsafeStr, value.NativeUnsafeStr, value.None, value.Bool, value.Int, value.Float:
 		return v, nil
-	case value.YAMLStr:
-		return t.templateText(ctx, v, string(v), r, s)
+	case value.Source:
+		return t.templateText(ctx, v, v.Text(), r, s)
 	case value.Str:
 		return t.templateText(ctx, v, string(v), r, s)
 	case value.NativeStr:
@@ -296,8 +296,8 @@ func (t *Templar) inert(v value.Value, depth int) bool {
 		return false
 	}
 	switch v := v.(type) {
-	case value.YAMLStr:
-		return !t.possiblyTemplate(string(v))
+	case value.Source:
+		return !t.possiblyTemplate(v.Text())
 	case value.Str:
 		return !t.possiblyTemplate(string(v))
 	case value.NativeStr:

@@ -31,7 +31,7 @@ func (v vars) Names(context.Context) []string {
 
 func render(t *testing.T, tpl *templar.Templar, text string) string {
 	t.Helper()
-	v, err := tpl.Template(context.Background(), value.YAMLStr(text))
+	v, err := tpl.Template(context.Background(), value.SourceText(text))
 	if err != nil {
 		return "ERR " + err.Error()
 	}
@@ -43,7 +43,7 @@ func render(t *testing.T, tpl *templar.Templar, text string) string {
 }
 
 func TestVariableThatRefersToItselfIsALoop(t *testing.T) {
-	tpl := templar.New(vars{"a": value.YAMLStr("{{ b }}"), "b": value.YAMLStr("x{{ a }}"), "l": value.NewList(value.YAMLStr("{{ l }}"))}, templar.Options{})
+	tpl := templar.New(vars{"a": value.SourceText("{{ b }}"), "b": value.SourceText("x{{ a }}"), "l": value.NewList(value.SourceText("{{ l }}"))}, templar.Options{})
 	for _, text := range []string{"{{ a }}", "{{ l[0] }}"} {
 		got := render(t, tpl, text)
 		if !strings.HasPrefix(got, "ERR An unhandled exception occurred while templating") ||
@@ -61,8 +61,8 @@ func TestTemplarsWithinTemplarsAreALoop(t *testing.T) {
 			again, err := templar.New(v, o).Template(ctx, args[0])
 			return value.NewList(again), err
 		}
-		v["text"] = value.YAMLStr("{{ lookup('again', text_of) }}")
-		v["text_of"] = value.YAMLStr("{{ lookup('again', text) }}")
+		v["text"] = value.SourceText("{{ lookup('again', text_of) }}")
+		v["text_of"] = value.SourceText("{{ lookup('again', text) }}")
 		if got := render(t, templar.New(v, o), "{{ text }}"); !strings.HasPrefix(got, "ERR ") || !strings.Contains(got, "ecursi") {
 			t.Errorf("%s: %.200s", name, got)
 		}
@@ -72,10 +72,10 @@ func TestTemplarsWithinTemplarsAreALoop(t *testing.T) {
 func TestEvaluationIsBounded(t *testing.T) {
 	v := vars{}
 	for i := range 60 {
-		v[fmt.Sprint("v", i)] = value.YAMLStr(fmt.Sprintf("{{ v%d }}{{ v%d }}", i+1, i+1))
+		v[fmt.Sprint("v", i)] = value.SourceText(fmt.Sprintf("{{ v%d }}{{ v%d }}", i+1, i+1))
 	}
-	v["v60"] = value.YAMLStr("xx")
-	deep := value.Value(value.YAMLStr("{{ 1 }}"))
+	v["v60"] = value.SourceText("xx")
+	deep := value.Value(value.SourceText("{{ 1 }}"))
 	for range 5000 {
 		deep = value.NewList(deep)
 	}
@@ -99,7 +99,7 @@ func TestEvaluationIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
-			_, err := tpl.Template(ctx, value.YAMLStr(text))
+			_, err := tpl.Template(ctx, value.SourceText(text))
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -116,7 +116,7 @@ func TestCancelledContextStopsALoop(t *testing.T) {
 		cancel()
 		return value.NewList(), nil
 	}})
-	_, err := tpl.Template(ctx, value.YAMLStr("{% set _ = lookup('x') %}{% for i in range(10**12) %}{% endfor %}"))
+	_, err := tpl.Template(ctx, value.SourceText("{% set _ = lookup('x') %}{% for i in range(10**12) %}{% endfor %}"))
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestCancelledContextStopsALoop(t *testing.T) {
 
 func TestUnsafeTextIsNeverRendered(t *testing.T) {
 	unsafe := value.UnsafeStr("{{ 1 + 1 }}")
-	tpl := templar.New(vars{"u": unsafe, "d": dict("k", unsafe), "lazy": value.YAMLStr("<{{ u }}>")}, templar.Options{})
+	tpl := templar.New(vars{"u": unsafe, "d": dict("k", unsafe), "lazy": value.SourceText("<{{ u }}>")}, templar.Options{})
 	ctx := context.Background()
 	for text, want := range map[string]value.Value{
 		"{{ u }}":         unsafe,
@@ -133,7 +133,7 @@ func TestUnsafeTextIsNeverRendered(t *testing.T) {
 		"a {{ lazy }}":    value.UnsafeStr("a <{{ 1 + 1 }}>"),
 		"{{ d['k'][3] }}": value.UnsafeStr("1"),
 	} {
-		if got, err := tpl.Template(ctx, value.YAMLStr(text)); err != nil || got != want {
+		if got, err := tpl.Template(ctx, value.SourceText(text)); err != nil || got != want {
 			t.Errorf("%s: %#v, %v", text, got, err)
 		}
 	}
@@ -154,7 +154,7 @@ func dict(kv ...any) *value.Dict {
 }
 
 func TestLocalsShadowVariables(t *testing.T) {
-	tpl := templar.New(vars{"item": value.Int(1), "b": value.YAMLStr("<{{ item }}>")}, templar.Options{})
+	tpl := templar.New(vars{"item": value.Int(1), "b": value.SourceText("<{{ item }}>")}, templar.Options{})
 	local := tpl.With(dict("item", value.Int(2))).With(dict("i", value.Int(3)))
 	if got := render(t, local, "{{ item }}{{ i }}{{ b }}"); got != "'23<2>'" {
 		t.Error(got)
@@ -206,7 +206,7 @@ func TestRefs(t *testing.T) {
 		{"{{ a + }}", "", true},
 		{"{% macro m(a, b=c) %}{{ a }}{% endmacro %}{% call(x) m(y) %}{{ z }}{% endcall %}", "a c m y z", true},
 	} {
-		read := templar.Read(value.NewList(dict("k", value.YAMLStr(c.text))))
+		read := templar.Read(value.NewList(dict("k", value.SourceText(c.text))))
 		names, complete := read.Names, read.Complete
 		if got := strings.Join(names, " "); got != c.names || complete != c.complete {
 			t.Errorf("%s: %q, %v", c.text, got, complete)
@@ -215,20 +215,20 @@ func TestRefs(t *testing.T) {
 	if read := templar.Read(value.UnsafeStr("{{ a }}")); len(read.Names) > 0 || !read.Complete {
 		t.Error(read)
 	}
-	read := templar.ReadConditions(value.YAMLStr("a is defined and b.c > 1"), value.Bool(true))
+	read := templar.ReadConditions(value.SourceText("a is defined and b.c > 1"), value.Bool(true))
 	names, complete := read.Names, read.Complete
 	if strings.Join(names, " ") != "a b" || !complete {
 		t.Error(names, complete)
 	}
-	if read := templar.ReadConditions(value.YAMLStr("{{ a }} == 1")); read.Complete {
+	if read := templar.ReadConditions(value.SourceText("{{ a }} == 1")); read.Complete {
 		t.Error("a condition that is rendered first may read anything")
 	}
 }
 
 func TestOmit(t *testing.T) {
 	tpl := templar.New(vars{}, templar.Options{})
-	v, err := tpl.Template(context.Background(), dict("a", value.YAMLStr("{{ x | default(omit) }}"),
-		"b", value.NewList(value.Int(1), dict("x", value.YAMLStr("{{ omit }}"))), "c", value.Str("kept")))
+	v, err := tpl.Template(context.Background(), dict("a", value.SourceText("{{ x | default(omit) }}"),
+		"b", value.NewList(value.Int(1), dict("x", value.SourceText("{{ omit }}"))), "c", value.Str("kept")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestLookupResults(t *testing.T) {
 	}
 	var terms []string
 	var warned []string
-	tpl := templar.New(vars{"x": value.YAMLStr("{{ 1 + 1 }}")}, templar.Options{
+	tpl := templar.New(vars{"x": value.SourceText("{{ 1 + 1 }}")}, templar.Options{
 		Warn: func(msg string) { warned = append(warned, msg) },
 		Lookup: func(_ context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 			r, _ := value.Repr(value.NewList(args...))
@@ -296,8 +296,8 @@ func TestLookupResults(t *testing.T) {
 
 func TestConditionTellsWhichFailed(t *testing.T) {
 	tpl := templar.New(vars{"x": value.Int(1)}, templar.Options{})
-	ok, failed, err := tpl.Condition(context.Background(), value.YAMLStr("x == 1"), value.YAMLStr("x == 2"), value.YAMLStr("nope"))
-	if ok || err != nil || failed != value.Value(value.YAMLStr("x == 2")) {
+	ok, failed, err := tpl.Condition(context.Background(), value.SourceText("x == 1"), value.SourceText("x == 2"), value.SourceText("nope"))
+	if ok || err != nil || failed != value.Value(value.SourceText("x == 2")) {
 		t.Error(ok, failed, err)
 	}
 	if ok, _, err := tpl.Condition(context.Background()); !ok || err != nil {
@@ -308,7 +308,7 @@ func TestConditionTellsWhichFailed(t *testing.T) {
 func TestConditionWithDelimitersWarns(t *testing.T) {
 	var warned []string
 	tpl := templar.New(vars{"x": value.Int(1)}, templar.Options{Warn: func(m string) { warned = append(warned, m) }})
-	if ok, _, err := tpl.Condition(context.Background(), value.YAMLStr("{{ x }} == 1")); !ok || err != nil {
+	if ok, _, err := tpl.Condition(context.Background(), value.SourceText("{{ x }} == 1")); !ok || err != nil {
 		t.Error(ok, err)
 	}
 	want := "conditional statements should not include jinja2 templating delimiters such as {{ }} or {% %}. Found: {{ x }} == 1"
@@ -325,7 +325,7 @@ func TestEngineIsSharedByManyTemplars(t *testing.T) {
 			tpl := templar.New(vars{"x": value.Int(i)}, templar.Options{Engine: engine})
 			for n := range 200 {
 				want := fmt.Sprint(i + n)
-				got, err := tpl.Template(context.Background(), value.YAMLStr(fmt.Sprintf("{%% for a in [x] %%}{{ a + %d }}{%% endfor %%}", n)))
+				got, err := tpl.Template(context.Background(), value.SourceText(fmt.Sprintf("{%% for a in [x] %%}{{ a + %d }}{%% endfor %%}", n)))
 				if s, _ := value.Text(got); err != nil || s != want {
 					t.Errorf("%v, %v, want %s", got, err, want)
 				}
@@ -356,7 +356,7 @@ func TestExprKeepsTypes(t *testing.T) {
 }
 
 func TestSyntaxOfAFileHoldsForItsVariables(t *testing.T) {
-	tpl := templar.New(vars{"a": value.YAMLStr("{{ 1 + 1 }}[[ 2 + 2 ]]")}, templar.Options{})
+	tpl := templar.New(vars{"a": value.SourceText("{{ 1 + 1 }}[[ 2 + 2 ]]")}, templar.Options{})
 	ctx := context.Background()
 	out, err := tpl.File(ctx, "[[ a ]]{{ a }}", templar.FileOptions{VariableStart: "[[", VariableEnd: "]]"})
 	if err != nil || out != "{{ 1 + 1 }}4{{ a }}" {
@@ -383,7 +383,7 @@ func TestExtensionsAreOptions(t *testing.T) {
 func TestErrorsOfRawVariablesPass(t *testing.T) {
 	gone := errors.New("controller is gone")
 	tpl := templar.New(failing{gone}, templar.Options{})
-	if _, err := tpl.Template(context.Background(), value.YAMLStr("a {{ x }}")); !errors.Is(err, gone) {
+	if _, err := tpl.Template(context.Background(), value.SourceText("a {{ x }}")); !errors.Is(err, gone) {
 		t.Error(err)
 	}
 }

@@ -152,7 +152,7 @@ func (s Skeleton) copy(ctx context.Context, t *templar.Templar, from, to, rel st
 		return err
 	}
 	if plain, ok := strings.CutSuffix(to, ".j2"); ok && !templates {
-		words, err := t.Text(ctx, value.YAMLStr(data))
+		words, err := t.Text(ctx, value.SourceText(string(data)))
 		if err != nil {
 			return failf("%s: %v", from, err)
 		}

@@ -38,7 +38,7 @@ func (i Inventory) Read(ctx context.Context, name, path string, present *value.D
 		return nil, err
 	}
 	// What a plug-in does not mark as unsafe may hold templates, as in any source.
-	v, err := value.Decode(raw, value.KindYAML)
+	v, err := value.Decode(raw, value.KindSource)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read what the inventory plug-in %s gives: %w", name, err)
 	}

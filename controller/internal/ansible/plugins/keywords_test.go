@@ -14,13 +14,13 @@ func TestCallbacksSeeEveryKeyword(t *testing.T) {
 	vars := value.NewDict()
 	vars.Set("x", value.Int(1))
 	s := &plan.Step{Register: "r", Written: "probe", Name: "n", Tags: []string{"t"}, Vars: plan.Dict{Dict: vars}, Args: plan.Dict{Dict: vars},
-		Loop: &plan.Loop{Over: plan.Lit(value.YAMLStr("x")), With: "items"}}
+		Loop: &plan.Loop{Over: plan.Lit(value.SourceText("x")), With: "items"}}
 	for _, k := range plan.Keywords() {
 		switch {
 		case k.One != nil:
-			*k.One(s) = plan.Lit(value.YAMLStr("x"))
+			*k.One(s) = plan.Lit(value.SourceText("x"))
 		case k.Many != nil:
-			*k.Many(s) = []plan.Expr{plan.Lit(value.YAMLStr("x"))}
+			*k.Many(s) = []plan.Expr{plan.Lit(value.SourceText("x"))}
 		}
 	}
 	d := newTask(view.Task{Step: s})

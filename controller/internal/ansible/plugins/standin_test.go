@@ -114,15 +114,15 @@ class LookupModule(LookupBase):
         return out + [self.find_file_in_search_path(variables, "files", "nothing", ignore_missing=True)]
 `})
 	call := Call{
-		Kind: "lookup", Name: "own", Dir: dir, Args: []value.Value{value.YAMLStr("{{ own }}"), value.YAMLStr("{{ [1, 2] | max }}")},
-		Vars:     value.DictOf("color", value.YAMLStr("{{ 'r' }}ed"), "own", value.YAMLStr("{{ color }} of the task")),
+		Kind: "lookup", Name: "own", Dir: dir, Args: []value.Value{value.SourceText("{{ own }}"), value.SourceText("{{ [1, 2] | max }}")},
+		Vars:     value.DictOf("color", value.SourceText("{{ 'r' }}ed"), "own", value.SourceText("{{ color }} of the task")),
 		Rendered: func() *value.Dict { return value.DictOf("color", "red") },
 	}
 	want := `["red of the task", "2", {"k": ["blue"]}, "red", "green", true, false, "red", "hello\n", null]`
 	if diff := cmp.Diff(want, outcome(r, call)); diff != "" {
 		t.Error(diff)
 	}
-	call.Args = []value.Value{value.YAMLStr("{{ nothing }}")}
+	call.Args = []value.Value{value.SourceText("{{ nothing }}")}
 	if got := outcome(r, call); !strings.Contains(got, "'nothing' is undefined") {
 		t.Errorf("what is undefined: %s", got)
 	}

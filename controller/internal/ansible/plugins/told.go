@@ -46,7 +46,7 @@ func (r *Runner) filtered(ctx context.Context, q question) (json.RawMessage, err
 
 // rendered is a value whose templates are rendered.
 func (r *Runner) rendered(ctx context.Context, q question, c Call) (json.RawMessage, error) {
-	v, err := value.Decode(q.Template, value.KindYAML)
+	v, err := value.Decode(q.Template, value.KindSource)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (c Call) given(vars json.RawMessage) (*value.Dict, error) {
 	switch {
 	case len(vars) > 0 && string(vars) != "null":
 		var v value.Value
-		v, err = value.Decode(vars, value.KindYAML)
+		v, err = value.Decode(vars, value.KindSource)
 		known, _ = v.(*value.Dict)
 	case c.written != nil:
 		known, err = c.written()

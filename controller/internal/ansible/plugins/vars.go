@@ -42,7 +42,7 @@ func (v *Vars) Vars(dir, kind string, names []string, stage inventory.Stage) (un
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, err := value.Decode(raw, value.KindYAML) // as in files, it may hold templates
+	answer, err := value.Decode(raw, value.KindSource) // as in files, it may hold templates
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read what vars plug-ins give: %w", err)
 	}

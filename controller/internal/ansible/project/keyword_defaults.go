@@ -11,7 +11,7 @@ func (e Effective) keywords() *value.Dict {
 	d := settingsOfKeywords(e.Settings)
 	text := func(keyword, v string) {
 		if v != "" {
-			d.Set(keyword, value.YAMLStr(v))
+			d.Set(keyword, value.SourceText(v))
 		}
 	}
 	flag := func(keyword string, on bool) {
@@ -50,7 +50,7 @@ func settingsOfKeywords(settings *config.Config) *value.Dict {
 		case plan.IsList:
 			d.Set(k.Name, SettingValue(settings.List(k.Setting)))
 		default:
-			d.Set(k.Name, value.YAMLStr(settings.Text(k.Setting)))
+			d.Set(k.Name, value.SourceText(settings.Text(k.Setting)))
 		}
 	}
 	return d

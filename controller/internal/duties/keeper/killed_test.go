@@ -314,7 +314,7 @@ func workPlan(texts ...string) *plan.Plan {
 	b := plan.Block{ID: "1"}
 	for i, text := range texts {
 		d := value.NewDict()
-		d.Set("text", value.YAMLStr(text))
+		d.Set("text", value.SourceText(text))
 		b.Body = append(b.Body, plan.Node{Step: &plan.Step{
 			ID: plan.ID("1").Under(i), Kind: plan.Task, Name: text, Action: "test.t.work", Written: "test.t.work", Args: plan.Dict{Dict: d},
 		}})

@@ -18,7 +18,7 @@ import (
 func dict(kv ...any) *value.Dict {
 	d := value.NewDict()
 	for i := 0; i < len(kv); i += 2 {
-		d.Set(kv[i].(string), value.FromGo(kv[i+1], value.KindYAML))
+		d.Set(kv[i].(string), value.FromGo(kv[i+1], value.KindSource))
 	}
 	return d
 }
@@ -75,7 +75,7 @@ func TestAgentsSetOnlyWhatTheirStepsSet(t *testing.T) {
 	facts := task("2", "set_fact", dict("port", "80"))
 	computed := task("3", "set_fact", dict("{{ name }}", "80"))
 	far := task("4", "setup", dict())
-	far.DelegateTo, far.DelegateFacts = plan.Lit(value.YAMLStr("b")), plan.Lit(value.Bool(true))
+	far.DelegateTo, far.DelegateFacts = plan.Lit(value.SourceText("b")), plan.Lit(value.Bool(true))
 	for _, tt := range []struct {
 		name string
 		step *plan.Step

@@ -152,10 +152,10 @@ func (p *acting) task(said *value.Dict) *value.Dict {
 	d.Set("no_log", value.Bool(c.NoLog))
 	tags, collections := value.NewList(), value.NewList()
 	for _, t := range s.Tags {
-		tags.Items = append(tags.Items, value.YAMLStr(t))
+		tags.Items = append(tags.Items, value.Str(t))
 	}
 	for _, c := range p.plugin.Collections {
-		collections.Items = append(collections.Items, value.YAMLStr(c))
+		collections.Items = append(collections.Items, value.Str(c))
 	}
 	defaults := value.NewList()
 	for _, of := range p.plugin.Defaults {

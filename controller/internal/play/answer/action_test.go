@@ -58,7 +58,7 @@ func stageFor(t *testing.T, run func(plugins.Action) (plugins.Acted, error)) (a 
 	step := task("1", "bend", dict("x", "{{ y }}", "z", "here"))
 	step.Environment = []plan.Expr{plan.Lit(dict("A", "1"))}
 	step.Plugin = &plan.ActionPlugin{Name: "acme.tools.bend", Path: "/bend.py"}
-	step.DelegateTo = plan.Lit(value.YAMLStr("b"))
+	step.DelegateTo = plan.Lit(value.SourceText("b"))
 	a, _ = begun(t, cfg, nil, step, task("2", "debug", dict()))
 	return a, calls
 }
@@ -211,7 +211,7 @@ func errText(err error) string {
 func TestActionPluginsSeeEveryKeyword(t *testing.T) {
 	said := value.NewDict()
 	said.Set("become_flags", value.Str("-H"))
-	p := &acting{step: &plan.Step{Register: "r", Until: []plan.Expr{plan.Lit(value.YAMLStr("done"))}}, plugin: &plan.ActionPlugin{}, ask: wire.Ask{Call: &wire.Call{}}}
+	p := &acting{step: &plan.Step{Register: "r", Until: []plan.Expr{plan.Lit(value.SourceText("done"))}}, plugin: &plan.ActionPlugin{}, ask: wire.Ask{Call: &wire.Call{}}}
 	d := p.task(said)
 	for _, w := range keywordtest.Words(t) {
 		if _, ok := d.Get(w.Name); !ok && w.Stands("task") && w.Name != "loop_control" && w.Name != "async" { // async is async_val there

@@ -27,14 +27,14 @@ func (f fleet) Vars(host string) (*value.Dict, bool) { d, ok := f[host]; return 
 func (f fleet) Magic(string) *value.Dict             { return value.NewDict() }
 func (f fleet) Groups() *value.Dict {
 	d := value.NewDict()
-	d.Set("all", value.NewList(value.YAMLStr("a"), value.YAMLStr("b")))
+	d.Set("all", value.NewList(value.SourceText("a"), value.SourceText("b")))
 	return d
 }
 
 func dict(kv ...any) *value.Dict {
 	d := value.NewDict()
 	for i := 0; i < len(kv); i += 2 {
-		d.Set(kv[i].(string), value.FromGo(kv[i+1], value.KindYAML))
+		d.Set(kv[i].(string), value.FromGo(kv[i+1], value.KindSource))
 	}
 	return d
 }
@@ -422,7 +422,7 @@ func TestDelegatedCallGoesToItsHostAndItsAsksAreServed(t *testing.T) {
 	var a *Answerer
 	digest := ""
 	step := task("1", "copy", dict("src", "x"))
-	step.DelegateTo = plan.Lit(value.YAMLStr("outside"))
+	step.DelegateTo = plan.Lit(value.SourceText("outside"))
 	cfg := Config{Exec: func(ctx context.Context, e wire.Exec) ([]byte, error) {
 		if e.Host != "outside" || e.Origin != "a" || e.Play != "0.0" || e.ID == "" {
 			t.Errorf("executes %+v", e)

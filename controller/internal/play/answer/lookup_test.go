@@ -77,13 +77,13 @@ func readCases(t *testing.T) []lookupCase {
 
 func (c lookupCase) call(t *testing.T, site string) *lookupCall {
 	call := &lookupCall{ctx: context.Background(), kw: value.NewDict(), dir: search.Dir(site)}
-	terms, err := value.Decode(c.Terms, value.KindYAML)
+	terms, err := value.Decode(c.Terms, value.KindSource)
 	if err != nil {
 		t.Fatal(err)
 	}
 	call.terms = terms.(*value.List).Items
 	if len(c.Kw) > 0 {
-		kw, err := value.Decode(c.Kw, value.KindYAML)
+		kw, err := value.Decode(c.Kw, value.KindSource)
 		if err != nil {
 			t.Fatal(err)
 		}

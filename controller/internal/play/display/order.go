@@ -20,7 +20,6 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/play/steps"
 	"hark/controller/internal/ui/view"
-	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
@@ -237,7 +236,7 @@ func (o *Order) holds(l *lane, e wire.Event) bool {
 // namesHosts tells whether the name of a step may differ from host to host.
 func (o *Order) namesHosts(id plan.ID) bool {
 	s := o.Steps.Step(id)
-	return s != nil && templar.IsTemplate(value.YAMLStr(s.Name))
+	return s != nil && templar.IsTemplateText(s.Name)
 }
 
 func (o *Order) showAll(l *lane) {

@@ -58,7 +58,7 @@ func TestVariablesThatSteerAreHandedOut(t *testing.T) {
 	of := func(names ...string) plan.Dict {
 		d := value.NewDict()
 		for _, name := range names {
-			d.Set(name, value.YAMLStr("x"))
+			d.Set(name, value.SourceText("x"))
 		}
 		return plan.Dict{Dict: d}
 	}

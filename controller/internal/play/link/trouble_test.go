@@ -17,7 +17,7 @@ import (
 	"hark/playbook/plan"
 )
 
-func text(s string) value.Value { return value.YAMLStr(s) }
+func text(s string) value.Value { return value.SourceText(s) }
 
 // lossy is a transport that loses every other answer on its way out.
 type lossy struct {

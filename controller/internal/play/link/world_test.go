@@ -19,7 +19,7 @@ func steps(id string, gated bool, module string, args ...string) *plan.Plan {
 	b := plan.Block{ID: "1"}
 	for i, a := range args {
 		d := value.NewDict()
-		d.Set("text", value.YAMLStr(a))
+		d.Set("text", value.SourceText(a))
 		b.Body = append(b.Body, plan.Node{Step: &plan.Step{
 			ID: plan.ID("1").Under(i), Kind: plan.Task, Name: a, Action: module, Written: module, Args: plan.Dict{Dict: d}, Gate: gated,
 		}})

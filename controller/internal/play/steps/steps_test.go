@@ -27,10 +27,10 @@ func TestAFragmentBringsStepsAndRoles(t *testing.T) {
 
 func TestHowAStepIsShown(t *testing.T) {
 	one := step("1", plan.Task)
-	one.NoLog, one.CheckMode = plan.Lit(value.Bool(true)), plan.Lit(value.YAMLStr("{{ x }}"))
+	one.NoLog, one.CheckMode = plan.Lit(value.Bool(true)), plan.Lit(value.SourceText("{{ x }}"))
 	meta := step("2", plan.Meta)
 	args := value.NewDict()
-	args.Set("_raw_params", value.YAMLStr("noop"))
+	args.Set("_raw_params", value.SourceText("noop"))
 	meta.Args = plan.Dict{Dict: args}
 	s := Of(&plan.Plan{Play: plan.Play{Check: true}, Blocks: []plan.Block{{Body: []plan.Node{{Step: one}, {Step: meta}}}}})
 	switch got := s.Shown(wire.Event{Step: "1", Name: "rendered"}); {

@@ -165,7 +165,7 @@ func TestPauseEndsWithItsTime(t *testing.T) {
 func TestVariablesAreConfirmedAndHaveDefaults(t *testing.T) {
 	p := newPerson(t)
 	got := during(func() (string, error) {
-		return p.Variable(context.Background(), compile.Prompt{Name: "x", Text: "Which", Default: value.YAMLStr("this"), Confirm: true})
+		return p.Variable(context.Background(), compile.Prompt{Name: "x", Text: "Which", Default: value.SourceText("this"), Confirm: true})
 	})
 	p.types("Which [this]: ", "one\r")
 	p.types("confirm Which [this]: ", "two\r")
