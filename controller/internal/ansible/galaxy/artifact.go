@@ -54,6 +54,9 @@ func (c *Client) meta(ctx context.Context, r Requirement) (*Meta, error) {
 	case Subdirs:
 		m = &Meta{version: "*", needs: onlyKeys(collectionsUnder(r.source)...)}
 	}
+	if err == nil && !r.virtual() {
+		err = m.name.checkNames(r.source)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,12 @@ func (c *Client) Build(dir, output string, force bool) (string, error) {
 	m, err := c.metaOfSource(dir, false)
 	if err != nil {
 		return "", err
+	}
+	if err := m.name.checkNames(filepath.Join(dir, "galaxy.yml")); err != nil {
+		return "", err
+	}
+	if strings.Contains(m.version, "/") {
+		return "", failf("%s: %q cannot be a version: the archive is named after it.", filepath.Join(dir, "galaxy.yml"), m.version)
 	}
 	man, err := c.makeManifest(dir, m)
 	if err != nil {

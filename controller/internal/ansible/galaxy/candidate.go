@@ -216,9 +216,13 @@ func (p *picker) onServers(ctx context.Context, first Requirement, list []need) 
 			if err != nil {
 				return nil, err
 			}
-			if ok {
-				out = append(out, c)
+			if !ok {
+				continue
 			}
+			if _, err := versions.Semantic(version); err != nil {
+				return nil, failf("the server %s has %s in a version that is no semantic one: %q", s.o.Name, first.name, version)
+			}
+			out = append(out, c)
 		}
 	}
 	if !answered && last != nil {
@@ -318,6 +322,10 @@ func (p *picker) needs(ctx context.Context, c *candidate) ([]Requirement, error)
 	var out []Requirement
 	for _, k := range d.Keys() {
 		v, _ := d.GetKey(k)
+		if kind := kindOf(text(k)); !c.virtual() && (kind == File || kind == Dir || kind == Subdirs) {
+			return nil, failf("%s: its dependency %q is a path of this machine: collections name others by <namespace>.<collection>, "+
+				"or by the URL of a repository or an archive.", c, text(k))
+		}
 		entry := value.NewDict()
 		entry.Set("name", k)
 		entry.Set("version", v)

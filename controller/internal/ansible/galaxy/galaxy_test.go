@@ -194,6 +194,108 @@ func TestArchivesThatAreNotWhatTheySayAreRefused(t *testing.T) {
 	}
 }
 
+// Whoever names a collection, its directory lies below the one of collections.
+func TestNamesOfCollectionsStayBelowTheirDirectory(t *testing.T) {
+	const galaxyYML = "namespace: %q\nname: %q\nversion: 1.0.0\nreadme: README.md\nauthors: [me]\ndependencies: {%s}\n"
+	source := func(t *testing.T, c galaxytest.Collection, needs string) string {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "galaxy.yml"), fmt.Appendf(nil, galaxyYML, c.Namespace, c.Name, needs), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	archive := func(t *testing.T, c galaxytest.Collection) string {
+		path := filepath.Join(t.TempDir(), "x.tar.gz")
+		if err := os.WriteFile(path, galaxytest.Archive(c), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	named := func(t *testing.T, entry string) string {
+		path := filepath.Join(t.TempDir(), "requirements.yml")
+		if err := os.WriteFile(path, []byte("collections: ["+entry+"]\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	type attempt struct {
+		what, wanted, file, want string
+	}
+	for _, bad := range [][2]string{{"..", ".."}, {"..", "x"}, {"x", "../../pwned"}, {"/tmp", "x"}, {"x", "/tmp"}, {"", ""}, {"", "x"}, {"x", ""}, {"a.b", "x"}, {"a", "."}, {"x/y", "z"}, {"my-ns", "x"}, {"x", "y\n"}} {
+		t.Run(fmt.Sprintf("%q", bad), func(t *testing.T) {
+			w := newWorld(t, nil)
+			c := galaxytest.Collection{Namespace: bad[0], Name: bad[1], Version: "1.0.0"}
+			const cannot, noName = "a collection cannot be called ", "Also 'name' is not an FQCN."
+			w.add("s.needs", "1.0.0", map[string]string{bad[0] + "." + bad[1]: "*"})
+			name := fmt.Sprintf("%q", bad[0]+"."+bad[1])
+			list := []attempt{
+				{"MANIFEST.json", archive(t, c), "", cannot}, {"galaxy.yml", source(t, c, ""), "", cannot}, {"dependency on a server", "s.needs", "", noName},
+				{"dependency in a galaxy.yml", source(t, galaxytest.Collection{Namespace: "a", Name: "b"}, name+": '*'"), "", noName},
+				{"dependency in an archive", archive(t, galaxytest.Collection{Namespace: "a", Name: "b", Version: "1.0.0", Needs: map[string]string{bad[0] + "." + bad[1]: "*"}}), "", noName},
+				{"requirement", "", named(t, "{type: galaxy, name: "+name+"}"), cannot},
+				{"name beside a source", "", named(t, "{type: file, name: "+name+", source: "+archive(t, galaxytest.Collection{Namespace: "a", Name: "b", Version: "1.0.0"})+"}"), cannot},
+			}
+			for _, a := range list {
+				refusedAndHarmless(t, w, a.what, a.wanted, a.file, a.want)
+			}
+			out := t.TempDir()
+			if _, err := w.Build(source(t, c, ""), out, false); err == nil || !strings.Contains(err.Error(), cannot) {
+				t.Errorf("build: %v", err)
+			}
+		})
+	}
+	t.Run("paths as dependencies", func(t *testing.T) {
+		w := newWorld(t, nil)
+		here := source(t, galaxytest.Collection{Namespace: "own", Name: "tree"}, "")
+		for i, path := range []string{here, archive(t, galaxytest.Collection{Namespace: "own", Name: "file", Version: "1.0.0"})} {
+			name := fmt.Sprint("s.needs", i)
+			w.add(name, "1.0.0", map[string]string{path: "*"})
+			refusedAndHarmless(t, w, path, name, "", "is a path of this machine")
+		}
+	})
+	t.Run("versions", func(t *testing.T) {
+		for _, version := range []string{"x/../../../pwned", "..", "/1.0.0", "1.0.0/../../../pwned", ""} {
+			w := newWorld(t, nil)
+			w.add("s.odd", version, nil)
+			refusedAndHarmless(t, w, version, "s.odd", "", "in a version that is no semantic one")
+		}
+	})
+}
+
+// refusedAndHarmless installs what must be refused into a directory in which something lies already.
+func refusedAndHarmless(t *testing.T, w *world, what, wanted, file, want string) {
+	t.Helper()
+	mine := filepath.Join(w.root, "own/kept/README.md")
+	if err := os.MkdirAll(filepath.Dir(mine), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(mine, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	if wanted != "" {
+		names = []string{wanted}
+	}
+	list, err := w.Wanted(names, file, nil)
+	if err == nil {
+		err = w.Install(t.Context(), list.Collections, w.root, galaxy.InstallOptions{})
+	}
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s: got %v, want %s", what, err, want)
+	}
+	var there []string
+	top := filepath.Dir(w.root)
+	_ = filepath.WalkDir(top, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			there = append(there, strings.TrimPrefix(path, top+"/"))
+		}
+		return err
+	})
+	if !slices.Equal(there, []string{"ansible_collections/own/kept/README.md"}) {
+		t.Errorf("%s: afterwards there is %v", what, there)
+	}
+}
+
 func TestServersAnswers(t *testing.T) {
 	t.Run("checksum", func(t *testing.T) {
 		w := newWorld(t, nil)

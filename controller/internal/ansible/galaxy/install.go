@@ -111,6 +111,9 @@ func (c *Client) installAll(ctx context.Context, p *picker, list []*candidate, r
 }
 
 func (c *Client) installOne(ctx context.Context, p *picker, one *candidate, root string) error {
+	if err := one.name.checkNames("install"); err != nil { // nothing comes so far that has not been checked
+		return err
+	}
 	dest := filepath.Join(root, one.name.namespace, one.name.name)
 	var (
 		path       string

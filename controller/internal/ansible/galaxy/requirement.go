@@ -69,6 +69,15 @@ func CheckName(name string) error {
 		"Please make sure namespace and collection name contains characters from [a-zA-Z0-9_] only.", name)
 }
 
+// checkNames refuses a collection after whose names no directory can be made below the one of collections. where says who named it so.
+func (c fqcn) checkNames(where string) error {
+	if validName(c.String()) {
+		return nil
+	}
+	return failf("%s: a collection cannot be called %q: directories are named after its namespace and its name, "+
+		"so both must be identifiers (letters, digits and _).", where, c.namespace+"."+c.name)
+}
+
 func splitName(s string) fqcn {
 	namespace, name, _ := strings.Cut(s, ".")
 	return fqcn{namespace, name}
@@ -210,6 +219,11 @@ func (c *Client) requirement(d *value.Dict, server *Server, strict bool) (Requir
 	}
 	if name != "" {
 		r.name = splitName(name)
+		if !r.virtual() { // the name of a repository names no directory
+			if err := r.name.checkNames("requirement"); err != nil {
+				return r, err
+			}
+		}
 	}
 	return c.complete(r)
 }
