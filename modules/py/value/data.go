@@ -29,6 +29,9 @@ func Data(v Value) Value {
 		}
 		return v
 	case *Lines:
+		if v.text == nil { // decoded, and not beside its text yet, which is data then
+			return v
+		}
 		if IsUnsafe(v.Text()) {
 			return v
 		}
