@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 
@@ -25,6 +25,8 @@ type consoleJob struct {
 	c         service.Config
 	open      bool
 	service   bool
+	// browsed is closed when the page for the browser is removed, nil where none was opened.
+	browsed <-chan struct{}
 }
 
 // newConsoleCommand is hark console.
@@ -49,10 +51,22 @@ func newConsoleCommand(a *app) *cobra.Command {
 		}
 		j.c.Prelude, j.c.Version, j.c.Log = prelude, version.String(), serverLog(a, j.verbosity)
 		debug.SetGCPercent(30) // records are read through it: what is not needed shall not double what is
-		return service.Run(cmd.Context(), j.c, j.ready)
+		return j.serve(cmd.Context())
 	}
 	cmd.AddCommand(newConsoleLoginCommand(a), newConsoleKeyCommand(a), newConsoleUseCommand(a), newConsoleBelieveCommand(a), newConsoleInstallCommand(a), newConsoleUninstallCommand(a))
 	return cmd
+}
+
+// serve runs the console, and leaves no page for the browser behind.
+func (j *consoleJob) serve(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer func() {
+		stop()
+		if j.browsed != nil {
+			<-j.browsed
+		}
+	}()
+	return service.Run(ctx, j.c, func(address string) { j.ready(ctx, address) })
 }
 
 // siteFlags are those of the console and of its installation.
@@ -69,7 +83,7 @@ func (j *consoleJob) siteFlags(fs flags, dir string) {
 }
 
 // ready says where the console is.
-func (j *consoleJob) ready(address string) {
+func (j *consoleJob) ready(ctx context.Context, address string) {
 	fmt.Fprintf(j.term.Out, "console ready at %s\n", address)
 	if j.service {
 		if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
@@ -77,14 +91,7 @@ func (j *consoleJob) ready(address string) {
 		}
 	}
 	if j.open {
-		browse(j.app, address)
-	}
-}
-
-// browse opens an address in the browser, if there is one.
-func browse(a *app, address string) {
-	if err := exec.Command("xdg-open", address).Start(); err != nil {
-		a.display.Warn(fmt.Sprintf("cannot open the browser: %v", err))
+		j.browsed = browse(ctx, j.app, address)
 	}
 }
 
@@ -114,7 +121,7 @@ func newConsoleLoginCommand(a *app) *cobra.Command {
 		}
 		fmt.Fprintln(a.term.Out, link)
 		if open {
-			browse(a, link)
+			<-browse(cmd.Context(), a, link)
 		}
 		return nil
 	}
