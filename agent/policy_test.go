@@ -28,6 +28,7 @@ operators:
     modules: [ansible.builtin.*, "!ansible.builtin.shell"]
     users: [root, deploy]
     upgrade: false
+    trust: false
   "*":
     modules: [ansible.builtin.ping]
 `))
@@ -58,6 +59,10 @@ operators:
 	upgrade := func(r *Rule) *bool { return r.Upgrade }
 	if p.may(known, upgrade, "to upgrade") == nil || p.may(other, upgrade, "to upgrade") != nil {
 		t.Error("who may upgrade the agent is not what the policy says")
+	}
+	trust := func(r *Rule) *bool { return r.Trust }
+	if p.may(known, trust, "to change whom it obeys") == nil || p.may(other, trust, "to change whom it obeys") != nil {
+		t.Error("who may change whom the agent obeys is not what the policy says")
 	}
 	if _, err := (*Policy)(nil).rule(other); err != nil {
 		t.Errorf("without a policy: %v", err)
