@@ -24,6 +24,7 @@ type trail struct {
 	log zerolog.Logger
 
 	mu     sync.Mutex
+	kept   string              // name of the task in hand, as the log has it; guarded by mu
 	ran    ran                 // what the task in hand has run; guarded by mu
 	counts map[wire.Status]int // of tasks; guarded by mu
 }
@@ -103,17 +104,19 @@ func (t *trail) take(e wire.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
+	case e.Kind == wire.Started:
+		t.kept = e.Kept
 	case e.Kind == wire.Done && e.Outcome != nil && !e.Adopted:
 		t.counts[e.Outcome.Status]++
-		r := t.ran
-		t.ran = ran{}
+		r, name := t.ran, short(t.kept)
+		t.ran, t.kept = ran{}, ""
 		r.noLog = r.noLog || e.Outcome.NoLog
 		switch s := e.Outcome.Status; {
 		case r.begun == 0:
 		case s == wire.StatusFailed || s == wire.StatusUnreachable:
-			t.tell("task", r, e.Step, short(e.Name), string(s))
+			t.tell("task", r, e.Step, name, string(s))
 		case s == wire.Changed || r.changed:
-			t.tell("task", r, e.Step, short(e.Name), string(wire.Changed))
+			t.tell("task", r, e.Step, name, string(wire.Changed))
 		}
 	case e.Kind == wire.Ended:
 		end := t.log.Info().Str("fate", string(e.Fate))

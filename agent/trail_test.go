@@ -16,6 +16,7 @@ import (
 	"hark/agent/internal/runner"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -90,7 +91,7 @@ func newLogged(t *testing.T) (*target, *hostLog) {
 func (g *target) play(log *hostLog, play plan.Play, steps ...*plan.Step) (lines []map[string]any, text string) {
 	g.t.Helper()
 	play.ID = "0.0"
-	p := &plan.Plan{Version: plan.Version, Play: play, Blocks: []plan.Block{{ID: "1"}}}
+	p := &plan.Plan{Version: plan.VersionOf(play.Level), Play: play, Blocks: []plan.Block{{ID: "1"}}}
 	for _, s := range steps {
 		p.Blocks[0].Body = append(p.Blocks[0].Body, plan.Node{Step: s})
 	}
@@ -138,6 +139,50 @@ func TestTrailHasALineForEachTaskThatChangedOrFailed(t *testing.T) {
 	}
 	if strings.Contains(text, "hunter2") {
 		t.Errorf("arguments, results or what is hidden are in the log:\n%s", text)
+	}
+}
+
+// Where secrets are hidden the log has names of tasks as the playbook has them: the agent does not know what a vault
+// holds.
+func TestTrailHasNoSecretsInNamesOfTasks(t *testing.T) {
+	for level, want := range map[plan.Level][]any{
+		dialect.SecretsRedacted.Level(): {"set {{ pw }}", nil, "ask {{ pw }}"},
+		plan.Level219:                   {"set S3CRET", "S3CRET", "ask S3CRET"},
+	} {
+		t.Run(string(level), func(t *testing.T) {
+			g, log := newLogged(t)
+			vars := value.NewDict()
+			vars.Set("pw", value.OpenedVault("cipher", "S3CRET", nil))
+			failing, sealed := ending("1.2", "ask {{ pw }}", "failed"), ending("1.1", "S3CRET", "changed")
+			sealed.Sealed = true
+			lines, text := g.play(log, plan.Play{Level: level, Vars: plan.Dict{Dict: vars}},
+				ending("1.0", "set {{ pw }}", "changed"), sealed, failing)
+			var got []any
+			for _, line := range lines {
+				if line["step"] != nil {
+					got = append(got, line["name"])
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s\n%s", diff, text)
+			}
+		})
+	}
+}
+
+// A task whose controller goes away in its midst is named too.
+func TestTrailNamesATaskThatWasInterrupted(t *testing.T) {
+	log := &hostLog{wrote: make(chan struct{}, 1)}
+	l := newLine(&Agent{cfg: Config{Logger: zerolog.New(log), Now: time.Now}}, "UA", "r", "web1", wire.Key{}, terms{})
+	tr := newTrail(l, "0.0")
+	tr.take(wire.Event{Kind: wire.Started, Step: "1.0", Name: "set S3CRET", Kept: "set {{ pw }}"})
+	tr.begin(runner.Invocation{Module: ends})
+	tr.take(wire.Event{
+		Kind: wire.Done, Step: "1.0", Name: "set S3CRET", Outcome: &wire.Outcome{Status: wire.StatusUnreachable},
+	})
+	lines, text := log.until(t, "task unreachable")
+	if len(lines) != 1 || lines[0]["name"] != "set {{ pw }}" {
+		t.Errorf("got\n%s", text)
 	}
 }
 

@@ -283,7 +283,9 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 	Step plan.ID   `json:"step,omitempty"`
 	// Name is the task's rendered name; set with Started and Done.
-	Name string    `json:"name,omitempty"`
+	Name string `json:"name,omitempty"`
+	// Kept, with Started, is the task's name as the host's own log has it. It never travels.
+	Kept string    `json:"-"`
 	Time time.Time `json:"time"`
 
 	Outcome *Outcome `json:"outcome,omitempty"`

@@ -5,8 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -89,7 +91,7 @@ func (p *Play) planPlay() plan.Play {
 	s, cfg := p.hosts.Settings, &p.project.cfg
 	sh := p.shared()
 	pp := plan.Play{
-		Name: s.Name, ID: p.hosts.ID, Strategy: s.Strategy, ForceHandlers: s.ForceHandlers,
+		Name: p.keptName(), ID: p.hosts.ID, Strategy: s.Strategy, ForceHandlers: s.ForceHandlers,
 		Check: cfg.Options.Check, Diff: cfg.Options.Diff, Verbosity: cfg.Options.Verbosity,
 		Invocation: cfg.Invocation, Brief: cfg.Brief, Interpreter: cfg.Interpreter, ForModules: plan.Dict{Dict: cfg.ForModules},
 		RoleDefaults: plan.Dict{Dict: sh.RoleDefaults}, Vars: plan.Dict{Dict: sh.Vars}, VarsFiles: sh.VarsFiles,
@@ -105,6 +107,26 @@ func (p *Play) planPlay() plan.Play {
 	pp.Gated = len(p.hosts.Batch) > 1 || p.hosts.Force
 	pp.AllGated = fatal && !pp.Free() || p.hosts.Force
 	return pp
+}
+
+// keptName is the play's name as logs of hosts have it. Where secrets are hidden it is the one that the playbook has,
+// with its templates.
+func (p *Play) keptName() string {
+	s, written := p.hosts.Settings, value.OrNone(p.own("name"))
+	name, isText := value.Text(written)
+	switch {
+	case !p.project.cfg.Level.Has(dialect.SecretsRedacted) || !isText || name == "":
+		return s.Name
+	case isSealed(written):
+		return strings.Join(s.Hosts, ",")
+	}
+	return name
+}
+
+// isSealed reports whether a value of a playbook is a vault string.
+func isSealed(v value.Value) bool {
+	_, ok := v.(*value.Vault)
+	return ok
 }
 
 // sections are the play's blocks: pre_tasks, roles and tasks, post_tasks, each followed by a flush. With

@@ -16,7 +16,8 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 		}
 	}
 	s := &plan.Step{
-		ID: id, Kind: plan.Task, Name: src.Name, Action: t.action, Written: src.Action, Foreign: t.foreign, Plugin: t.plugin,
+		ID: id, Kind: plan.Task, Name: src.Name, Sealed: isSealed(src.Attrs.Get("name")),
+		Action: t.action, Written: src.Action, Foreign: t.foreign, Plugin: t.plugin,
 		Args: plan.Dict{Dict: src.Args}, ArgsExpr: src.ArgsExpr, Defaults: c.play.defaults().task(t),
 		Loop: loopOf(src), Register: register(src.Attrs), Projections: projections(src.Attrs),
 		Vars: plan.Dict{Dict: o.taskVars()}, IncludeVars: plan.Dict{Dict: o.includeParams()},

@@ -29,6 +29,7 @@ type Plan struct {
 
 // Play is what every step of a plan shares.
 type Play struct {
+	// Name is for logs of hosts. Where secrets are hidden it has none: its templates stand as they are written.
 	Name string `json:"name"`
 	// ID tells the plays of a run apart: 0, 1, ... and the batch within, "2.0".
 	ID       string `json:"id"`
@@ -214,6 +215,8 @@ type Step struct {
 	Kind Kind `json:"kind"`
 	// Name is the task's name, "" if it has none. It may hold templates.
 	Name string `json:"name,omitempty"`
+	// Sealed: the name is a vault string, which was opened.
+	Sealed bool `json:"sealed,omitempty"`
 	// Action is the full name (ansible.builtin.copy); Written is as it stands in the playbook.
 	Action  string `json:"action"`
 	Written string `json:"written"`

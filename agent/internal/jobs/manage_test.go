@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"hark/agent/internal/call"
 	"hark/agent/wire"
+	"hark/modules"
+	"hark/modules/modtest"
 )
 
 func TestOldJobsAreForgotten(t *testing.T) {
@@ -28,6 +31,31 @@ func TestOldJobsAreForgotten(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "j1.1")); err == nil {
 		t.Error("the old one's directory is still there")
+	}
+}
+
+// The name of a task as the session has it may hold secrets: a job has the one of its call.
+func TestStateHasTheNameOfTheCall(t *testing.T) {
+	s := newSupervisor(t, t.TempDir())
+	env := &modules.Env{Environ: append(os.Environ(), "HOME="+t.TempDir()), Host: "h1", Task: "set S3CRET"}
+	out, err := s.Start(t.Context(), call.Invocation{
+		Module: shell, Args: modtest.Args(map[string]any{"cmd": "true"}), Env: env,
+		Call: wire.Call{Module: shell.Name, Async: time.Minute, Task: "set {{ pw }}"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := out.Text("ansible_job_id")
+	wait(t, s, id)
+	state, err := os.ReadFile(filepath.Join(s.dir, id, "state.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(state); !strings.Contains(text, `"task":"set {{ pw }}"`) || strings.Contains(text, "S3CRET") {
+		t.Errorf("the job's state is %s", text)
+	}
+	if list := s.List(); len(list) != 1 || list[0].Task != "set {{ pw }}" {
+		t.Errorf("listed as %+v", list)
 	}
 }
 

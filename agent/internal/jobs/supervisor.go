@@ -76,7 +76,8 @@ func (s *Supervisor) Start(ctx context.Context, inv call.Invocation) (*value.Dic
 	}
 	id := fmt.Sprintf("j%012d.%d", rand.Int64N(1e12), os.Getpid())
 	j := &job{dir: filepath.Join(s.dir, id), over: make(chan struct{}), rec: record{
-		ID: id, Module: moduleName(inv), Task: inv.Env.Task, Run: inv.Run, Host: inv.Env.Host, User: inv.Call.User.User, State: Queued,
+		ID: id, Module: moduleName(inv), Task: inv.Call.Task, Run: inv.Run, Host: inv.Env.Host,
+		User: inv.Call.User.User, State: Queued,
 		Limit: inv.Call.Async, NoLog: inv.Call.NoLog, Dir: customDir(inv), Results: filepath.Join(inv.AsyncDir(), id),
 		Boot: bootID(), Began: time.Now(),
 	}}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -53,5 +55,48 @@ func TestAttemptsFollowTheEndOfTheJob(t *testing.T) {
 				t.Errorf("it looked %d times: %v", looks, err)
 			}
 		})
+	}
+}
+
+// Where secrets are hidden jobs are called as the playbook has it, on this host and on another one: no agent knows what
+// vaults hold.
+func TestJobsHaveNoSecretsInTheirNames(t *testing.T) {
+	for level, want := range map[plan.Level][]string{
+		dialect.SecretsRedacted.Level(): {"run {{ pw }}", "probe"}, plan.Level219: {"run S3CRET", "S3CRET"},
+	} {
+		for where, host := range map[string]string{"here": "", "elsewhere": "h2"} {
+			t.Run(string(level)+" "+where, func(t *testing.T) {
+				var got []string
+				cfg := Config{Own: true,
+					Modules: testModules(), Emit: func(wire.Event) {},
+					Jobs: Jobs{Start: func(_ context.Context, inv Invocation) (*value.Dict, error) {
+						got = append(got, inv.Call.Task)
+						return value.DictOf("started", 1, "finished", 0, "ansible_job_id", "j7"), nil
+					}},
+					Ask: func(_ context.Context, a wire.Ask) (wire.Answer, error) {
+						if a.Call == nil {
+							return wire.Answer{Vars: map[string]plan.Dict{}}, nil
+						}
+						got = append(got, a.Call.Task)
+						return wire.Answer{Result: []byte(`{"started": 1, "finished": 0, "ansible_job_id": "j7"}`)}, nil
+					},
+				}
+				p := planOf(t, "tasks:\n  - {name: 'run {{ pw }}', probe: {}, async: 9, poll: 0}\n"+
+					"  - {name: S3CRET, probe: {}, async: 9, poll: 0}\n")
+				p.Version, p.Play.Level = plan.VersionOf(level), level
+				p.Play.Vars = plan.Dict{Dict: value.DictOf("pw", value.OpenedVault("cipher", "S3CRET", nil))}
+				for _, n := range p.Blocks[0].Body {
+					n.Step.Sealed = n.Step.Name == "S3CRET"
+					if host != "" {
+						n.Step.DelegateTo = plan.Expr{V: value.Str(host)}
+					}
+				}
+				vars := wire.HostVars{Inventory: argsOf("inventory_hostname", "h1")}
+				err := New(cfg).Run(t.Context(), p, wire.Start{Run: "r", Host: "h1", Vars: vars})
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("the jobs are called %q, want %q (%v)", got, want, err)
+				}
+			})
+		}
 	}
 }

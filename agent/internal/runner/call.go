@@ -20,8 +20,8 @@ import (
 type caller struct {
 	way
 	mod *modules.Module // nil if there is none of the name
-	// name is the task's, rendered; title is how Ansible shows it.
-	name, title string
+	// name is the task's, rendered; title is how Ansible shows it, kept how a list of jobs does.
+	name, title, kept string
 	// invocation: the arguments are wanted in the result.
 	invocation bool
 	sight      *sight
@@ -297,7 +297,7 @@ func (c *caller) wireCall(ctx context.Context, mod *modules.Module) (wire.Call, 
 	}
 	if c.background() {
 		out.Async, out.Poll = time.Duration(c.f.async)*time.Second, time.Duration(max(0, c.f.poll))*time.Second
-		out.Task = c.title
+		out.Task = c.kept
 		v, err := c.option(ctx, "ansible_async_dir")
 		if err != nil {
 			return wire.Call{}, err

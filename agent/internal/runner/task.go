@@ -135,7 +135,7 @@ func (t *task) whole() *execution { return &execution{t: t, e: t.base, f: t.f, s
 func (t *task) begin() {
 	if !t.started {
 		t.started = true
-		t.g.line.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name})
+		t.g.line.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name, Kept: t.keptName()})
 	}
 }
 
@@ -158,8 +158,12 @@ func (t *task) traits() modules.Trait {
 }
 
 // title is the task's name as Ansible shows it.
-func (t *task) title() string {
-	name := t.name
+func (t *task) title() string { return t.titled(t.name) }
+
+// keptTitle is title for what stays on the host.
+func (t *task) keptTitle() string { return t.titled(t.keptName()) }
+
+func (t *task) titled(name string) string {
 	if name == "" {
 		name = t.s.Written
 	}
@@ -167,6 +171,18 @@ func (t *task) title() string {
 		return role.Name + " : " + name
 	}
 	return name
+}
+
+// keptName is the task's name for what stays on the host: its log and its list of jobs. Where secrets are hidden it is
+// the one that the playbook has, with its templates: the session does not know what vaults hold.
+func (t *task) keptName() string {
+	switch {
+	case !t.base.has(dialect.SecretsRedacted):
+		return t.name
+	case t.s.Sealed:
+		return ""
+	}
+	return t.s.Name
 }
 
 // shownName is how Ansible's messages name the task.

@@ -101,7 +101,7 @@ func (p *acting) about(ctx context.Context) (*value.Dict, error) {
 	d := value.NewDict()
 	for name, text := range map[string]string{
 		"plugin": p.plugin.Name, "name": s.Action, "path": p.plugin.Path, "place": s.Place, "host": p.ask.Name,
-		"play": p.b.Plan.Play.Name, "basedir": string(p.b.Dir),
+		"play": p.b.shared.Magic.Text("ansible_play_name"), "basedir": string(p.b.Dir),
 	} {
 		d.Set(name, value.Str(text))
 	}

@@ -59,7 +59,10 @@ func stageFor(t *testing.T, run func(plugins.Action) (plugins.Acted, error)) (a 
 	step.Environment = []plan.Expr{plan.Lit(dict("A", "1"))}
 	step.Plugin = &plan.ActionPlugin{Name: "acme.tools.bend", Path: "/bend.py"}
 	step.DelegateTo = plan.Lit(value.SourceText("b"))
-	a, _ = begun(t, cfg, nil, step, task("2", "debug", dict()))
+	named := func(b *Batch) {
+		b.Plan.Play.Name, b.Plan.Play.Magic = "play {{ pw }}", plan.Dict{Dict: dict("ansible_play_name", "play one")}
+	}
+	a, _ = begun(t, cfg, named, step, task("2", "debug", dict()))
 	return a, calls
 }
 
@@ -92,6 +95,19 @@ func TestAnActionPluginRunsForItsStepAlone(t *testing.T) {
 	}
 	if ran != 2 {
 		t.Errorf("it ran %d times", ran)
+	}
+}
+
+// The name of the play in the plan is for logs of hosts, see plan.Play.
+func TestActionPluginsSeeTheNameOfThePlayAsItIsRendered(t *testing.T) {
+	seen := ""
+	a, _ := stageFor(t, func(p plugins.Action) (plugins.Acted, error) {
+		seen = p.About.Text("play")
+		return plugins.Acted{Result: []byte(`{}`)}, nil
+	})
+	a.Answer(t.Context(), actionAsk("1", "a", dict("task", map[string]any{"args": dict("x", "any", "z", "here")})))
+	if seen != "play one" {
+		t.Errorf("it sees %q", seen)
 	}
 }
 
