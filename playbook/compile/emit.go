@@ -91,7 +91,7 @@ func (p *Play) planPlay() plan.Play {
 	s, cfg := p.hosts.Settings, &p.project.cfg
 	sh := p.shared()
 	pp := plan.Play{
-		Name: p.keptName(), ID: p.hosts.ID, Strategy: s.Strategy, ForceHandlers: s.ForceHandlers,
+		Name: keptName(p), ID: p.hosts.ID, Strategy: s.Strategy, ForceHandlers: s.ForceHandlers,
 		Check: cfg.Options.Check, Diff: cfg.Options.Diff, Verbosity: cfg.Options.Verbosity,
 		Invocation: cfg.Invocation, Brief: cfg.Brief, Interpreter: cfg.Interpreter, ForModules: plan.Dict{Dict: cfg.ForModules},
 		RoleDefaults: plan.Dict{Dict: sh.RoleDefaults}, Vars: plan.Dict{Dict: sh.Vars}, VarsFiles: sh.VarsFiles,
@@ -111,7 +111,7 @@ func (p *Play) planPlay() plan.Play {
 
 // keptName is the play's name as logs of hosts have it. Where secrets are hidden it is the one that the playbook has,
 // with its templates.
-func (p *Play) keptName() string {
+func keptName(p *Play) string {
 	s, written := p.hosts.Settings, value.OrNone(p.own("name"))
 	name, isText := value.Text(written)
 	switch {

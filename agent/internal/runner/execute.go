@@ -111,7 +111,7 @@ func (x *execution) judge() judge { return judge{x.e, x.sight} }
 func (x *execution) caller() *caller {
 	t := x.t
 	return &caller{
-		way: way{x.e, x.f}, mod: t.mod, name: t.name, title: t.title(), kept: t.keptTitle(),
+		way: way{x.e, x.f}, mod: t.mod, name: t.name, title: t.title(), kept: titleOf(t, keptName(t)),
 		sight: x.sight, baton: x.baton, blame: &blame{e: x.e}, tell: x.progress,
 		// Before ansible-core 2.21 the items of a registered loop keep their invocation, and so does ansible_failed_result.
 		invocation: t.loop && len(x.e.s.Registers()) > 0 && !x.e.has(dialect.SkippedResults) || t.rescued && !x.e.has(dialect.FailedResult) || x.e.g.play.Invocation,

@@ -135,7 +135,7 @@ func (t *task) whole() *execution { return &execution{t: t, e: t.base, f: t.f, s
 func (t *task) begin() {
 	if !t.started {
 		t.started = true
-		t.g.line.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name, Kept: t.keptName()})
+		t.g.line.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name, Kept: keptName(t)})
 	}
 }
 
@@ -158,12 +158,10 @@ func (t *task) traits() modules.Trait {
 }
 
 // title is the task's name as Ansible shows it.
-func (t *task) title() string { return t.titled(t.name) }
+func (t *task) title() string { return titleOf(t, t.name) }
 
-// keptTitle is title for what stays on the host.
-func (t *task) keptTitle() string { return t.titled(t.keptName()) }
-
-func (t *task) titled(name string) string {
+// titleOf is title for a task that is called so.
+func titleOf(t *task, name string) string {
 	if name == "" {
 		name = t.s.Written
 	}
@@ -175,7 +173,7 @@ func (t *task) titled(name string) string {
 
 // keptName is the task's name for what stays on the host: its log and its list of jobs. Where secrets are hidden it is
 // the one that the playbook has, with its templates: the session does not know what vaults hold.
-func (t *task) keptName() string {
+func keptName(t *task) string {
 	switch {
 	case !t.base.has(dialect.SecretsRedacted):
 		return t.name
