@@ -39,7 +39,7 @@ type Config struct {
 	// Name is the inventory name that this host was given. Fleet, if set, must be that of every message.
 	Name, Fleet string
 	Version     string
-	// Trusted tells whether the owner of a public key may command this agent.
+	// Trusted reports whether the owner of a public key may command this agent.
 	Trusted func(key string) bool
 	// Policy limits what they may do; nil is everything.
 	Policy *Policy
@@ -71,8 +71,8 @@ type Config struct {
 	Greeted func()
 	// Crowd, if set, is told how many agents the fleet has.
 	Crowd func(agents int)
-	// Controller says that the agent is a part of the controller: its sessions evaluate every step and ask for what they need, and
-	// templates look at its files.
+	// Controller says that the agent is a part of the controller: its sessions evaluate every step and ask for what
+	// they need, and templates look at its files.
 	Controller bool
 	// Hidden has the secrets of the run whose controller that is; nil: each session knows its own.
 	Hidden *mask.Masker
@@ -267,22 +267,22 @@ func (a *Agent) leave() {
 // Alive returns when the agent can do something: at once, unless it hangs.
 func (a *Agent) Alive() { a.sessions() }
 
-// Busy tells whether the agent has a session or a call in hand.
+// Busy reports whether the agent has a session or a call in hand.
 func (a *Agent) Busy() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.orders) > 0 || a.playing()
 }
 
-// Playing tells whether the agent has a session in hand.
+// Playing reports whether the agent has a session in hand.
 func (a *Agent) Playing() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.playing()
 }
 
-// playing assumes mu held. Sessions whose controller is gone, and which only wait to tell what came of them, are not work: their logs
-// are on the disk, and the next process of this agent takes them up.
+// playing assumes mu held. Sessions whose controller is gone, and which only wait to tell what came of them, are not
+// work: their logs are on the disk, and the next process of this agent takes them up.
 func (a *Agent) playing() bool {
 	for _, r := range a.runs {
 		if r.holds > len(r.sessions) { // an opening

@@ -33,7 +33,8 @@ type target struct {
 	keys []wire.Key // of sessions; guarded by mu
 }
 
-// answers makes the operator one who wants what he has begun: questions and batches of sessions that the test has opened are answered.
+// answers makes the operator one who wants what he has begun: questions and batches of sessions that the test has
+// opened are answered.
 func (g *target) answers() {
 	g.t.Helper()
 	for _, subject := range []string{wire.QuestionsOfRun("*"), wire.ResultsOfRun("*")} {
@@ -147,8 +148,8 @@ func (g *target) opening(run string) wire.Opening {
 		HostKey: g.key(), RunKey: wire.NewKey(), Turn: 1}
 }
 
-// send publishes a frame and waits until the target has taken it: messages of one subject come in order, and the second,
-// meant for another fleet, is answered with a refusal.
+// send publishes a frame and waits until the target has taken it: messages of one subject come in order, and the
+// second, meant for another fleet, is answered with a refusal.
 func (g *target) send(k wire.Kind, frame []byte) {
 	g.t.Helper()
 	if err := g.attacker.Publish(wire.ToHost(g.identity.ID(), k), frame); err != nil {

@@ -27,7 +27,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// benched is a host with hark's own modules and a disk, and a controller that takes what it tells and does nothing else.
+// benched is a host with hark's own modules and a disk, and a controller that takes what it tells and does nothing
+// else.
 type benched struct {
 	b        *testing.B
 	agent    *wire.Identity
@@ -185,7 +186,8 @@ func argsOf(pairs ...string) plan.Dict {
 	return plan.Dict{Dict: d}
 }
 
-// spent is the processor time of this process so far, without that of its children. It says more than the time by the clock where others work beside.
+// spent is the processor time of this process so far, without that of its children. It says more than the time by the
+// clock where others work beside.
 func spent(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -194,8 +196,8 @@ func spent(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkTask is what a task costs on its host: evaluation, the module, the log of the session, and telling of it. With it is what it costs the other
-// side of the test to read that. module-µs is what of it the module itself takes.
+// BenchmarkTask is what a task costs on its host: evaluation, the module, the log of the session, and telling of it.
+// With it is what it costs the other side of the test to read that. module-µs is what of it the module itself takes.
 func BenchmarkTask(b *testing.B) {
 	const steps = 500
 	dir := b.TempDir()

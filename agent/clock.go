@@ -8,12 +8,12 @@ import (
 	"hark/agent/wire"
 )
 
-// challengeLife is for how long an operator's answer to a question for the time is good. A message that was held up on its way shifts
-// the time by as much.
+// challengeLife is for how long an operator's answer to a question for the time is good. A message that was held up
+// on its way shifts the time by as much.
 const challengeLife = 30 * time.Second
 
-// clocks are the operators' clocks as this host's would show them. A host whose own clock is wrong obeys all the same: it asks the
-// operator for the time, with a challenge that only he can answer and only now.
+// clocks are the operators' clocks as this host's would show them. A host whose own clock is wrong obeys all the
+// same: it asks the operator for the time, with a challenge that only he can answer and only now.
 type clocks struct {
 	mu         sync.Mutex
 	ahead      map[string]time.Duration // by which an operator's clock is ahead of this host's, by his key; guarded by mu
@@ -67,7 +67,8 @@ func (c *clocks) set(issuer, nonce string, his, local time.Time) (time.Duration,
 	return c.ahead[issuer], nil
 }
 
-// until is when an operator's message may be forgotten, in milliseconds by this host's clock, whether that is put right meanwhile or not.
+// until is when an operator's message may be forgotten, in milliseconds by this host's clock, whether that is put
+// right meanwhile or not.
 func (a *Agent) until(h wire.Header) int64 {
 	expires := time.UnixMilli(h.Expires).Add(wire.Skew)
 	local := a.cfg.Now()

@@ -11,8 +11,8 @@ import (
 	"hark/agent/wire"
 )
 
-// Credentials are what lets an agent connect to the broker. They expire, and the agent renews them over the connection that they are
-// good for:
+// Credentials are what lets an agent connect to the broker. They expire, and the agent renews them over the
+// connection that they are good for:
 //
 //	kept --a third of their life is over--> asked for --> newer ones kept --agent idle--> connected with them
 //
@@ -75,8 +75,8 @@ func lookAgain(life time.Duration) time.Duration {
 	return pause/2 + rand.N(pause/2+1)
 }
 
-// due tells whether it is time for newer credentials. This host's clock may be wrong, in which case renewed, the time at which this process
-// last had new ones, is what counts.
+// due reports whether it is time for newer credentials. This host's clock may be wrong, in which case renewed, the
+// time at which this process last had new ones, is what counts.
 func due(had wire.Token, now, renewed time.Time) bool {
 	third := had.Life() / 3
 	if !renewed.IsZero() && had.Life() > 0 && now.Sub(renewed).Abs() < third {
@@ -86,8 +86,8 @@ func due(had wire.Token, now, renewed time.Time) bool {
 	return had.Life() == 0 || age > third || age < -wire.Skew
 }
 
-// renewCredentials asks the registrar for newer credentials and keeps them. An answer that is not from the authority that made those at
-// hand is not believed: the broker could lock this agent out with it.
+// renewCredentials asks the registrar for newer credentials and keeps them. An answer that is not from the authority
+// that made those at hand is not believed: the broker could lock this agent out with it.
 func (a *Agent) renewCredentials(ctx context.Context, had wire.Token) error {
 	frame, err := a.codec.Pack(wire.Header{Kind: wire.KindRights, Fleet: a.cfg.Fleet}, wire.Rights{JWT: a.cfg.Credentials.Token()},
 		wire.Packing{Sign: a.cfg.Identity, Now: a.cfg.Now})

@@ -17,7 +17,8 @@ import (
 	"hark/agent/wire"
 )
 
-// enrolmentFile, in the state directory, is what the agent was told when it was enrolled; enrolmentVersion is the version of its form.
+// enrolmentFile, in the state directory, is what the agent was told when it was enrolled; enrolmentVersion is the
+// version of its form.
 const (
 	enrolmentFile    = "enrolment.json"
 	enrolmentVersion = 1
@@ -79,7 +80,7 @@ func ReadIdentity(dir string) (*wire.Identity, error) {
 	return store.Identity(dir)
 }
 
-// CheckState tells whether this program can use a state directory. Another agent may be using it.
+// CheckState reports whether this program can use a state directory. Another agent may be using it.
 func CheckState(dir string) error { return store.CheckVersion(dir) }
 
 // Write keeps the enrolment in a state directory, for its owner alone.
@@ -95,8 +96,9 @@ func (e *Enrolment) Write(dir string) error {
 	return nil
 }
 
-// Operators are the public keys whose owners an agent obeys: those of its configuration, which only an administrator of the host
-// changes, and those of its enrolment, which operators change. They keep that enrolment, with its credentials.
+// Operators are the public keys whose owners an agent obeys: those of its configuration, which only an administrator
+// of the host changes, and those of its enrolment, which operators change. They keep that enrolment, with its
+// credentials.
 type Operators struct {
 	configured []string
 	dir        string
@@ -111,7 +113,7 @@ func NewOperators(configured []string, e *Enrolment, dir string) *Operators {
 	return &Operators{configured: configured, enrolled: e, dir: dir, now: time.Now}
 }
 
-// Obeys tells whether the owner of a key is obeyed.
+// Obeys reports whether the owner of a key is obeyed.
 func (o *Operators) Obeys(key string) bool { return slices.Contains(o.List(), key) }
 
 // List gives the keys.
@@ -132,7 +134,8 @@ func (o *Operators) List() []string {
 	return slices.Compact(all)
 }
 
-// Change adds and removes keys, and keeps them. It refuses to leave none, and to remove what only an administrator of the host may.
+// Change adds and removes keys, and keeps them. It refuses to leave none, and to remove what only an administrator of
+// the host may.
 func (o *Operators) Change(c wire.Trust) error {
 	for _, key := range c.Add {
 		if !wire.ValidKey(key) {
@@ -182,7 +185,8 @@ func (o *Operators) limits(all []wire.Limited) error {
 	return nil
 }
 
-// limit takes what a change says of limits: who is limited anew has no other right, and who is added is limited no more.
+// limit takes what a change says of limits: who is limited anew has no other right, and who is added is limited no
+// more.
 func (e *Enrolment) limit(c wire.Trust) {
 	named := func(key string) bool {
 		return slices.Contains(c.Add, key) || slices.Contains(c.Remove, key) || slices.ContainsFunc(c.Limited, func(l wire.Limited) bool { return l.Key == key })
@@ -193,7 +197,7 @@ func (e *Enrolment) limit(c wire.Trust) {
 	})
 }
 
-// Looks tells whether the owner of a key may look and not change.
+// Looks reports whether the owner of a key may look and not change.
 func (o *Operators) Looks(key string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

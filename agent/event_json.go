@@ -11,8 +11,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// eventJSON is an event as encoding/json has it, on one line. There are two of each task, so it is written by hand as far as every event goes, and the result and the variables, which may
-// be large, once, into a buffer that has room for them: encoding/json copies what encodes itself, several times as its buffer grows.
+// eventJSON is an event as encoding/json has it, on one line. There are two of each task, so it is written by hand as
+// far as every event goes, and the result and the variables, which may be large, once, into a buffer that has room
+// for them: encoding/json copies what encodes itself, several times as its buffer grows.
 func eventJSON(e *wire.Event) ([]byte, error) {
 	o := e.Outcome
 	size := 256 + len(e.Name) + len(e.Text)

@@ -49,7 +49,7 @@ func TestNoFieldOfAnEventIsForgotten(t *testing.T) {
 	}
 }
 
-// sameJSON tells whether two texts say the same.
+// sameJSON reports whether two texts say the same.
 func sameJSON(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	var x, y any

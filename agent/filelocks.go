@@ -9,8 +9,9 @@ import (
 	"hark/modules"
 )
 
-// edits lets calls that edit one file take turns, whatever run they are of: each reads the file and writes it anew, and would lose what
-// another one wrote in between. A turn lasts for the module's own work, and nobody who has one waits for another. The zero value is ready.
+// edits lets calls that edit one file take turns, whatever run they are of: each reads the file and writes it anew,
+// and would lose what another one wrote in between. A turn lasts for the module's own work, and nobody who has one
+// waits for another. The zero value is ready.
 type edits struct {
 	mu    sync.Mutex
 	turns map[string]*turn // by file; guarded by mu

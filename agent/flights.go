@@ -23,14 +23,17 @@ type flight struct {
 
 	ctx  context.Context
 	land context.CancelFunc
-	// before is the flight before it that is on its way too, nil for none; done is closed when it has landed, arrived tells whether the controller has it then.
+	// before is the flight before it that is on its way too, nil for none; done is closed when it has landed, arrived
+	// reports whether the controller has it then.
 	before  *flight
 	done    chan struct{}
 	arrived bool
 }
 
-// mostFlights is how many batches may be on their way. Another one takes off while one is only if that takes long: after half of what the last answer took, and no sooner than
-// leastGap, so that on a near way, and to a controller that is behind, what comes meanwhile is one batch. The end of a play does not wait for so long: nothing comes after it.
+// mostFlights is how many batches may be on their way. Another one takes off while one is only if that takes long:
+// after half of what the last answer took, and no sooner than leastGap, so that on a near way, and to a controller
+// that is behind, what comes meanwhile is one batch. The end of a play does not wait for so long: nothing comes after
+// it.
 const (
 	mostFlights = 4
 	leastGap    = 5 * time.Millisecond
@@ -85,8 +88,9 @@ func (o *outbox) run(ctx context.Context) {
 	}
 }
 
-// takeOff makes a batch of what is due and is not on its way: as many events as the window holds beside those that are, at least one. Without one it tells after what time there
-// may be one, 0 for when something comes. since is how long ago the last one took off.
+// takeOff makes a batch of what is due and is not on its way: as many events as the window holds beside those that
+// are, at least one. Without one it tells after what time there may be one, 0 for when something comes. since is how
+// long ago the last one took off.
 func (o *outbox) takeOff(ctx context.Context, since time.Duration) (f *flight, wait time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -151,8 +155,8 @@ func (l *line) lateness() time.Duration {
 	return l.late
 }
 
-// deliver sends a batch once, and tells whether it is known that the controller has it. That counts only when it has those before it: whoever takes the place of a controller that
-// has died (link.Collector) knows nothing of them.
+// deliver sends a batch once, and reports whether it is known that the controller has it. That counts only when it
+// has those before it: whoever takes the place of a controller that has died (link.Collector) knows nothing of them.
 func (o *outbox) deliver(f *flight) bool {
 	seq, ok := o.send(f)
 	if f.before != nil {
@@ -197,7 +201,8 @@ func (o *outbox) send(f *flight) (seq uint64, ok bool) {
 	return ack.Seq, err == nil
 }
 
-// recall ends the waiting for the answers to batches up to an event: they have come another way, or will not come any more. It assumes mu held.
+// recall ends the waiting for the answers to batches up to an event: they have come another way, or will not come any
+// more. It assumes mu held.
 func (o *outbox) recall(last uint64) {
 	for _, f := range o.air {
 		if f.last <= last {

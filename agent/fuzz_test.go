@@ -12,7 +12,8 @@ import (
 	"hark/modules"
 )
 
-// FuzzMessages gives an agent whatever bytes there are, on every subject: it refuses and counts them, answers nobody, and goes on.
+// FuzzMessages gives an agent whatever bytes there are, on every subject: it refuses and counts them, answers nobody,
+// and goes on.
 func FuzzMessages(f *testing.F) {
 	operator, err := wire.NewIdentity()
 	if err != nil {

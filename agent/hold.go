@@ -14,7 +14,8 @@ import (
 	"hark/agent/wire"
 )
 
-// holdFile has the hold of a host, in the state directory. A command on the host writes it too, so it is read each time that it is told.
+// holdFile has the hold of a host, in the state directory. A command on the host writes it too, so it is read each
+// time that it is told.
 const holdFile = "hold.json"
 
 // ReadHold is the hold that a state directory has, nil if there is none or it has ended.

@@ -48,12 +48,14 @@ func JobMain(dir string, m *modules.Registry, c Commands) error {
 	return jobs.Main(dir, m, pool.Call)
 }
 
-// WorkerMain is what a worker's process does: it runs modules as the user that it was started as, until in ends. words are those after its name.
+// WorkerMain is what a worker's process does: it runs modules as the user that it was started as, until in ends.
+// words are those after its name.
 func WorkerMain(m *modules.Registry, words []string, in io.Reader, out io.Writer) error {
 	if err := worker.Settle(words); err != nil {
 		return fmt.Errorf("cannot remove what this program was copied to: %w", err)
 	}
-	// Other processes of the user shall not look into it, nor speak in its place: it holds what the tasks of several plays bring.
+	// Other processes of the user shall not look into it, nor speak in its place: it holds what the tasks of several
+	// plays bring.
 	if err := keepOthersOut(); err != nil {
 		return fmt.Errorf("cannot keep others out of this process: %w", err)
 	}

@@ -13,8 +13,8 @@ import (
 	"hark/modules/modtest"
 )
 
-// Every module is tried, so that one that comes later is too: nothing passes that is not in check mode but what gathers facts, and nothing
-// at all whose code comes with the call or that has no check mode.
+// Every module is tried, so that one that comes later is too: nothing passes that is not in check mode but what
+// gathers facts, and nothing at all whose code comes with the call or that has no check mode.
 func TestAKeyThatMayLookChangesNothingByAnyModule(t *testing.T) {
 	o := NewOperators(nil, &Enrolment{Operators: []string{newIdentity(t).Key}}, t.TempDir())
 	thief := newIdentity(t).Key

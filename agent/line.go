@@ -29,8 +29,8 @@ func refusal(format string, a ...any) error {
 // however often it comes.
 const askAgain = 10 * time.Second
 
-// line is the connection of a session or an order with its controller: requests, the lease that says whether the controller is still
-// there, and how long ago it was known to want the session to go on.
+// line is the connection of a session or an order with its controller: requests, the lease that says whether the
+// controller is still there, and how long ago it was known to want the session to go on.
 type line struct {
 	agent  *Agent
 	issuer string // the operator whose run it is
@@ -41,7 +41,8 @@ type line struct {
 	unsigned bool
 	// sealed: the controller hears of the run's end by the key of the session, see wire.Opening.
 	sealed bool
-	// over, if set, is called when the controller says that the run goes on without this session or order. It does not wait.
+	// over, if set, is called when the controller says that the run goes on without this session or order. It does
+	// not wait.
 	over func()
 
 	mu      sync.Mutex
@@ -76,8 +77,8 @@ func newLine(a *Agent, issuer, run, host string, key wire.Key, t terms) *line {
 	return l
 }
 
-// begin starts the lease anew: the controller has just spoken. What it has sent may have been on its way for long, so whether it
-// still wants the session is not known until it answers.
+// begin starts the lease anew: the controller has just spoken. What it has sent may have been on its way for long, so
+// whether it still wants the session is not known until it answers.
 func (l *line) begin(s wire.Session, t terms) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,8 +122,8 @@ func (l *line) hear() {
 	l.heard = l.agent.cfg.Now()
 }
 
-// answered notes that a question which the session put then, as what it was then, was answered with what lasts so long; 0 is as long as the
-// session was told first.
+// answered notes that a question which the session put then, as what it was then, was answered with what lasts so
+// long; 0 is as long as the session was told first.
 func (l *line) answered(put time.Time, as wire.Session, lasts time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +138,7 @@ func (l *line) answered(put time.Time, as wire.Session, lasts time.Duration) {
 // askSoon is how long a session waits for the answer to what is on its way before it asks for one.
 const askSoon = time.Second
 
-// isWanted tells whether the controller is known to want what now begins, see awaitWanted.
+// isWanted reports whether the controller is known to want what now begins, see awaitWanted.
 func (l *line) isWanted() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,8 +150,9 @@ func (l *line) wantedNow() bool {
 	return !l.wanted.IsZero() && l.agent.cfg.Now().Sub(l.wanted) <= l.granted
 }
 
-// awaitWanted waits until the controller is known to want what now begins: it has answered what was asked no longer than fresh ago.
-// The answer may be to anything; ask is called if none comes. A way on which every answer takes longer is given up after two leases.
+// awaitWanted waits until the controller is known to want what now begins: it has answered what was asked no longer
+// than fresh ago. The answer may be to anything; ask is called if none comes. A way on which every answer takes
+// longer is given up after two leases.
 func (l *line) awaitWanted(ctx context.Context, ask func()) error {
 	began := l.agent.cfg.Now()
 	for {
@@ -208,8 +210,9 @@ func (l *line) packResult(k wire.Kind, body any) (question, error) {
 	return l.pack(wire.Results(l.run, l.agent.id, k), k, body, p)
 }
 
-// patience is how long an answer is waited for: as long as is usual, and up to half a lease where the last one took long. A question that is put again before its
-// answer could be there only makes a controller that is late still later.
+// patience is how long an answer is waited for: as long as is usual, and up to half a lease where the last one took
+// long. A question that is put again before its answer could be there only makes a controller that is late still
+// later.
 func (l *line) patience(q question, usual time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -219,7 +222,8 @@ func (l *line) patience(q question, usual time.Duration) time.Duration {
 	return max(usual, min(2*l.late, l.terms.lease/2))
 }
 
-// resend is how long the answer to a batch may take before it is sent again: where answers count for longer than is usual, the controller owes them for longer.
+// resend is how long the answer to a batch may take before it is sent again: where answers count for longer than is
+// usual, the controller owes them for longer.
 func (l *line) resend() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,7 +242,8 @@ func (l *line) took(q question, d time.Duration) {
 // inVain is how many times as long as it was waited for an answer is taken to need that did not come.
 const inVain = 3
 
-// send puts a question once and decodes the answer. It waits for as long as is usual, or for longer if answers are late.
+// send puts a question once and decodes the answer. It waits for as long as is usual, or for longer if answers are
+// late.
 func (l *line) send(ctx context.Context, q question, into any, usual time.Duration) error {
 	wait := l.patience(q, usual)
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -343,11 +348,12 @@ func (l *line) close() {
 	}
 }
 
-// standStill is for how many leases the clock of a lease may stand since the broker is away: the controller waits for it for five minutes.
+// standStill is for how many leases the clock of a lease may stand since the broker is away: the controller waits for
+// it for five minutes.
 const standStill = 10
 
-// expire closes gone if the lease has run out. While the broker does not answer this agent nothing is known of the controller: the lease
-// begins anew when it does.
+// expire closes gone if the lease has run out. While the broker does not answer this agent nothing is known of the
+// controller: the lease begins anew when it does.
 func (l *line) expire(reachable bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -95,7 +95,8 @@ func (c *late) Request(ctx context.Context, _ string, data []byte) ([]byte, erro
 	return l.agent.codec.Pack(wire.Header{Kind: wire.KindAnswer, To: f.Header.Nonce}, answer, wire.Packing{Key: &l.key, Seal: wire.SealHost})
 }
 
-// A controller that is late by many seconds is waited for, is not asked again and again meanwhile, and things begin on its answers.
+// A controller that is late by many seconds is waited for, is not asked again and again meanwhile, and things begin
+// on its answers.
 func TestLateControllerKeepsItsHosts(t *testing.T) {
 	for _, after := range []time.Duration{time.Second, 4 * time.Second, 7 * time.Second, 12 * time.Second, 25 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {

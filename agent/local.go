@@ -13,7 +13,8 @@ import (
 // Local is the agent within a controller's process: the code of hark-agent for the host on which the controller runs.
 type Local struct {
 	Modules *modules.Registry
-	// StateDir is where it keeps its jobs and its cache of files, "" for none; Commands are how it starts its workers and jobs.
+	// StateDir is where it keeps its jobs and its cache of files, "" for none; Commands are how it starts its workers
+	// and jobs.
 	StateDir string
 	Commands Commands
 	Logger   zerolog.Logger
@@ -21,8 +22,8 @@ type Local struct {
 	Hidden *mask.Masker
 }
 
-// Run serves one operator, by its key, over the transport until ctx is over. listens is called once, when the agent can be spoken to. The error is why
-// there is no agent.
+// Run serves one operator, by its key, over the transport until ctx is over. listens is called once, when the agent
+// can be spoken to. The error is why there is no agent.
 func (l Local) Run(ctx context.Context, over wire.Transport, self *wire.Identity, operator string, listens func()) error {
 	var here Host
 	if l.StateDir != "" {

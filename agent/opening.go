@@ -21,7 +21,7 @@ type opening struct {
 	within bool
 }
 
-// answered tells whether the acknowledgement is known.
+// answered reports whether the acknowledgement is known.
 func (o *opening) answered() bool {
 	select {
 	case <-o.done:

@@ -16,11 +16,13 @@ import (
 // outboxCap is how many bytes of events may wait for the controller; beyond it no new module is started.
 const outboxCap = 64 << 20
 
-// linger is how long the beginning of a step waits for what comes after it: most steps are done sooner, and then both are one message.
+// linger is how long the beginning of a step waits for what comes after it: most steps are done sooner, and then both
+// are one message.
 const linger = 50 * time.Millisecond
 
-// outbox sends the events of a session: in batches, again and again until acknowledged; mostly one is on its way at a time (see flights.go).
-// Nothing is ever dropped from it. That a step begins is told with what comes next, when somebody waits for it, or after a moment.
+// outbox sends the events of a session: in batches, again and again until acknowledged; mostly one is on its way at a
+// time (see flights.go). Nothing is ever dropped from it. That a step begins is told with what comes next, when
+// somebody waits for it, or after a moment.
 type outbox struct {
 	line *line
 
@@ -98,8 +100,8 @@ func (b *batch) json() (json.RawMessage, error) {
 	return append(out, tail...), nil
 }
 
-// begin notes that the session was handed a plan. Its events are numbered on from the one that the controller had last. What waits
-// of an earlier plan it does not want: it would have had all of that, or has given that turn up.
+// begin notes that the session was handed a plan. Its events are numbered on from the one that the controller had
+// last. What waits of an earlier plan it does not want: it would have had all of that, or has given that turn up.
 func (o *outbox) begin(in *wire.Opening, first *receipt) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -226,7 +228,7 @@ func (o *outbox) kick() {
 	}
 }
 
-// where tells where the session stands.
+// where returns where the session stands.
 func (o *outbox) where() store.Place {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -239,7 +241,8 @@ type stateError struct{ err error }
 func (e *stateError) Error() string { return "the agent cannot keep its state: " + e.err.Error() }
 func (e *stateError) Unwrap() error { return e.err }
 
-// durable makes sure that the beginning of a step is on disk, and that there is room for what comes of it. It waits for room.
+// durable makes sure that the beginning of a step is on disk, and that there is room for what comes of it. It waits
+// for room.
 func (o *outbox) durable(ctx context.Context) error {
 	for {
 		o.mu.Lock()
@@ -291,8 +294,9 @@ func (o *outbox) flushed(ctx context.Context) error {
 	}
 }
 
-// heard notes that the controller has all events up to the one of the gate, as an Advance says. It counts as the answer to the batch that brought that event
-// first: the broker may hold an Advance back while the session sends that event again and again.
+// heard notes that the controller has all events up to the one of the gate, as an Advance says. It counts as the
+// answer to the batch that brought that event first: the broker may hold an Advance back while the session sends that
+// event again and again.
 func (o *outbox) heard() {
 	o.mu.Lock()
 	g := o.gate
@@ -326,14 +330,14 @@ func (o *outbox) ack(seq uint64) {
 	o.change = make(chan struct{})
 }
 
-// has tells whether the controller has all events up to seq.
+// has reports whether the controller has all events up to seq.
 func (o *outbox) has(seq uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.acked >= seq
 }
 
-// empty tells that nothing waits.
+// empty reports whether nothing waits.
 func (o *outbox) empty() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -63,8 +63,9 @@ func (c *silent) Request(ctx context.Context, _ string, _ []byte) ([]byte, error
 	return nil, ctx.Err()
 }
 
-// An Advance that names the session answers what told of its gate: nothing is sent again then. What begins on it counts from when that was sent first, however often it was
-// sent since, so an Advance that was held back lets nothing begin.
+// An Advance that names the session answers what told of its gate: nothing is sent again then. What begins on it
+// counts from when that was sent first, however often it was sent since, so an Advance that was held back lets
+// nothing begin.
 func TestAdvanceIsAnAnswerToWhatToldOfTheGate(t *testing.T) {
 	for name, tt := range map[string]struct {
 		after  time.Duration
@@ -101,7 +102,8 @@ func TestAdvanceIsAnAnswerToWhatToldOfTheGate(t *testing.T) {
 	}
 }
 
-// owing is a controller that owes the answer to a batch which tells of a gate, as long as none comes after it: it remembers one of each session.
+// owing is a controller that owes the answer to a batch which tells of a gate, as long as none comes after it: it
+// remembers one of each session.
 type owing struct {
 	wire.Transport
 	line *line
@@ -149,8 +151,9 @@ func (c *owing) Request(ctx context.Context, _ string, frame []byte) ([]byte, er
 		wire.Packing{Key: &c.line.key, Seal: wire.SealHost})
 }
 
-// A session that was let go by an Advance which does not name it goes on while it is owed an answer. What it tells then waits for that answer: sent beside it, it would make the
-// controller forget what it owes, and everything would be sent again, later than it would have been answered.
+// A session that was let go by an Advance which does not name it goes on while it is owed an answer. What it tells
+// then waits for that answer: sent beside it, it would make the controller forget what it owes, and everything would
+// be sent again, later than it would have been answered.
 func TestWhatIsOwedIsNotForgotten(t *testing.T) {
 	for _, pause := range []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second, 2 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -186,7 +189,8 @@ func TestWhatIsOwedIsNotForgotten(t *testing.T) {
 	}
 }
 
-// What changes things is in the log when it begins, and what came of it when it is told; a batch that leaves is in it too. What only passes waits.
+// What changes things is in the log when it begins, and what came of it when it is told; a batch that leaves is in it
+// too. What only passes waits.
 func TestTheLogHasWhatOthersKnowAndWhatTheHostHasComeBy(t *testing.T) {
 	done, started := wire.Event{Kind: wire.Done, Step: "1"}, wire.Event{Kind: wire.Started, Step: "1"}
 	for name, tt := range map[string]struct {

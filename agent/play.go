@@ -19,7 +19,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// play runs one plan to its end. Whatever happens, the controller hears of the end. When cancelled is over only always sections still run.
+// play runs one plan to its end. Whatever happens, the controller hears of the end. When cancelled is over only
+// always sections still run.
 func (s *session) play(ctx, cancelled context.Context, start wire.Start) {
 	var ended *wire.Event
 	t := newTrail(s.line, start.Play)
@@ -102,7 +103,8 @@ func (s *session) fetch(ctx context.Context, start wire.Start) (*plan.Plan, erro
 	return &p, nil
 }
 
-// ask implements runner.Config.Ask. What was emitted before it reaches the controller first, so that the answer takes it into account.
+// ask implements runner.Config.Ask. What was emitted before it reaches the controller first, so that the answer takes
+// it into account.
 func (s *session) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 	if err := s.out.flushed(ctx); err != nil {
 		return wire.Answer{}, err
@@ -110,8 +112,8 @@ func (s *session) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 	return s.line.ask(ctx, a)
 }
 
-// guard is the config for which nothing that may change things begins, here or in the background, before its beginning is durable and the controller
-// is known to want it still.
+// guard is the config for which nothing that may change things begins, here or in the background, before its
+// beginning is durable and the controller is known to want it still.
 func (s *session) guard(c runner.Config) runner.Config {
 	call, start := c.Call, c.Jobs.Start
 	c.Call = func(ctx context.Context, inv runner.Invocation) modules.Result {
@@ -131,7 +133,8 @@ func (s *session) guard(c runner.Config) runner.Config {
 	return c
 }
 
-// mayBegin waits until a call may begin: one that only looks as soon as there is room for what it tells. The error says why it may not.
+// mayBegin waits until a call may begin: one that only looks as soon as there is room for what it tells. The error
+// says why it may not.
 func (s *session) mayBegin(ctx context.Context, inv runner.Invocation) error {
 	if !changes(inv) {
 		return nil

@@ -20,11 +20,12 @@ import (
 	"hark/modules/py/value"
 )
 
-// PolicyVersion is that of the policy file's format. It is raised when an agent of before would allow more than a file of now says.
+// PolicyVersion is that of the policy file's format. It is raised when an agent of before would allow more than a
+// file of now says.
 const PolicyVersion = 1
 
-// Policy is what an administrator of the host lets operators do, beyond whom the agent obeys at all. It is a file that no message can
-// change; without one every operator may do everything.
+// Policy is what an administrator of the host lets operators do, beyond whom the agent obeys at all. It is a file
+// that no message can change; without one every operator may do everything.
 type Policy struct {
 	// Version is that of the file's format, PolicyVersion at most; 0 stands for the first.
 	Version int `yaml:"version"`
@@ -38,15 +39,17 @@ type Policy struct {
 
 // Rule is what one operator may do. What is not given is not limited.
 type Rule struct {
-	// Modules are patterns of full names (ansible.builtin.*, and hark.jobs for what `hark jobs` does); one that begins with ! takes
-	// modules away again. Modules by which any program can be run (modules.Module.Runs) are only those that are named without * or ?.
+	// Modules are patterns of full names (ansible.builtin.*, and hark.jobs for what `hark jobs` does); one that
+	// begins with ! takes modules away again. Modules by which any program can be run (modules.Module.Runs) are only
+	// those that are named without * or ?.
 	Modules []string `yaml:"modules"`
-	// Arguments are those that name programs (modules.Module.Programs) and may be given all the same: ansible.builtin.template.validate.
+	// Arguments are those that name programs (modules.Module.Programs) and may be given all the same:
+	// ansible.builtin.template.validate.
 	Arguments []string `yaml:"arguments"`
 	// Users are those as whom modules may run.
 	Users []string `yaml:"users"`
-	// Paths are directories in which the files of the host must lie that a task names. It binds modules that say what they touch, and
-	// not those by which any program can be run.
+	// Paths are directories in which the files of the host must lie that a task names. It binds modules that say what
+	// they touch, and not those by which any program can be run.
 	Paths []string `yaml:"paths"`
 	// Unconfined are modules, by their full names, that Check or Paths cannot bind and that may be called all the same.
 	Unconfined []string `yaml:"unconfined"`
@@ -143,7 +146,7 @@ func (p *Policy) written(operator string) (*Rule, error) {
 	return nil, forbidden("operator %s may do nothing", operator)
 }
 
-// call tells whether an operator may have a module run.
+// call reports whether an operator may have a module run.
 func (p *Policy) call(operator string, inv runner.Invocation) error {
 	r, err := p.rule(operator)
 	if err != nil {
@@ -167,7 +170,8 @@ func (p *Policy) call(operator string, inv runner.Invocation) error {
 	return r.files(inv)
 }
 
-// named tells whether an operator may have something done that is no call of a module, but has a name as if it were one.
+// named reports whether an operator may have something done that is no call of a module, but has a name as if it were
+// one.
 func (p *Policy) named(operator, name string) error {
 	r, err := p.rule(operator)
 	if err == nil && !r.module(name) {
@@ -200,7 +204,7 @@ func userName(name string) string {
 	return fmt.Sprint(os.Geteuid())
 }
 
-// module tells whether the rule allows a module; the last pattern that matches counts.
+// module reports whether the rule allows a module; the last pattern that matches counts.
 func (r *Rule) module(name string) bool {
 	allowed := len(r.Modules) == 0 || strings.HasPrefix(r.Modules[0], "!")
 	for _, pattern := range r.Modules {
@@ -270,7 +274,7 @@ func (a *Agent) refusal(operator, what string, err error) {
 		Msg("refused by policy")
 }
 
-// may tells whether an operator may do something to the agent itself.
+// may reports whether an operator may do something to the agent itself.
 func (p *Policy) may(operator string, what func(*Rule) *bool, words string) error {
 	r, err := p.rule(operator)
 	if err == nil {

@@ -13,8 +13,9 @@ import (
 	"hark/modules/py/value"
 )
 
-// Parameters that name files of the host though their modules do not declare them as paths. Those of pathTexts hold nothing else, those
-// of maybePaths also names of other things (of packages, for one), so that only an absolute path is taken for one.
+// Parameters that name files of the host though their modules do not declare them as paths. Those of pathTexts hold
+// nothing else, those of maybePaths also names of other things (of packages, for one), so that only an absolute path
+// is taken for one.
 var (
 	pathTexts  = [...]string{"path", "paths", "src", "dest"}
 	maybePaths = [...]string{"name", "device"}
@@ -22,8 +23,9 @@ var (
 	urlTexts = [...]string{"url", "src", "repo", "uri", "baseurl", "gpgkey", "mirrorlist", "key", "deb", "file", "name", "uris", "signed_by"}
 )
 
-// files tells whether the files that a call names lie where they may. The arguments are read as the module will read them: under
-// any of their names, lists written as text, ~ and variables in paths. A relative path could lie anywhere.
+// files reports whether the files that a call names lie where they may. The arguments are read as the module will
+// read them: under any of their names, lists written as text, ~ and variables in paths. A relative path could lie
+// anywhere.
 func (r *Rule) files(inv runner.Invocation) error {
 	if !r.unconfined(inv.Module) && !kept(inv.Module) {
 		return forbidden("the module %s, which cannot be kept to paths: it would have to be among the unconfined ones", inv.Module.Name)
@@ -41,8 +43,8 @@ func (r *Rule) files(inv runner.Invocation) error {
 	return call.arguments(inv.Module.Params(), inv.Args, parsed.Params)
 }
 
-// kept reports whether a module can be kept to paths: because it opens what its arguments name and nothing else, or because it changes nothing
-// and its arguments name no file.
+// kept reports whether a module can be kept to paths: because it opens what its arguments name and nothing else, or
+// because it changes nothing and its arguments name no file.
 func kept(m *modules.Module) bool {
 	if m.Has(modules.OpensByPath | modules.AsksForJobs) {
 		return true
@@ -101,7 +103,7 @@ func isGiven(p *modules.Param, given *value.Dict) bool {
 	return slices.ContainsFunc(append([]string{p.Name}, p.Aliases...), func(name string) bool { return modules.IsGiven(given, name) })
 }
 
-// path tells whether one value of a parameter may be what it is.
+// path reports whether one value of a parameter may be what it is.
 func (r *Rule) path(p *modules.Param, text string) error {
 	declared := p.Type == "path" || p.Elements == "path"
 	always := isPath(p)
@@ -177,7 +179,8 @@ func (r *Rule) within(file string) bool {
 // maxLinks is how many links may lead from one to the next, as for the kernel.
 const maxLinks = 40
 
-// resolve follows the links of as much of a path as is there, also one that leads to nothing yet; "" is a circle of links.
+// resolve follows the links of as much of a path as is there, also one that leads to nothing yet; "" is a circle of
+// links.
 func resolve(file string) string {
 	file = filepath.Clean(file)
 	for range maxLinks {

@@ -12,7 +12,8 @@ import (
 	"hark/modules/modtest"
 )
 
-// What modules name must lie where it may, however it is named: other names of parameters, lists that are written as text, links.
+// What modules name must lie where it may, however it is named: other names of parameters, lists that are written as
+// text, links.
 func TestPolicyBindsThePathsThatModulesName(t *testing.T) {
 	dir := t.TempDir()
 	for name, target := range map[string]string{"link": "/etc", "dangling": "/etc/hark-none/x", "circle": "circle", "inside": dir} {

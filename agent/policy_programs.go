@@ -14,18 +14,18 @@ import (
 	"hark/modules/py/value"
 )
 
-// A limit on modules or paths is worth nothing if a module that it lets pass runs a program of the caller's: what can do that is refused
-// unless it is named.
+// A limit on modules or paths is worth nothing if a module that it lets pass runs a program of the caller's: what can
+// do that is refused unless it is named.
 
-// limited tells whether the rule bounds what modules may do, beyond as whom.
+// limited reports whether the rule bounds what modules may do, beyond as whom.
 func (r *Rule) limited() bool { return len(r.Modules)+len(r.Paths) > 0 }
 
-// names tells whether a module is given by its own name.
+// names reports whether a module is given by its own name.
 func (r *Rule) names(m *modules.Module) bool {
 	return m.NamedIn(r.Modules) || r.unconfined(m)
 }
 
-// changes tells whether a call changes something though the operator may only look.
+// changes reports whether a call changes something though the operator may only look.
 func (r *Rule) changes(inv runner.Invocation) error {
 	switch {
 	case !r.Check || inv.Module.Has(modules.AsksForJobs):
@@ -78,7 +78,7 @@ func (r *Rule) grantsProgram(inv runner.Invocation) bool {
 	})
 }
 
-// job tells whether an operator may ask about a job, or have its file removed.
+// job reports whether an operator may ask about a job, or have its file removed.
 func (p *Policy) job(operator string, q modules.JobQuery) error {
 	r, err := p.rule(operator)
 	switch {
@@ -92,7 +92,7 @@ func (p *Policy) job(operator string, q modules.JobQuery) error {
 	return r.inside("the directory of jobs", q.Dir)
 }
 
-// jobs tells whether an operator may do what `hark jobs` wants.
+// jobs reports whether an operator may do what `hark jobs` wants.
 func (p *Policy) jobs(operator string, q wire.JobsQuery) error {
 	r, err := p.rule(operator)
 	switch {
@@ -106,7 +106,7 @@ func (p *Policy) jobs(operator string, q wire.JobsQuery) error {
 	return nil
 }
 
-// inside tells whether a directory that a call names beside its arguments lies where it may.
+// inside reports whether a directory that a call names beside its arguments lies where it may.
 func (r *Rule) inside(what, dir string) error {
 	if dir == "" || len(r.Paths) == 0 {
 		return nil
@@ -117,7 +117,8 @@ func (r *Rule) inside(what, dir string) error {
 	return nil
 }
 
-// programs tells whether a call can have a program of the caller's run. What a module starts of its own accord is for changes and bounds.
+// programs reports whether a call can have a program of the caller's run. What a module starts of its own accord is
+// for changes and bounds.
 func (r *Rule) programs(inv runner.Invocation) error {
 	if !r.limited() && !r.Check {
 		return nil
@@ -141,7 +142,7 @@ func (r *Rule) programs(inv runner.Invocation) error {
 	return r.calling(inv)
 }
 
-// calling tells whether what a call says beside its arguments can have a program run.
+// calling reports whether what a call says beside its arguments can have a program run.
 func (r *Rule) calling(inv runner.Invocation) error {
 	c := inv.Call
 	if p := c.Interpreter; p != "" && !strings.HasPrefix(p, "auto") && !usualPython().MatchString(p) {
@@ -166,7 +167,8 @@ var (
 	})
 )
 
-// environment tells whether a variable could have a program run: PATH, LD_PRELOAD, PYTHONPATH, GIT_SSH_COMMAND, and nobody knows them all.
+// environment reports whether a variable could have a program run: PATH, LD_PRELOAD, PYTHONPATH, GIT_SSH_COMMAND, and
+// nobody knows them all.
 func environment(given map[string]string) error {
 	for name := range given {
 		if !usualWords().MatchString(name) {
@@ -193,7 +195,7 @@ func given(p *modules.Param, args *value.Dict) []string {
 	return all
 }
 
-// privileged tells whether a mode would give a file's rights to whoever runs it; modes as modules take them.
+// privileged reports whether a mode would give a file's rights to whoever runs it; modes as modules take them.
 func privileged(mode value.Value) bool {
 	const setID = 0o6000
 	switch m := mode.(type) {

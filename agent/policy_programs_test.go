@@ -11,7 +11,8 @@ import (
 	"hark/modules/modtest"
 )
 
-// The example of docs/security.md, and the tightest policy that is of use, hold: nothing that passes them can have a program of the caller's run.
+// The example of docs/security.md, and the tightest policy that is of use, hold: nothing that passes them can have a
+// program of the caller's run.
 func TestNoLimitIsPassedByAProgram(t *testing.T) {
 	dir := t.TempDir()
 	type args = map[string]any

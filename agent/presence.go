@@ -8,8 +8,8 @@ import (
 	"hark/agent/wire"
 )
 
-// presence says that the agent is there, until ctx is over: hello after each connection, a heartbeat now and then, bye at
-// the end.
+// presence says that the agent is there, until ctx is over: hello after each connection, a heartbeat now and then,
+// bye at the end.
 func (a *Agent) presence(ctx context.Context) {
 	if a.cfg.Heartbeat < 0 {
 		<-ctx.Done()
@@ -121,7 +121,8 @@ func (a *Agent) beat() wire.Beat {
 	return b
 }
 
-// takeCrowd passes on how many agents the fleet has, and keeps it for the next start: after a power cut a whole fleet starts at once.
+// takeCrowd passes on how many agents the fleet has, and keeps it for the next start: after a power cut a whole fleet
+// starts at once.
 func (a *Agent) takeCrowd(data []byte) {
 	n := wire.ParseCrowd(data)
 	if n == 0 {
@@ -136,7 +137,7 @@ func (a *Agent) takeCrowd(data []byte) {
 	}
 }
 
-// reachable tells whether the broker answers this agent, which it is asked.
+// reachable reports whether the broker answers this agent, which it is asked.
 func (a *Agent) reachable(ctx context.Context) bool {
 	if a.cfg.Transport.Since().IsZero() {
 		return false

@@ -72,8 +72,9 @@ func (a *Agent) answer(l *letter, body any) {
 	a.reply(l, body, wire.Packing{Sign: a.cfg.Identity})
 }
 
-// acknowledge answers what has brought the key of a session: with sealed, by that key, which the operator's message had sealed for this agent
-// alone. What was not obeyed is answered with a signature, since its sender may not be who he seems.
+// acknowledge answers what has brought the key of a session: with sealed, by that key, which the operator's message
+// had sealed for this agent alone. What was not obeyed is answered with a signature, since its sender may not be who
+// he seems.
 func (a *Agent) acknowledge(l *letter, ack wire.Ack, key wire.Key, sealed bool) {
 	if !sealed || ack.Err != "" {
 		a.answer(l, ack)

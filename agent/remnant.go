@@ -18,9 +18,10 @@ const retention = 24 * time.Hour
 // maxRemnants is how many dead sessions are kept, and how many of earlier processes; beyond it the oldest go.
 const maxRemnants = 64
 
-// remnant is what an earlier process of this agent left of a session: its log. It tells the controller what that holds, then that the
-// session is no more, and goes. It never plays, and it does not trust the log to be all that there was: what the controller has had
-// beyond it, and whether the host was in the middle of something, the controller knows better.
+// remnant is what an earlier process of this agent left of a session: its log. It tells the controller what that
+// holds, then that the session is no more, and goes. It never plays, and it does not trust the log to be all that
+// there was: what the controller has had beyond it, and whether the host was in the middle of something, the
+// controller knows better.
 type remnant struct {
 	line *line
 	out  *outbox
@@ -56,7 +57,7 @@ func (a *Agent) recover() {
 	}
 }
 
-// cut tells whether the end of a log may be lost: the host was started anew since.
+// cut reports whether the end of a log may be lost: the host was started anew since.
 func cut(f *store.Session, boot string) bool { return f.Head.Boot != "" && f.Head.Boot != boot }
 
 // keep makes a remnant of a log.
@@ -77,7 +78,7 @@ func (a *Agent) keep(f *store.Session) {
 	a.work.Go(func() { m.run(ctx, limit) })
 }
 
-// run tells what there is to tell until the controller knows, or nobody waits for it any more.
+// run returns what there is to tell until the controller knows, or nobody waits for it any more.
 func (m *remnant) run(ctx context.Context, limit time.Duration) {
 	a := m.line.agent
 	ctx, cancel := context.WithTimeout(ctx, limit)

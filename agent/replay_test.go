@@ -8,8 +8,8 @@ import (
 	"hark/agent/wire"
 )
 
-// Two guards keep a message from being obeyed twice: the journal has its nonce, and a run that is over has a tombstone. Where one
-// would do, a test shows nothing of the other; so each is tried where it stands alone.
+// Two guards keep a message from being obeyed twice: the journal has its nonce, and a run that is over has a
+// tombstone. Where one would do, a test shows nothing of the other; so each is tried where it stands alone.
 
 // letterOf is a message of a run as it comes out of the checks of its envelope.
 func (g *target) letterOf(issuer *wire.Identity, run, nonce string) *letter {
@@ -63,7 +63,8 @@ func TestATombstoneRefusesWhatIsNew(t *testing.T) {
 	}
 }
 
-// TestKindsThatCommandAreGuarded sends each message that commands an agent twice, with what the agent remembers beside its journal taken away.
+// TestKindsThatCommandAreGuarded sends each message that commands an agent twice, with what the agent remembers
+// beside its journal taken away.
 func TestKindsThatCommandAreGuarded(t *testing.T) {
 	g := newTarget(t)
 	box := wire.Packing{Sign: g.operator, To: g.identity.XKey, Box: g.operator}

@@ -20,8 +20,8 @@ type run struct {
 	plans plans
 }
 
-// join finds the run of an opening, or begins it: subscribes to what is sent to all agents of the run. The caller holds the run
-// until it releases it.
+// join finds the run of an opening, or begins it: subscribes to what is sent to all agents of the run. The caller
+// holds the run until it releases it.
 func (a *Agent) join(issuer, id string, key wire.Key, each bool) (*run, error) {
 	if r, err := a.hold(issuer, id, key); r != nil || err != nil {
 		return r, err
@@ -73,7 +73,7 @@ func (r *run) release() {
 	}
 }
 
-// orphan tells whether all sessions of the run are dead. It assumes agent.mu held.
+// orphan reports whether all sessions of the run are dead. It assumes agent.mu held.
 func (r *run) orphan() bool {
 	for _, s := range r.sessions {
 		if !s.dead.Load() {
@@ -83,7 +83,8 @@ func (r *run) orphan() bool {
 	return len(r.sessions) > 0 && r.holds == len(r.sessions)
 }
 
-// listen takes what is sent to all agents of the run. The broker hears of that before it has the acknowledgement, which goes the same way, so no Advance is missed after it.
+// listen takes what is sent to all agents of the run. The broker hears of that before it has the acknowledgement,
+// which goes the same way, so no Advance is missed after it.
 func (r *run) listen(each bool) error {
 	a := r.agent
 	subject, kindOf := wire.ToRun(r.id, "*"), func(m wire.Msg) wire.Kind { return wire.SubjectKind(m.Subject) }
@@ -148,8 +149,8 @@ func (a *Agent) owned(l *letter) *run {
 	return r
 }
 
-// takeCancel ends what a run does; its always sections still run, and its sessions tell how it ended. It comes twice, to all agents and to
-// each: calls that always sections make meanwhile are not meant.
+// takeCancel ends what a run does; its always sections still run, and its sessions tell how it ended. It comes twice,
+// to all agents and to each: calls that always sections make meanwhile are not meant.
 func (a *Agent) takeCancel(l *letter) {
 	var c wire.Cancel
 	if err := l.Body(&a.codec, "", wire.Keys{}, &c); err != nil {
@@ -184,7 +185,8 @@ func (a *Agent) takeEnd(l *letter) {
 	a.answer(l, wire.Ack{Run: l.Header.Run})
 }
 
-// tellEnd says that the end of the run, which was told to all its agents at once, has come here. If it is lost the controller tells this agent alone.
+// tellEnd says that the end of the run, which was told to all its agents at once, has come here. If it is lost the
+// controller tells this agent alone.
 func (l *line) tellEnd() {
 	q, err := l.pack(wire.Results(l.run, l.agent.id, wire.KindEnd), wire.KindEnd, wire.End{Run: l.run}, wire.Packing{})
 	if err == nil {

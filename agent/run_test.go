@@ -34,7 +34,8 @@ func TestAnOpeningThatFailsLeavesNoRun(t *testing.T) {
 	}
 }
 
-// The last session of a run ends while the next of the same run begins: what is sent to all of the run must still be heard.
+// The last session of a run ends while the next of the same run begins: what is sent to all of the run must still be
+// heard.
 func TestARunGoesOnWhenItsOnlySessionIsReplaced(t *testing.T) {
 	g := newTarget(t)
 	first := g.opening("r")
@@ -54,7 +55,8 @@ func TestARunGoesOnWhenItsOnlySessionIsReplaced(t *testing.T) {
 	}
 }
 
-// A job may outlive the session that started it. What it asks then has no answer, and must not wait for one until the job's limit.
+// A job may outlive the session that started it. What it asks then has no answer, and must not wait for one until the
+// job's limit.
 func TestWhatAJobAsksAfterItsRunFails(t *testing.T) {
 	g := newTarget(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -14,8 +14,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// session is one host of one run: its place, the Advances it has had, the events it has to tell. It outlives the plays of the run
-// and is dropped when the controller ends the run or has been gone for a lease.
+// session is one host of one run: its place, the Advances it has had, the events it has to tell. It outlives the
+// plays of the run and is dropped when the controller ends the run or has been gone for a lease.
 //
 //	begin --> playing --> idle --> begin ...
 //	            |           |
@@ -134,7 +134,8 @@ func (s *session) die(gone <-chan struct{}) bool {
 	return dies
 }
 
-// begin hands the session a plan, which is acknowledged with its first batch, unless first is nil. A play that still runs is ended first: the controller has given it up.
+// begin hands the session a plan, which is acknowledged with its first batch, unless first is nil. A play that still
+// runs is ended first: the controller has given it up.
 func (s *session) begin(in *wire.Opening, first *receipt) error {
 	s.opening.Lock()
 	defer s.opening.Unlock()
@@ -172,7 +173,7 @@ func (s *session) begin(in *wire.Opening, first *receipt) error {
 	return nil
 }
 
-// plays tells whether a play runs, and since when.
+// plays reports whether a play runs, and since when.
 func (s *session) plays() (since time.Time, yes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -344,7 +345,7 @@ func (s *session) interrupted(at store.Place, reason string, tell func(wire.Even
 	tell(e)
 }
 
-// broken tells which errors come from the world and not from the play.
+// broken returns which errors come from the world and not from the play.
 func broken(err error) bool {
 	return slices.ContainsFunc([]error{errLease, errSlow, errStopping, errReplaced, errEnded}, func(e error) bool { return errors.Is(err, e) })
 }

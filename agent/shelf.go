@@ -14,11 +14,13 @@ import (
 // pieceWait is how long the broker may take to give a piece of a file.
 const pieceWait = 10 * time.Second
 
-// distrust is how many pieces in a row may be missing at the broker, or not be what they should, until a file is pulled from the controller alone.
+// distrust is how many pieces in a row may be missing at the broker, or not be what they should, until a file is
+// pulled from the controller alone.
 const distrust = 8
 
-// pull pulls one blob: from the broker where the controller says that its pieces lie there, else from the controller. A piece that the broker does
-// not have, or has altered, comes from the controller. Its methods are safe for concurrent use.
+// pull pulls one blob: from the broker where the controller says that its pieces lie there, else from the controller.
+// A piece that the broker does not have, or has altered, comes from the controller. Its methods are safe for
+// concurrent use.
 type pull struct {
 	line   *line
 	base   wire.Ask // with the digest
@@ -93,7 +95,8 @@ func (p *pull) place(ctx context.Context, offset int64, trusted bool) (*wire.She
 	return nil, &got, nil
 }
 
-// at is the shelf that has the piece at an offset, or has none that far; nil if none is known to. It tells too whether shelves are trusted still.
+// at is the shelf that has the piece at an offset, or has none that far; nil if none is known to. It tells too
+// whether shelves are trusted still.
 func (p *pull) at(offset int64) (s *wire.Shelf, trusted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,9 +17,9 @@ import (
 // longestName is how many bytes of the name of a play or task the trail has.
 const longestName = 200
 
-// trail tells the host's own log who had what done here, as whom, and how it ended: a line for the beginning and the end of a play, and one for
-// each task or delegated call that changed something or failed here. It tells neither arguments nor results, and of what has no_log only
-// that it ran.
+// trail tells the host's own log who had what done here, as whom, and how it ended: a line for the beginning and the
+// end of a play, and one for each task or delegated call that changed something or failed here. It tells neither
+// arguments nor results, and of what has no_log only that it ran.
 type trail struct {
 	log zerolog.Logger
 
@@ -46,7 +46,7 @@ func newTrail(l *line, play string) *trail {
 	return &trail{log: log, counts: map[wire.Status]int{}}
 }
 
-// changes tells whether a call may change the host.
+// changes reports whether a call may change the host.
 func changes(inv runner.Invocation) bool { return !inv.Call.Check && !inv.Module.Facts }
 
 // watch is the config for which the trail sees what runs here.
@@ -99,7 +99,7 @@ func (t *trail) playing(p *plan.Play) {
 	t.log.Info().Str("name", short(p.Name)).Bool("check", p.Check).Msg("play began")
 }
 
-// take tells what an event says of a task or of the play's end.
+// take returns what an event says of a task or of the play's end.
 func (t *trail) take(e wire.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +127,7 @@ func (t *trail) take(e wire.Event) {
 	}
 }
 
-// called tells what came of a delegated call.
+// called returns what came of a delegated call.
 func (t *trail) called(step plan.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

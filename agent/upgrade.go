@@ -9,8 +9,9 @@ import (
 	"hark/agent/wire"
 )
 
-// Upgrade replaces the agent's program. It reads the new one from r, whose digest was in the operator's signed order and is checked
-// by the time r ends, and returns when the new one is in its place; the agent then ends when it has nothing to do.
+// Upgrade replaces the agent's program. It reads the new one from r, whose digest was in the operator's signed order
+// and is checked by the time r ends, and returns when the new one is in its place; the agent then ends when it has
+// nothing to do.
 type Upgrade func(ctx context.Context, r io.Reader, want wire.Upgrade) (wire.Upgraded, error)
 
 // upgrade does what an order to upgrade says. Its JSON is that of wire.Upgraded.

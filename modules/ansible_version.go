@@ -35,8 +35,8 @@ type change struct {
 	do    func(*Spec)
 }
 
-// From says what parameters and rules are since a release; that a parameter came or went is said by its tag. What the function is given is
-// its own, but for lists within.
+// From says what parameters and rules are since a release; that a parameter came or went is said by its tag. What the
+// function is given is its own, but for lists within.
 func From(since *dialect.Change, do func(*Spec)) Option {
 	return func(m *Module) { m.changes = append(m.changes, change{since, do}) }
 }

@@ -64,7 +64,7 @@ func (c *checker) names(params []Param, args *value.Dict, context []string) {
 	}
 }
 
-// inner tells that a parameter is of no concern to users: hidden, and not one that Ansible has and shows too.
+// inner reports whether a parameter is of no concern to users: hidden, and not one that Ansible has and shows too.
 func (p *Param) inner() bool {
 	return p.Name == "*" || p.Hidden && !strings.HasPrefix(p.Name, "_")
 }

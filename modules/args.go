@@ -14,8 +14,8 @@ import (
 // Parsed are call arguments after checking: what Ansible returns as invocation.module_args, and what
 // must not be shown.
 type Parsed struct {
-	// Params holds every parameter by name, with defaults and None for those not given, beside the aliases that were used. What was given
-	// stands first, in its order.
+	// Params holds every parameter by name, with defaults and None for those not given, beside the aliases that were
+	// used. What was given stands first, in its order.
 	Params *value.Dict
 	// Secrets are the texts that nolog parameters hold, longest first.
 	Secrets  []string
@@ -59,8 +59,9 @@ func (m *Module) Parse(name string, args *value.Dict, r Reading) (*Parsed, error
 	return p, nil
 }
 
-// invocation is what Ansible shows of the arguments: all but what stages hand to each other. First come those that were given, in their order,
-// then the parameters whose aliases were, those with a default and those without, as the specification has them.
+// invocation is what Ansible shows of the arguments: all but what stages hand to each other. First come those that
+// were given, in their order, then the parameters whose aliases were, those with a default and those without, as the
+// specification has them.
 func (p *Parsed) invocation(params []Param, given *value.Dict) *value.Dict {
 	out := value.NewDict()
 	add := func(name string) {
@@ -201,7 +202,7 @@ func Argument(args *value.Dict, name string) value.Value {
 	return value.OrNone(v)
 }
 
-// IsGiven tells whether an argument was given and is not None.
+// IsGiven reports whether an argument was given and is not None.
 func IsGiven(args *value.Dict, name string) bool { return !value.IsNone(Argument(args, name)) }
 
 // elements converts the elements of a list; those that cannot be converted are reported and left out.

@@ -6,8 +6,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// secrets notes the texts of a nolog parameter, before they are converted. Ansible finds here first that what should have
-// sub-options has none.
+// secrets notes the texts of a nolog parameter, before they are converted. Ansible finds here first that what should
+// have sub-options has none.
 func (c *checker) secrets(p *Param, args *value.Dict) {
 	v := Argument(args, p.Name)
 	if p.NoLog || p.NoLogIf != "" && value.SaysYes(Argument(args, p.NoLogIf)) {
@@ -48,7 +48,7 @@ func appendLeaves(out []string, v value.Value) []string {
 	return out
 }
 
-// optionsIn tells why a value cannot hold sub-options.
+// optionsIn explains why a value cannot hold sub-options.
 func optionsIn(p *Param, v value.Value) error {
 	if _, isDict := v.(*value.Dict); isDict {
 		return nil

@@ -8,15 +8,18 @@ import (
 	"hark/modules/internal/hostfs"
 )
 
-// Bounds are what the host's policy does not let a call do, whatever its arguments say. They come from the agent, never from a message.
+// Bounds are what the host's policy does not let a call do, whatever its arguments say. They come from the agent,
+// never from a message.
 type Bounds struct {
 	// NoPrograms, if set, says why the module may start no program.
 	NoPrograms string `json:"no_programs,omitempty"`
-	// Paths are the directories in which alone the module may open files; none is everywhere. It runs in a process that keeps to them.
+	// Paths are the directories in which alone the module may open files; none is everywhere. It runs in a process
+	// that keeps to them.
 	Paths []string `json:"paths,omitempty"`
 }
 
-// Confine keeps the whole process to the paths from now on, if there are any: it is for those processes that run modules and nothing else.
+// Confine keeps the whole process to the paths from now on, if there are any: it is for those processes that run
+// modules and nothing else.
 func (b Bounds) Confine() error {
 	if len(b.Paths) == 0 {
 		return nil

@@ -72,8 +72,8 @@ func censorText(text string, secrets []string) string {
 	return text
 }
 
-// Redacts tells that secrets are hidden where results are shown, as from ansible-core 2.22 on: those of arguments stay in them, and are told in
-// result.Marks.Secrets.
+// Redacts reports whether secrets are hidden where results are shown, as from ansible-core 2.22 on: those of
+// arguments stay in them, and are told in result.Marks.Secrets.
 func (e *Env) Redacts() bool { return e.Release.Has(dialect.SecretsRedacted) }
 
 // discreet is an Env whose warnings do not tell the secrets.

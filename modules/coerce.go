@@ -269,7 +269,7 @@ func toSize(v value.Value, kind string) (value.Value, error) {
 	return value.Int(n * float64(uint64(1)<<(10*shift))), nil
 }
 
-// sizeUnit tells that the unit's second letter fits: B for bytes, b for bits, or the word.
+// sizeUnit reports whether the unit's second letter fits: B for bytes, b for bits, or the word.
 func sizeUnit(unit, kind string) bool {
 	letter, word := "B", "byte"
 	if kind == "bits" {

@@ -10,8 +10,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// Dialogue is how a process is spoken with that wants a terminal. All that it prints is Stdout; TimedOut tells that patience
-// was over.
+// Dialogue is how a process is spoken with that wants a terminal. All that it prints is Stdout; TimedOut tells that
+// patience was over.
 type Dialogue = procx.Dialogue
 
 // StartError is a process that could not be started; its text is that of Python's OSError.
@@ -78,7 +78,8 @@ func (e *Env) LookPath(name string) string {
 	return path
 }
 
-// ScratchDir makes a directory for what the user runs: in the home, since /tmp may forbid to run programs. The caller removes it.
+// ScratchDir makes a directory for what the user runs: in the home, since /tmp may forbid to run programs. The caller
+// removes it.
 func (e *Env) ScratchDir() (string, error) {
 	if home := e.Getenv("HOME"); home != "" {
 		base := filepath.Join(home, ".ansible", "tmp")

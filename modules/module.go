@@ -41,11 +41,12 @@ type Module struct {
 	// StartsInCheck are the programs that the module may start in check mode, by patterns of their names. Those that
 	// start none, or can do without, have the trait ReadsInCheck.
 	StartsInCheck []string
-	// Runs says that who may call the module can have any program run, or leaves one behind for others to run: that is what the module is
-	// for, or what its arguments come to. A host's policy lets nobody have it who is not given it by its name.
+	// Runs says that who may call the module can have any program run, or leaves one behind for others to run: that
+	// is what the module is for, or what its arguments come to. A host's policy lets nobody have it who is not given
+	// it by its name.
 	Runs bool
-	// Programs are arguments that name programs or make one run what they say, ProgramsByPath those that do so when they hold a slash. A
-	// host's policy lets nobody give them who is not allowed to by their names.
+	// Programs are arguments that name programs or make one run what they say, ProgramsByPath those that do so when
+	// they hold a slash. A host's policy lets nobody give them who is not allowed to by their names.
 	Programs, ProgramsByPath []string
 	// Operands are arguments whose values may not begin with a dash, see the option of that name.
 	Operands []string
@@ -54,16 +55,17 @@ type Module struct {
 	// Unrendered are arguments that the session hands over as the playbook has them, where they are a mapping's own: the
 	// module renders them itself (what assert asserts).
 	Unrendered []string
-	// Kept are arguments that keep the kinds of their text: the module has them evaluated, and what a host has said must stay data then. All other
-	// arguments of a module have unsafe text.
+	// Kept are arguments that keep the kinds of their text: the module has them evaluated, and what a host has said
+	// must stay data then. All other arguments of a module have unsafe text.
 	Kept []string
 	// Bare are arguments whose texts are expressions without braces.
 	Bare []string
 	// ReportsAs replaces the name as written in messages about arguments: modules that Ansible runs through
 	// an action of its own are ansible.legacy.NAME there.
 	ReportsAs string
-	// Edited and Edits name what the module makes from what it was before: the file that the first of these parameters holds that was given,
-	// else Edited, a file or a word. Calls that edit one thing take turns on a host, or one would lose what the other did.
+	// Edited and Edits name what the module makes from what it was before: the file that the first of these
+	// parameters holds that was given, else Edited, a file or a word. Calls that edit one thing take turns on a host,
+	// or one would lose what the other did.
 	Edited string
 	Edits  []string
 	// Traits are what the rest of the house must know.
@@ -136,7 +138,8 @@ func WithParam(name string, change func(*Param)) Option {
 	}
 }
 
-// Params are the parameters, which are read from the argument struct when they are first asked for: a program has all modules and uses few. They are not to be changed.
+// Params are the parameters, which are read from the argument struct when they are first asked for: a program has all
+// modules and uses few. They are not to be changed.
 func (m *Module) Params() []Param {
 	if m.params == nil {
 		return nil
@@ -144,7 +147,8 @@ func (m *Module) Params() []Param {
 	return m.params()
 }
 
-// Takes declares the parameters of what is no module with an argument struct: an action of the language, as its page shows it. It gives m.
+// Takes declares the parameters of what is no module with an argument struct: an action of the language, as its page
+// shows it. It gives m.
 func (m *Module) Takes(params ...Param) *Module {
 	m.params = func() []Param { return params }
 	return m
@@ -189,7 +193,7 @@ func UsesItsHost(m *Module) { m.Session, m.UsesHost = true, true }
 // IsPure marks a pure session module.
 func IsPure(m *Module) { m.Session, m.Pure = true, true }
 
-// Resolves tells whether the module has a stage inside the session.
+// Resolves reports whether the module has a stage inside the session.
 func (m *Module) Resolves() bool { return m.resolve != nil }
 
 // Resolve runs the stage inside the session; args are changed in place. An error ends the task: Failure makes
@@ -201,8 +205,9 @@ func (m *Module) Resolve(ctx context.Context, env *Env, args *value.Dict) error 
 	return m.resolve(ctx, env, args)
 }
 
-// Run checks the arguments and runs the module. Whatever happens is a Result: an error becomes a failure
-// with its text as msg, in place of the Result that came with it, and so does a panic. The values of nolog parameters do not appear in it.
+// Run checks the arguments and runs the module. Whatever happens is a Result: an error becomes a failure with its
+// text as msg, in place of the Result that came with it, and so does a panic. The values of nolog parameters do not
+// appear in it.
 func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Result) {
 	parsed := &Parsed{}
 	defer func() {
@@ -253,8 +258,8 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 // Uncaught is what ansible-core 2.19 puts before an exception that a module does not catch.
 const Uncaught = "Task failed: Module failed: "
 
-// Crash is an error where Ansible's module ends with an exception: level 2.19 tells what was raised, older ones a traceback, in place of which
-// stands what the error says.
+// Crash is an error where Ansible's module ends with an exception: level 2.19 tells what was raised, older ones a
+// traceback, in place of which stands what the error says.
 type Crash struct {
 	Raised string // the exception's text
 	Err    error
@@ -279,8 +284,8 @@ func resultOf(err error) Result {
 	return r
 }
 
-// complete adds what Ansible adds to the result of every module: the state of the file it names. The lines of output are added where the
-// result is registered and shown.
+// complete adds what Ansible adds to the result of every module: the state of the file it names. The lines of output
+// are added where the result is registered and shown.
 func (r *Result) complete() {
 	if r.Data == nil {
 		return
@@ -309,7 +314,8 @@ func Raise(format string, a ...any) error {
 	return &Ended{Result{Failed: true, Raised: true, Msg: fmt.Sprintf(format, a...)}}
 }
 
-// ByTask is by whom a result has failed that ActionFail made: neither by a module nor by an action, but by the task itself.
+// ByTask is by whom a result has failed that ActionFail made: neither by a module nor by an action, but by the task
+// itself.
 const ByTask = "Task"
 
 // ActionFail is the error of a stage that in Ansible is an action's: the result says that an exception occurred, and
@@ -331,7 +337,8 @@ func NoAsync(action string, tagged bool) error {
 	return ActionFail("", "async is not supported for this task.")
 }
 
-// Because is a failure whose cause is told apart from its message, as level 2.19 does; data is what else the result has, or nil.
+// Because is a failure whose cause is told apart from its message, as level 2.19 does; data is what else the result
+// has, or nil.
 func Because(cause, msg string, data *value.Dict) Result {
 	return Result{Failed: true, Msg: msg, Data: data, Marks: result.Marks{Cause: cause}}
 }
@@ -355,7 +362,7 @@ func ErrorClass(err error) string {
 	return "ansible.errors." + ErrorKind(err)
 }
 
-// IsUndefined tells that an error of Env.Render and its like means a variable that is not defined.
+// IsUndefined reports whether an error of Env.Render and its like means a variable that is not defined.
 func IsUndefined(err error) bool { return ErrorKind(err) == "AnsibleUndefinedVariable" }
 
 // Fail is a failed result with a message.

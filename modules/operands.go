@@ -7,8 +7,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// Operands names arguments whose values become words of their own in the command lines of programs. None may begin with a dash: the program
-// would take it for an option, and options of many programs run what they say.
+// Operands names arguments whose values become words of their own in the command lines of programs. None may begin
+// with a dash: the program would take it for an option, and options of many programs run what they say.
 func Operands(names ...string) Option { return func(m *Module) { m.Operands = names } }
 
 // checkOperands finds an operand that would be an option.

@@ -18,18 +18,19 @@ import (
 //	Pass  string   `arg:"password,nolog" doc:"The user's password."`
 //	Extra *value.Dict `arg:"*"`                    // of an AnyArgs module: all that has no field
 //
-// The tag is the name and then, parted by commas: required, nolog (or nolog=name of the argument that makes it so), hidden (legal, but not documented), extra (not among
-// the parameters in Ansible's messages: the Resolve stage reads it), since=release and until=release (that it came and went with), alias=a|b, choices=a|b,
-// default=text, type=t, elements=t, env=VARIABLE (that gives the value if the argument does not), removed=version. A
-// default is written as a user would write it and decoded like an argument (a list's elements are parted by commas: put
-// such a default, and any other that holds a comma, in a tag of its own, default:"a,b"; `default=` alone is "" or the
+// The tag is the name and then, separated by commas: required, nolog (or nolog=name of the argument that makes it
+// so), hidden (legal, but not documented), extra (not among the parameters in Ansible's messages: the Resolve stage
+// reads it), since=release and until=release (that it came and went with), alias=a|b, choices=a|b, default=text,
+// type=t, elements=t, env=VARIABLE (that gives the value if the argument does not), removed=version. A default is
+// written as a user would write it and decoded like an argument (a list's elements are separated by commas: put such
+// a default, and any other that holds a comma, in a tag of its own, default:"a,b"; `default=` alone is "" or the
 // empty list).
 //
 // The type follows from the field: string str, bool bool, int and int64 int, float64 float, []T list (with the
-// elements of T, none for []value.Value), *value.Dict (in the order of the task) and map[string]string dict, value.Value raw, *T like T, a struct is
-// a dict with sub-options and []struct a list of such. type= replaces it: path (~ and $VAR expanded; of a []string: its elements),
-// jsonarg, bytes, bits, str.
-// An embedded struct's fields count as the struct's own.
+// elements of T, none for []value.Value), *value.Dict (in the order of the task) and map[string]string dict,
+// value.Value raw, *T like T, a struct is a dict with sub-options and []struct a list of such. type= replaces it:
+// path (~ and $VAR expanded; of a []string: its elements), jsonarg, bytes, bits, str. An embedded struct's fields
+// count as the struct's own.
 //
 // Coercion is Ansible's: bool words, csv strings for lists, key=value or JSON strings for dicts, ints
 // from strings, str of other values.
@@ -45,7 +46,8 @@ type Param struct {
 	NoLogIf  string // name of a bool that makes this one NoLog
 	Hidden   bool   // an argument that stages hand to each other
 	Extra    bool   // an argument of the Resolve stage
-	// Since and Until are the releases of ansible-core that it came and went with; "" is what 2.14 has, and that it is there yet.
+	// Since and Until are the releases of ansible-core that it came and went with; "" is what 2.14 has, and that it
+	// is there yet.
 	Since, Until Release
 	Doc          string
 	Options      []Param // of a dict or of a list's elements

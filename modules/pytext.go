@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Str is the text of a value as Python's str prints it: True, None, ['a', 1]. Ansible turns every argument of type str into it.
-// Like its kin it takes values of Python's and Go's; the keys of Go's maps come sorted.
+// Str is the text of a value as Python's str prints it: True, None, ['a', 1]. Ansible turns every argument of type
+// str into it. Like its kin it takes values of Python's and Go's; the keys of Go's maps come sorted.
 func Str(v any) string {
 	if s, ok := v.(string); ok {
 		return s

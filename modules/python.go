@@ -7,7 +7,8 @@ import (
 	"hark/modules/py/shlex"
 )
 
-// Python is the path of the host's Python interpreter, for facts and for modules that are written in it; "" if there is none.
+// Python is the path of the host's Python interpreter, for facts and for modules that are written in it; "" if there
+// is none.
 func (e *Env) Python() string {
 	words := e.PythonCommand()
 	if len(words) == 0 {
@@ -16,8 +17,8 @@ func (e *Env) Python() string {
 	return e.LookPath(words[0])
 }
 
-// PythonCommand starts the host's Python: what ansible_python_interpreter names, whether that is there or not, with its arguments; else the
-// first that is found. It is empty if there is none.
+// PythonCommand starts the host's Python: what ansible_python_interpreter names, whether that is there or not, with
+// its arguments; else the first that is found. It is empty if there is none.
 func (e *Env) PythonCommand() []string {
 	named := strings.TrimSpace(e.Interpreter)
 	if named != "" && !e.discovers(named) {
@@ -39,7 +40,7 @@ func (e *Env) PythonCommand() []string {
 	return nil
 }
 
-// discovers tells that a name of an interpreter means that it is looked for.
+// discovers reports whether a name of an interpreter means that it is looked for.
 func (e *Env) discovers(name string) bool {
 	switch name {
 	case "auto", "auto_silent":
@@ -50,7 +51,8 @@ func (e *Env) discovers(name string) bool {
 	return false
 }
 
-// pythons are the names under which Ansible looks for a Python, in its order: the system's first, from 2.19 on the newest.
+// pythons are the names under which Ansible looks for a Python, in its order: the system's first, from 2.19 on the
+// newest.
 func (e *Env) pythons() []string {
 	if e.Has(dialect.PythonOrder) {
 		return []string{"python3.13", "python3.12", "python3.11", "python3.10", "python3.9", "python3.8", "/usr/bin/python3", "python3"}

@@ -16,8 +16,9 @@ type Result struct {
 	Diff         []Diff
 	Warnings     []string
 	Deprecations []map[string]any
-	// Data holds what else there is, in the order in which Ansible's module writes it: users print results, and loop over them. The fields above
-	// stand where most of Ansible's modules have them, "changed" first and "msg" last, or where Data has Here or AtEnd under their names.
+	// Data holds what else there is, in the order in which Ansible's module writes it: users print results, and loop
+	// over them. The fields above stand where most of Ansible's modules have them, "changed" first and "msg" last, or
+	// where Data has Here or AtEnd under their names.
 	Data *value.Dict
 	// Raised results come from an error of Ansible's own, not of a module or action: they have no "changed".
 	Raised bool
@@ -76,7 +77,8 @@ func (r Result) Dict() *value.Dict {
 	return d
 }
 
-// told writes what Data holds, and what stands before it and in it. late says that "changed" is still to come: what fails says nothing of it.
+// told writes what Data holds, and what stands before it and in it. late says that "changed" is still to come: what
+// fails says nothing of it.
 func (r Result) told(d *value.Dict) (late bool) {
 	at, placed := r.Data.Get("changed")
 	mark, _ := at.(Mark)

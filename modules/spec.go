@@ -11,8 +11,9 @@ import (
 	"hark/modules/py/value"
 )
 
-// Decoder checks arguments against an argument struct of its own and fills it: for stages that Ansible's actions check
-// by themselves. name is the module as written. It is to be made once for a struct, which is read when it is first used.
+// Decoder checks arguments against an argument struct of its own and fills it: for stages that Ansible's actions
+// check by themselves. name is the module as written. It is to be made once for a struct, which is read when it is
+// first used.
 func Decoder[A any](rules Rules) func(name string, args *value.Dict, r Reading) (A, error) {
 	m := &Module{params: sync.OnceValue(paramsOf[A]), Rules: rules}
 	return func(name string, args *value.Dict, r Reading) (a A, err error) {
@@ -24,8 +25,8 @@ func Decoder[A any](rules Rules) func(name string, args *value.Dict, r Reading) 
 	}
 }
 
-// CheckSpec checks arguments against a specification as roles have it in meta/argument_specs.yml. It gives the messages of
-// all that is wrong.
+// CheckSpec checks arguments against a specification as roles have it in meta/argument_specs.yml. It gives the
+// messages of all that is wrong.
 func CheckSpec(spec, args *value.Dict, r Reading) []string {
 	own := args.Copy()
 	c := &checker{parsed: &Parsed{Params: own}, reading: r, text: "ansible.parsing.yaml.objects.AnsibleUnicode"}

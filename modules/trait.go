@@ -1,6 +1,7 @@
 package modules
 
-// Trait is something that the rest of the house must know of a module: it stands in the module's declaration, and nobody goes by names.
+// Trait is something that the rest of the house must know of a module: it stands in the module's declaration, and
+// nobody goes by names.
 type Trait uint32
 
 // The traits.
@@ -41,13 +42,14 @@ const (
 	ChangesController
 	// IsAction: in Ansible it is an action on the controller, and no module.
 	IsAction
-	// OnlyLooks: it changes nothing, on the host or elsewhere, so that it does no harm where nobody wants its result any more, or twice.
+	// OnlyLooks: it changes nothing, on the host or elsewhere, so that it does no harm where nobody wants its result
+	// any more, or twice.
 	OnlyLooks
-	// ReadsInCheck: in check mode it starts no program and writes nothing but in a scratch directory of its own. Operators who may look and
-	// not change have no other modules.
+	// ReadsInCheck: in check mode it starts no program and writes nothing but in a scratch directory of its own.
+	// Operators who may look and not change have no other modules.
 	ReadsInCheck
-	// OpensByPath: it opens no file of the host but those that its arguments name, and below them, and all of these through package hostfs, so that
-	// it can be kept to some directories. It needs no program.
+	// OpensByPath: it opens no file of the host but those that its arguments name, and below them, and all of these
+	// through package hostfs, so that it can be kept to some directories. It needs no program.
 	OpensByPath
 )
 
@@ -65,10 +67,11 @@ const (
 // Is gives a module traits.
 func Is(traits Trait) Option { return func(m *Module) { m.Traits |= traits } }
 
-// Has tells whether the module has one of the traits.
+// Has reports whether the module has one of the traits.
 func (m *Module) Has(traits Trait) bool { return m.Traits&traits != 0 }
 
-// Declared is the native module of exactly that full name, nil if there is none: a short name may be that of a file that hides a native one.
+// Declared is the native module of exactly that full name, nil if there is none: a short name may be that of a file
+// that hides a native one.
 func (r *Registry) Declared(name string) *Module {
 	if r == nil {
 		return nil
@@ -76,7 +79,7 @@ func (r *Registry) Declared(name string) *Module {
 	return r.byName[name]
 }
 
-// Has tells whether the native module of a full name has one of the traits.
+// Has reports whether the native module of a full name has one of the traits.
 func (r *Registry) Has(name string, traits Trait) bool {
 	m := r.Declared(name)
 	return m != nil && m.Has(traits)

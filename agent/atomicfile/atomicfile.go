@@ -1,5 +1,5 @@
-// Package atomicfile writes files whole: whoever reads one has the old or the new, never half of it. It is for what agents and
-// controllers keep for themselves; what modules do to a host's files is modules/internal/fsx.
+// Package atomicfile writes files whole: whoever reads one has the old or the new, never half of it. It is for what
+// agents and controllers keep for themselves; what modules do to a host's files is modules/internal/fsx.
 package atomicfile
 
 import (
@@ -41,12 +41,12 @@ func WriteNew(path string, text []byte) error {
 	return os.Link(staged, path) // fails if there is one, as a rename does not
 }
 
-// Stage writes a file beside its place, on the disk and under a name of its own, for the caller to rename or remove. If it is a
-// program it can be run at once.
+// Stage writes a file beside its place, on the disk and under a name of its own, for the caller to rename or remove.
+// If it is a program it can be run at once.
 func Stage(path string, from io.Reader, mode fs.FileMode) (staged string, err error) {
 	staged, err = stage(path, from, mode, true)
-	// A child that was forked meanwhile holds the file open for writing until it becomes its program, and what is open for writing
-	// cannot be run ("text file busy"). Forkers hold the lock until then.
+	// A child that was forked meanwhile holds the file open for writing until it becomes its program, and what is
+	// open for writing cannot be run ("text file busy"). Forkers hold the lock until then.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	return staged, err

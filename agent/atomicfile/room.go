@@ -9,7 +9,8 @@ import (
 // enough is the room below which a file system counts as full: the programs that keep files here would soon stop.
 const enough = 16 << 20
 
-// Room tells what keeps files from being written in a directory: its file system is full, or read-only. nil is nothing.
+// Room returns what keeps files from being written in a directory: its file system is full, or read-only. nil is
+// nothing.
 func Room(dir string) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -1,5 +1,6 @@
-// Package evaluate does single steps of hosts for those who hold the answers: the controller, which imports nothing else of how steps are
-// done. The code is that of the agents' sessions (agent/internal/runner), so that a step means the same wherever it is evaluated.
+// Package evaluate does single steps of hosts for those who hold the answers: the controller, which imports nothing
+// else of how steps are done. The code is that of the agents' sessions (agent/internal/runner), so that a step means
+// the same wherever it is evaluated.
 package evaluate
 
 import (

@@ -134,7 +134,7 @@ func (s *settings) check() error {
 	return nil
 }
 
-// checkFiles tells what is wrong with the files that the settings name.
+// checkFiles returns what is wrong with the files that the settings name.
 func (s *settings) checkFiles() error {
 	if _, err := s.policy(); err != nil {
 		return err
@@ -186,7 +186,8 @@ func (s *settings) jwt() string {
 	return s.enrolled.JWT
 }
 
-// renewed are the credentials that the agent renews: those of its enrolment, unless a file that others renew is in their place.
+// renewed are the credentials that the agent renews: those of its enrolment, unless a file that others renew is in
+// their place.
 func (s *settings) renewed(o *agent.Operators, bus *nats.Transport) agent.Credentials {
 	if s.Creds != "" {
 		return nil

@@ -56,7 +56,8 @@ func TestFlagsReplaceTheFile(t *testing.T) {
 	}
 }
 
-// TestCheckNamesWhatIsWrong: what cannot be used is told before a service is started with it, with the file or the value.
+// TestCheckNamesWhatIsWrong: what cannot be used is told before a service is started with it, with the file or the
+// value.
 func TestCheckNamesWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

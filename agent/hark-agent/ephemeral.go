@@ -25,8 +25,8 @@ import (
 	"hark/agent/wire/nats"
 )
 
-// ephemeralCommand is an agent for one run: its standard streams are its connection to the broker, its keys are in memory, and it ends
-// with the connection.
+// ephemeralCommand is an agent for one run: its standard streams are its connection to the broker, its keys are in
+// memory, and it ends with the connection.
 func ephemeralCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "ephemeral DIR", Hidden: true, Args: cobra.ExactArgs(1),

@@ -63,7 +63,7 @@ func (g *guard) watch() error {
 	return g.back()
 }
 
-// open tells that the upgrade is not confirmed.
+// open reports whether the upgrade is not confirmed.
 func (g *guard) open() bool {
 	_, err := os.Stat(g.mark)
 	return !errors.Is(err, fs.ErrNotExist)
@@ -77,7 +77,7 @@ func (g *guard) read() (m mark, err error) {
 	return m, err
 }
 
-// underSystemd tells whether systemd, which this agent tells of its state, starts it again.
+// underSystemd reports whether systemd, which this agent tells of its state, starts it again.
 func underSystemd() bool { return os.Getenv("NOTIFY_SOCKET") != "" }
 
 // start starts the agent, which nobody else does.

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// unit is our own text: that of kardianos/service waits two minutes before a restart and kills every job with the agent.
-// Packages install it as it is.
+// unit is our own text: that of kardianos/service waits two minutes before a restart and kills every job with the
+// agent. Packages install it as it is.
 //
 //go:embed hark-agent.service
 var unit string
@@ -116,7 +116,8 @@ func statusCommand(command func(use, short string, do func(service.Service, *cob
 	return cmd
 }
 
-// install enables the service and starts it anew. It may be called again, after an upgrade or with another configuration.
+// install enables the service and starts it anew. It may be called again, after an upgrade or with another
+// configuration.
 func install(s service.Service, config string) error {
 	if err := (&settings{}).complete(config); err != nil {
 		return err
@@ -134,8 +135,8 @@ func install(s service.Service, config string) error {
 	return nil
 }
 
-// enable brings the unit, unless a package has brought it or it is there already. Where there is a package, its unit counts: one
-// that bootstrap has written before would hide it.
+// enable brings the unit, unless a package has brought it or it is there already. Where there is a package, its unit
+// counts: one that bootstrap has written before would hide it.
 func enable(s service.Service, self, config string) error {
 	own, err := os.ReadFile(ownUnit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -166,7 +167,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// packaged tells whether a package has brought the unit.
+// packaged reports whether a package has brought the unit.
 func packaged() bool { return slices.ContainsFunc(packagedUnits[:], exists) }
 
 // uninstall stops and disables the service. A unit that a package has brought stays for the package to remove.

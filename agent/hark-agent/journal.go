@@ -24,8 +24,8 @@ func logger(level string) zerolog.Logger {
 	return zerolog.New(os.Stderr).Level(l).With().Timestamp().Logger()
 }
 
-// journalWriter sends each line to the journal: its text with its fields for those who read, its fields as HARK_<NAME> for
-// those who search (journalctl HARK_RUN=...).
+// journalWriter sends each line to the journal: its text with its fields for those who read, its fields as
+// HARK_<NAME> for those who search (journalctl HARK_RUN=...).
 type journalWriter struct {
 	send func(message string, priority journal.Priority, vars map[string]string) error
 }

@@ -18,7 +18,8 @@ import (
 	"hark/agent/wire"
 )
 
-// metricsSocket, in the state directory, is where a running agent tells its numbers to those who may open it. It listens on no port.
+// metricsSocket, in the state directory, is where a running agent tells its numbers to those who may open it. It
+// listens on no port.
 const metricsSocket = "metrics.sock"
 
 // metricsLimit is how long whoever asks may take.

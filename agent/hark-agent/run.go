@@ -140,7 +140,8 @@ func (s *settings) dial(ctx context.Context, c nats.Config) (*nats.Transport, er
 	return nats.Dial(ctx, c)
 }
 
-// explain says why the broker does not let this agent in, if it does not. The agent tries on: an operator may let it in again.
+// explain says why the broker does not let this agent in, if it does not. The agent tries on: an operator may let it
+// in again.
 func explain(token string, now time.Time, err error) error {
 	if !nats.Refused(err) {
 		return err

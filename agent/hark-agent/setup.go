@@ -52,7 +52,8 @@ func setupCommand() *cobra.Command {
 	}
 }
 
-// dropUpload removes the directory that bootstrap has uploaded this program to: the controller does so too, if it is still there.
+// dropUpload removes the directory that bootstrap has uploaded this program to: the controller does so too, if it is
+// still there.
 func dropUpload() {
 	self, err := os.Executable()
 	if dir := filepath.Dir(self); err == nil && strings.HasPrefix(filepath.Base(dir), wire.UploadPrefix) {
@@ -150,7 +151,7 @@ func (s *setup) begin() (wire.SetupKeys, error) {
 	return keys, nil
 }
 
-// unchanged tells whether the agent is installed, enrolled and running as the request wants it.
+// unchanged reports whether the agent is installed, enrolled and running as the request wants it.
 func (s *setup) unchanged() bool {
 	e, err := agent.ReadEnrolment(s.state)
 	if err != nil || e == nil || e.Name != s.request.Name || e.Broker != s.request.Broker || e.Fleet != s.request.Fleet {
@@ -164,7 +165,7 @@ func (s *setup) unchanged() bool {
 	return s.current() && systemctl("is-active", "--quiet", unitName) == nil
 }
 
-// current tells whether the installed binary is this one. That of a package is the package's matter.
+// current reports whether the installed binary is this one. That of a package is the package's matter.
 func (s *setup) current() bool {
 	if s.path == packagedPath {
 		return true

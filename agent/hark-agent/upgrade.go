@@ -26,8 +26,9 @@ import (
 	"hark/modules/treesync"
 )
 
-// An upgrade: the new program is tried, takes the place of the old one, and a guard (the old program, as a process of its own) waits for the
-// new agent to reach the broker. If it does not in time, the guard puts the old program back and starts it.
+// An upgrade: the new program is tried, takes the place of the old one, and a guard (the old program, as a process of
+// its own) waits for the new agent to reach the broker. If it does not in time, the guard puts the old program back
+// and starts it.
 //
 //	pulled -> tried -> in place -> [agent idle, ends] -> started -> at the broker: confirmed
 //	  |         |                                          |
@@ -130,8 +131,8 @@ func running() string {
 	return digest
 }
 
-// try lets the new program try itself: that it runs here, is what it should be, can use the configuration and the state, and is let
-// in by the broker. It gives its version.
+// try lets the new program try itself: that it runs here, is what it should be, can use the configuration and the
+// state, and is let in by the broker. It gives its version.
 func (u *upgrader) try(ctx context.Context, next string, want wire.Upgrade) (is string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, trialLimit)
 	defer cancel()
@@ -236,7 +237,7 @@ func drop(dir string, log zerolog.Logger) {
 	}
 }
 
-// digestSame tells whether the running program is the one at path.
+// digestSame reports whether the running program is the one at path.
 func digestSame(self, path string) bool {
 	a, err1 := treesync.Sum("/proc/self/exe")
 	if err1 != nil {

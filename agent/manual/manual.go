@@ -1,4 +1,5 @@
-// Package manual adds to manual pages what the library that writes them from commands does not know: EXIT STATUS, ENVIRONMENT, FILES.
+// Package manual adds to manual pages what the library that writes them from commands does not know: EXIT STATUS,
+// ENVIRONMENT, FILES.
 package manual
 
 import (

@@ -1,5 +1,5 @@
-// Package profile writes what a process spent, for whoever wants to make hark faster: its processor time and its memory, in the form
-// that `go tool pprof` reads. It does nothing unless the environment asks for it.
+// Package profile writes what a process spent, for whoever wants to make hark faster: its processor time and its
+// memory, in the form that `go tool pprof` reads. It does nothing unless the environment asks for it.
 package profile
 
 import (
@@ -11,11 +11,13 @@ import (
 	"runtime/pprof"
 )
 
-// Dir is the environment variable that names the directory for profiles. Processes that hark starts inherit it and write theirs beside.
+// Dir is the environment variable that names the directory for profiles. Processes that hark starts inherit it and
+// write theirs beside.
 const Dir = "HARK_PROFILE"
 
-// Start begins a profile of this process in the directory that the environment names: <program>-<pid>.cpu and, when stop is called,
-// <program>-<pid>.heap, both for their owner alone. Without the variable it does nothing. stop may be called once.
+// Start begins a profile of this process in the directory that the environment names: <program>-<pid>.cpu and, when
+// stop is called, <program>-<pid>.heap, both for their owner alone. Without the variable it does nothing. stop may be
+// called once.
 func Start(program string) (stop func() error, err error) {
 	dir := os.Getenv(Dir)
 	if dir == "" {

@@ -1,5 +1,5 @@
-// Package securefile reads files that decide whom a program obeys and believes: who else can write them could decide it too. Files that others
-// may not even read are a kind of their own. What is wrong is told with what mends it.
+// Package securefile reads files that decide whom a program obeys and believes: who else can write them could decide
+// it too. Files that others may not even read are a kind of their own. What is wrong is told with what mends it.
 package securefile
 
 import (
@@ -20,7 +20,8 @@ const (
 	Secret Kind = 0o077 // nobody else reads or writes it
 )
 
-// Read reads a file that belongs to root or to this process's user, as its directory does. The error is fs.ErrNotExist if there is none.
+// Read reads a file that belongs to root or to this process's user, as its directory does. The error is
+// fs.ErrNotExist if there is none.
 func Read(path string, k Kind) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -43,7 +44,7 @@ func Read(path string, k Kind) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Dir tells whether others could replace what lies in a directory.
+// Dir reports whether others could replace what lies in a directory.
 func Dir(path string) error {
 	st, err := os.Stat(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package tempdir makes directories that live no longer than the process which made them. One that was killed cannot remove its own: the next of
-// the same user does, and touches no directory whose process lives.
+// Package tempdir makes directories that live no longer than the process which made them. One that was killed cannot
+// remove its own: the next of the same user does, and touches no directory whose process lives.
 package tempdir
 
 import (
@@ -21,8 +21,8 @@ type Dir struct {
 	lock *os.File
 }
 
-// Make makes a directory for a purpose, one word, in the system's directory for temporary files, and removes what killed processes of this
-// user have left there of the same purpose.
+// Make makes a directory for a purpose, one word, in the system's directory for temporary files, and removes what
+// killed processes of this user have left there of the same purpose.
 func Make(purpose string) (*Dir, error) {
 	base, prefix := os.TempDir(), "hark-"+purpose+"."
 	sweep(base, prefix)
@@ -92,7 +92,7 @@ func mine(f *os.File) bool {
 	return ok && int(sys.Uid) == os.Geteuid()
 }
 
-// same tells whether a path still leads to a directory.
+// same reports whether a path still leads to a directory.
 func same(f *os.File, path string) bool {
 	open, err := f.Stat()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Compare orders two semantic versions by their precedence, as semver.org defines it: -1 if a is older than b, 1 if it is newer. What comes after
-// "+" does not count. A text that is no semantic version is older than all that are.
+// Compare orders two semantic versions by their precedence, as semver.org defines it: -1 if a is older than b, 1 if
+// it is newer. What comes after "+" does not count. A text that is no semantic version is older than all that are.
 func Compare(a, b string) int {
 	x, y := parts(a), parts(b)
 	if c := slices.Compare(x.numbers, y.numbers); c != 0 {

@@ -2,8 +2,8 @@ package wire
 
 import "encoding/json"
 
-// Disconnected reads a message on DisconnectSubject: the public key of the client that the broker has lost, "" if it does not
-// tell.
+// Disconnected reads a message on DisconnectSubject: the public key of the client that the broker has lost, "" if it
+// does not tell.
 func Disconnected(data []byte) string {
 	var advisory struct {
 		Client struct {

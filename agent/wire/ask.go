@@ -28,34 +28,38 @@ const (
 	// AskWhere is for the paragraph that Ansible appends to an error of a step: the place in its file, with the
 	// lines there. Answer.Value is the text.
 	AskWhere AskKind = "where"
-	// AskInventory changes the inventory: Name is add_host or group_by, Kw what the module made of its arguments. Answer.Value is whether
-	// that changed anything.
+	// AskInventory changes the inventory: Name is add_host or group_by, Kw what the module made of its arguments.
+	// Answer.Value is whether that changed anything.
 	AskInventory AskKind = "inventory"
-	// AskDebug lets the person at the controller look into a step before it is Done: Outcome is how it came out, to be shown first, Name
-	// the task as messages name it, Kw holds task, task_vars and result. Answer.Value is a mapping: redo, and for that args and vars, which replace the task's.
+	// AskDebug lets the person at the controller look into a step before it is Done: Outcome is how it came out, to
+	// be shown first, Name the task as messages name it, Kw holds task, task_vars and result. Answer.Value is a
+	// mapping: redo, and for that args and vars, which replace the task's.
 	AskDebug AskKind = "debug"
-	// AskPlugin runs a filter or test that is written in Python, or that looks at files, which are the controller's: Dir is its kind,
-	// Name its name, Args the value that it is applied to and its arguments, Kw those with names. Answer.Result is what it gives, as
-	// value.Encode writes it.
+	// AskPlugin runs a filter or test that is written in Python, or that looks at files, which are the controller's:
+	// Dir is its kind, Name its name, Args the value that it is applied to and its arguments, Kw those with names.
+	// Answer.Result is what it gives, as value.Encode writes it.
 	AskPlugin AskKind = "plugin"
-	// AskAction runs the action plug-in of the step, which is written in Python: Name is the host that it works on, Call what calls of that
-	// host's modules are made of, Kw the rest of the task as the session has it. Answer.Result is what it returned, as value.Encode writes it; with the ErrKind
-	// ActionEnded it was raised, and nothing judges it any further. While it is awaited the plug-in's calls come to the host.
+	// AskAction runs the action plug-in of the step, which is written in Python: Name is the host that it works on,
+	// Call what calls of that host's modules are made of, Kw the rest of the task as the session has it.
+	// Answer.Result is what it returned, as value.Encode writes it; with the ErrKind ActionEnded it was raised, and
+	// nothing judges it any further. While it is awaited the plug-in's calls come to the host.
 	AskAction AskKind = "action"
-	// AskStep hands a step over to the controller, which evaluates it: Step is its ID, or that of a handler's run, and Failing where the host
-	// stands. Answer.Did is what came of it. Beside the bodies of plans, blobs and uploads it is all that an agent may ask.
+	// AskStep hands a step over to the controller, which evaluates it: Step is its ID, or that of a handler's run,
+	// and Failing where the host stands. Answer.Did is what came of it. Beside the bodies of plans, blobs and uploads
+	// it is all that an agent may ask.
 	AskStep AskKind = "step"
-	// AskOwn wants the host's own variables anew: after the inventory has changed, or when the names of vars_files come out differently.
-	// Answer.Did has them.
+	// AskOwn wants the host's own variables anew: after the inventory has changed, or when the names of vars_files
+	// come out differently. Answer.Did has them.
 	AskOwn AskKind = "own"
-	// AskPlace names a place on the controller to which uploads of the step may go: Place. Only the controller's own sessions ask for it;
-	// the first of Answer.Paths is its token.
+	// AskPlace names a place on the controller to which uploads of the step may go: Place. Only the controller's own
+	// sessions ask for it; the first of Answer.Paths is its token.
 	AskPlace AskKind = "place"
 	// AskReset forgets how the host was reached (meta reset_connection): what comes after it begins with a new connection.
 	AskReset AskKind = "reset"
 )
 
-// Ask is a question of a session. Those of sessions in the controller's own process may be of any kind, see travels in package runner.
+// Ask is a question of a session. Those of sessions in the controller's own process may be of any kind, see travels
+// in package runner.
 type Ask struct {
 	Run  string  `json:"run"`
 	Play string  `json:"play"`
@@ -80,15 +84,17 @@ type Ask struct {
 	Tree     *treesync.Query `json:"tree,omitempty"`
 	Outcome  *Outcome        `json:"outcome,omitempty"`
 	Place    *Place          `json:"place,omitempty"`
-	// Failing tells that the host has failed in the outermost block and nothing has mended that yet.
+	// Failing reports whether the host has failed in the outermost block and nothing has mended that yet.
 	Failing bool `json:"failing,omitempty"`
-	// Delegated: the variables asked for are of a host that a task is delegated to, whose templates see hostvars; others do not.
+	// Delegated: the variables asked for are of a host that a task is delegated to, whose templates see hostvars;
+	// others do not.
 	Delegated bool `json:"delegated,omitempty"`
 	// Decrypt: open vault files on the way (copy's decrypt, on by default).
 	Decrypt bool `json:"decrypt,omitempty"`
 	// Shelves, of a blob, tells that its piece may also lie at the broker: Answer.Shelf instead of Answer.Data.
 	Shelves bool `json:"shelves,omitempty"`
-	// Digests, of a blob and in place of Digest, are those of small files whose contents are wanted whole, in this order: Answer.Contents.
+	// Digests, of a blob and in place of Digest, are those of small files whose contents are wanted whole, in this
+	// order: Answer.Contents.
 	Digests []string `json:"digests,omitempty"`
 }
 
@@ -105,12 +111,13 @@ type IncludeCall struct {
 	Vars plan.Dict `json:"vars,omitzero"`
 }
 
-// Did is what came of a step that the controller has evaluated for a host, as far as the host needs it to walk on. The step itself was
-// told of by the controller.
+// Did is what came of a step that the controller has evaluated for a host, as far as the host needs it to walk on.
+// The step itself was told of by the controller.
 type Did struct {
 	// Outcome has the status, the effects on the host's own variables and the action of a meta; nothing to be shown.
 	Outcome Outcome `json:"outcome"`
-	// Notified are the handlers that it notified, by the IDs of their steps. Ran says that a step of its role was not skipped.
+	// Notified are the handlers that it notified, by the IDs of their steps. Ran says that a step of its role was not
+	// skipped.
 	Notified []plan.ID `json:"notified,omitempty"`
 	Ran      bool      `json:"ran,omitempty"`
 	// Fragments are what an include brought.
@@ -122,7 +129,8 @@ type Did struct {
 	More *More `json:"more,omitempty"`
 }
 
-// More are layers of variables, each with the names that a host did not get before. Withheld are the names that it still does not get.
+// More are layers of variables, each with the names that a host did not get before. Withheld are the names that it
+// still does not get.
 type More struct {
 	Play     plan.Play             `json:"play"` // its layers alone
 	Roles    map[string]*plan.Role `json:"roles,omitempty"`
@@ -146,14 +154,15 @@ type Place struct {
 // Prompt is a pause on the controller.
 type Prompt struct {
 	Text string `json:"text,omitempty"`
-	// Ask is shown where there is somebody to answer. Where nobody is and there is no limit the answer is none, and the task says so.
+	// Ask is shown where there is somebody to answer. Where nobody is and there is no limit the answer is none, and
+	// the task says so.
 	Ask   string        `json:"ask,omitempty"`
 	Limit time.Duration `json:"limit,omitempty"` // 0 waits for the user
 	Echo  bool          `json:"echo"`
 }
 
-// Upload is a piece of a file that goes to the controller (fetch), or, if Mode has the bits of a directory or of a regular file, of an
-// archive of changes to that (synchronize).
+// Upload is a piece of a file that goes to the controller (fetch), or, if Mode has the bits of a directory or of a
+// regular file, of an archive of changes to that (synchronize).
 type Upload struct {
 	// Dest is the token of a place and, unless that is a file, a slash and the path there.
 	Dest   string `json:"dest"`
@@ -166,8 +175,8 @@ type Upload struct {
 	Stat bool `json:"stat,omitempty"`
 }
 
-// Override says which variables of the host count more than a setting that a lookup gave, the last that is set most; Kind is what text in them
-// becomes: int, bool, or "" for text.
+// Override says which variables of the host count more than a setting that a lookup gave, the last that is set most;
+// Kind is what text in them becomes: int, bool, or "" for text.
 type Override struct {
 	At    int      `json:"at"` // which of the settings
 	Names []string `json:"names"`
@@ -201,7 +210,8 @@ type Answer struct {
 // ActionEnded is the ErrKind of a result that an action plug-in has raised.
 const ActionEnded = "ended"
 
-// The ErrKinds by which an asker sees that the controller does not have a lookup, and that the project does not have a filter or test.
+// The ErrKinds by which an asker sees that the controller does not have a lookup, and that the project does not have
+// a filter or test.
 const (
 	UnknownLookup = "unknown_lookup"
 	UnknownPlugin = "unknown_plugin"

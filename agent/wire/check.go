@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// checked are the bodies in which somebody says what he is called and what he has. They are looked at where every body enters, in
-// Decode, so that no reader has to: what is in them ends in files, in lines of lists and in logs.
+// checked are the bodies in which somebody says what he is called and what he has. They are looked at where every
+// body enters, in Decode, so that no reader has to: what is in them ends in files, in lines of lists and in logs.
 type checked interface{ check() error }
 
 // Decode reads a body and looks at what it says of its sender.
@@ -39,8 +39,8 @@ const (
 // nameForm counts no letters: compiled for so many of them it is 10 MB in every process.
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]*$`) })
 
-// CheckName tells what is wrong with an agent's name. A name that means something to Ansible where hosts are named would take what is meant for
-// others: the controller itself, all hosts, a group of hosts or the host at an address.
+// CheckName returns what is wrong with an agent's name. A name that means something to Ansible where hosts are named
+// would take what is meant for others: the controller itself, all hosts, a group of hosts or the host at an address.
 func CheckName(name string) error {
 	_, notAddress := netip.ParseAddr(name)
 	switch word := strings.ToLower(name); {
@@ -54,7 +54,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckWords tells which of some texts is not one short word: no white space, nothing that a screen would not show.
+// CheckWords returns which of some texts is not one short word: no white space, nothing that a screen would not show.
 func CheckWords(what string, words ...string) error {
 	if len(words) > maxWords {
 		return fmt.Errorf("it has more than %d %s", maxWords, what)
@@ -72,7 +72,7 @@ func CheckWords(what string, words ...string) error {
 	return nil
 }
 
-// checkXKey tells whether a text is a public curve key; who has said nothing yet has none.
+// checkXKey reports whether a text is a public curve key; who has said nothing yet has none.
 func checkXKey(text string) error {
 	if text != "" && !nkeys.IsValidPublicCurveKey(text) {
 		return fmt.Errorf("%.300q is not a public curve key", text)
@@ -139,7 +139,7 @@ func (j *Join) check() error {
 
 func (t *Trusted) check() error { return CheckWords("operators", t.Operators...) }
 
-// Check tells what is wrong with what an agent says of itself over ssh, where no frame is around it.
+// Check returns what is wrong with what an agent says of itself over ssh, where no frame is around it.
 func (k *SetupKeys) Check() error {
 	if !ValidKey(k.Key) {
 		return fmt.Errorf("%.300q is not the key of an agent", k.Key)

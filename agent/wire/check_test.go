@@ -40,7 +40,8 @@ func TestNamesThatMeanSomethingElseAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever an agent says of itself, in whichever message: what could become another line, or grows without end, does not get in.
+// Whatever an agent says of itself, in whichever message: what could become another line, or grows without end, does
+// not get in.
 func TestWhatAgentsSayOfThemselvesIsWords(t *testing.T) {
 	id, err := NewIdentity()
 	if err != nil {

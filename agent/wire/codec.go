@@ -6,9 +6,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compressAbove is the size in bytes above which bodies are compressed; MaxBody is the largest body that is
-// unpacked, maxWordsBody the largest of those in which somebody only says who he is, since they come from agents that nobody asked, and of pieces of
-// files.
+// compressAbove is the size in bytes above which bodies are compressed; MaxBody is the largest body that is unpacked,
+// maxWordsBody the largest of those in which somebody only says who he is, since they come from agents that nobody
+// asked, and of pieces of files.
 const (
 	compressAbove = 1 << 10
 	MaxBody       = 64 << 20

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Crowd is the body of a KindCrowd message: how many agents the fleet has. It commands nothing and is in clear, unsigned: what an agent
-// makes of it (Spread) has bounds, and who could forge it could as well not let the agent connect at all.
+// Crowd is the body of a KindCrowd message: how many agents the fleet has. It commands nothing and is in clear,
+// unsigned: what an agent makes of it (Spread) has bounds, and who could forge it could as well not let the agent
+// connect at all.
 type Crowd struct {
 	Agents int `json:"agents"`
 }
@@ -23,15 +24,17 @@ func ParseCrowd(data []byte) int {
 // Comeback is after how long all of so many agents should be back: a broker that is busy takes in fewer than it could.
 func Comeback(agents int) time.Duration { return Spread(agents) * 3 / 2 }
 
-// The bounds of Spread, and how many agents a broker takes in a second with ease: TLS and credentials cost it a millisecond each.
+// The bounds of Spread, and how many agents a broker takes in a second with ease: TLS and credentials cost it a
+// millisecond each.
 const (
 	leastSpread = 4 * time.Second
 	mostSpread  = 50 * time.Second
 	takenIn     = 200
 )
 
-// Spread is the time over which so many agents come back to a broker that was away: each tries again and again, after a pause of up to
-// that. It does not grow while the broker is away, so it also is how long after the broker the last of them tries.
+// Spread is the time over which so many agents come back to a broker that was away: each tries again and again, after
+// a pause of up to that. It does not grow while the broker is away, so it also is how long after the broker the last
+// of them tries.
 func Spread(agents int) time.Duration {
 	agents = min(max(agents, 0), 1<<20) // no product below overflows
 	return min(max(time.Duration(agents)*time.Second/takenIn, leastSpread), mostSpread)

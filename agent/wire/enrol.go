@@ -11,12 +11,12 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// JoinToken is what a host needs to enrol itself: where the broker is, how to know it, a way in that lets nothing be done but ask to be
-// enrolled, and whose plans the agent shall obey. Who has it can enrol agents until it expires.
+// JoinToken is what a host needs to enrol itself: where the broker is, how to know it, a way in that lets nothing be
+// done but ask to be enrolled, and whose plans the agent shall obey. Who has it can enrol agents until it expires.
 type JoinToken struct {
 	V int `json:"v"`
-	// URL is the broker's, several parted by commas; CA is its authority: the certificate in PEM, or the certificate's sha256 in hex if
-	// the broker sends it; "" trusts the system's.
+	// URL is the broker's, several separated by commas; CA is its authority: the certificate in PEM, or the
+	// certificate's sha256 in hex if the broker sends it; "" trusts the system's.
 	URL string `json:"url"`
 	CA  string `json:"ca,omitempty"`
 	// JWT and Seed open the connection.
@@ -102,7 +102,7 @@ func JoinProof(key, name, nonce string) []byte {
 	return b
 }
 
-// VerifySignature tells whether the owner of a public key signed data.
+// VerifySignature reports whether the owner of a public key signed data.
 func VerifySignature(key string, data, sig []byte) bool { return verify(key, data, sig) }
 
 // Joined answers Join.
@@ -115,7 +115,8 @@ type Joined struct {
 	Err string `json:"err,omitempty"`
 }
 
-// Rights is the body of a KindRights message, signed by the agent: it asks for new credentials while those that it has are good.
+// Rights is the body of a KindRights message, signed by the agent: it asks for new credentials while those that it
+// has are good.
 type Rights struct {
 	// JWT are the credentials that it has.
 	JWT string `json:"jwt"`
@@ -125,7 +126,8 @@ type Rights struct {
 type Trust struct {
 	Add    []string `json:"add,omitempty"`
 	Remove []string `json:"remove,omitempty"`
-	// Limited are operators to add who may not do everything. They are a list of their own: an agent that does not know limits adds none of them.
+	// Limited are operators to add who may not do everything. They are a list of their own: an agent that does not
+	// know limits adds none of them.
 	Limited []Limited `json:"limited,omitempty"`
 }
 

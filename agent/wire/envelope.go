@@ -37,7 +37,8 @@ type Header struct {
 	From string `json:"from,omitempty"`
 	// To is the nonce of the request that this answers.
 	To string `json:"to,omitempty"`
-	// Prev is the FrameDigest of the part before this one of a record, so that none can be left out or come in another's place.
+	// Prev is the FrameDigest of the part before this one of a record, so that none can be left out or come in
+	// another's place.
 	Prev string `json:"prev,omitempty"`
 }
 
@@ -58,7 +59,8 @@ const magic = "hk1\n"
 
 // Packing says how Pack protects a message. One of Sign and Key must be given.
 type Packing struct {
-	// Sign signs the header, by Jointly if that is set, which makes one signature of Sign's owner for many (Joint): for receivers that know it.
+	// Sign signs the header, by Jointly if that is set, which makes one signature of Sign's owner for many (Joint):
+	// for receivers that know it.
 	Sign    *Identity
 	Jointly func(head []byte) ([]byte, error)
 	// Key closes the body with a key that both sides have from the Opening; Seal names which.
@@ -144,7 +146,7 @@ func FrameDigest(frame []byte) string {
 // with a key that only the two sides have.
 type Frame struct {
 	Header Header
-	// Signed tells that the header bears a good signature of Header.Issuer.
+	// Signed reports whether the header bears a good signature of Header.Issuer.
 	Signed bool
 
 	body []byte
@@ -192,7 +194,8 @@ func parse(data []byte, verified func(key string, head, sig []byte) bool) (*Fram
 	return f, nil
 }
 
-// KindIn is what a message says that it is, "" for what cannot be read. It is to be believed no sooner than the message.
+// KindIn is what a message says that it is, "" for what cannot be read. It is to be believed no sooner than the
+// message.
 func KindIn(data []byte) Kind {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
@@ -218,7 +221,7 @@ func cutField(b []byte, limit uint64) (field, rest []byte, ok bool) {
 
 // Demands are what a receiver wants of a signed message before it obeys.
 type Demands struct {
-	// Trusted tells whether the issuer may send to this receiver.
+	// Trusted reports whether the issuer may send to this receiver.
 	Trusted func(issuer string) bool
 	// Fleet, if set, must be the message's.
 	Fleet string
@@ -232,7 +235,7 @@ type Demands struct {
 	Now func() time.Time
 }
 
-// Check tells whether the header of a signed frame may be obeyed. It does not look for replays: the journal
+// Check reports whether the header of a signed frame may be obeyed. It does not look for replays: the journal
 // of the receiver does.
 func (d Demands) Check(f *Frame) error {
 	h := f.Header

@@ -21,23 +21,25 @@ type Opening struct {
 	Turn uint64 `json:"turn"`
 	// Place numbers the openings of all hosts in a run, from 1: no two have the same. 0 is an earlier controller's.
 	Place uint64 `json:"place,omitempty"`
-	// Each: the controller sends what is for all agents of the run to ToEach, and to subjects of their kinds only as long as some listen there.
+	// Each: the controller sends what is for all agents of the run to ToEach, and to subjects of their kinds only as
+	// long as some listen there.
 	Each bool `json:"each,omitempty"`
-	// Unsigned: the controller takes batches without a signature, since the key of the session proves whose they are. Earlier
-	// controllers want one.
+	// Unsigned: the controller takes batches without a signature, since the key of the session proves whose they are.
+	// Earlier controllers want one.
 	Unsigned bool `json:"unsigned,omitempty"`
-	// Sealed: the controller takes an acknowledgement that is sealed with HostKey and not signed, and the word of a session that its run's end
-	// has reached it (KindEnd).
+	// Sealed: the controller takes an acknowledgement that is sealed with HostKey and not signed, and the word of a
+	// session that its run's end has reached it (KindEnd).
 	Sealed bool `json:"sealed,omitempty"`
-	// Within: the controller takes the acknowledgement within the session's first batch, if there is one soon. What refuses the opening goes alone.
+	// Within: the controller takes the acknowledgement within the session's first batch, if there is one soon. What
+	// refuses the opening goes alone.
 	Within bool `json:"within,omitempty"`
 }
 
 // Fresh is Start.Fresh where a Start does not say it.
 const Fresh = 3 * time.Second
 
-// Session tells what a session says from what others of the same host and run say: those before it, and those of the same agent
-// before it was started again. It is in everything that a session sends; calls have none.
+// Session returns what a session says from what others of the same host and run say: those before it, and those of
+// the same agent before it was started again. It is in everything that a session sends; calls have none.
 type Session struct {
 	// Life is the process of the agent, Turn the opening that the session was handed last.
 	Life string `json:"life,omitempty"`
@@ -51,8 +53,9 @@ type Session struct {
 // mostFresh is the largest Grant.
 const mostFresh = time.Minute
 
-// Grant is for how long a session may count on an answer whose answers take as long as it says, counted from its question: normally fresh, and more where that would
-// be over before the answer is there. The controller reports the host lost no sooner than that after its answer.
+// Grant is for how long a session may count on an answer whose answers take as long as it says, counted from its
+// question: normally fresh, and more where that would be over before the answer is there. The controller reports the
+// host lost no sooner than that after its answer.
 func Grant(fresh, late time.Duration) time.Duration {
 	return max(fresh, min(2*late, mostFresh))
 }
@@ -73,10 +76,11 @@ func (v *Verdict) Lasts() time.Duration { return v.Fresh }
 // HeldFor is Held.
 func (v *Verdict) HeldFor() time.Duration { return v.Held }
 
-// IsOver tells that the run goes on without the session.
+// IsOver reports whether the run goes on without the session.
 func (v *Verdict) IsOver() bool { return v.Over }
 
-// Order is the body of a KindExec message: a call and the key with which its result is sealed. It is sealed for the agent.
+// Order is the body of a KindExec message: a call and the key with which its result is sealed. It is sealed for the
+// agent.
 type Order struct {
 	Exec    Exec `json:"exec"`
 	HostKey Key  `json:"host_key"`
@@ -85,7 +89,8 @@ type Order struct {
 	// Unsigned is Opening.Unsigned, for the result, and Sealed is Opening.Sealed.
 	Unsigned bool `json:"unsigned,omitempty"`
 	Sealed   bool `json:"sealed,omitempty"`
-	// Lives: the controller lets the first life alone do the call that asks whether it may, so the agent need not remember it beyond a power cut.
+	// Lives: the controller lets the first life alone do the call that asks whether it may, so the agent need not
+	// remember it beyond a power cut.
 	Lives bool `json:"lives,omitempty"`
 }
 
@@ -98,7 +103,8 @@ type Renew struct {
 	Host     string  `json:"host"`
 	Advanced uint64  `json:"advanced"`
 	At       plan.ID `json:"at,omitempty"` // where it stands
-	// Cut, of a session that was left, says that the host was started anew since: what the session did last may not be told.
+	// Cut, of a session that was left, says that the host was started anew since: what the session did last may not
+	// be told.
 	Cut bool `json:"cut,omitempty"`
 }
 
@@ -114,7 +120,8 @@ type ExecDone struct {
 	Result json.RawMessage `json:"result"`
 }
 
-// Beat is what an agent says of itself with each heartbeat: what changes while it is there, so that nobody needs to ask it.
+// Beat is what an agent says of itself with each heartbeat: what changes while it is there, so that nobody needs to
+// ask it.
 type Beat struct {
 	// Refused counts the messages that it did not obey since it started, Lately those of the last hour.
 	Refused map[Reason]uint64 `json:"refused,omitempty"`
@@ -138,7 +145,8 @@ type JobTold struct {
 // Alive answers a ping.
 type Alive struct {
 	Hello Hello `json:"hello"`
-	// Life is the agent's. Turns are the hosts of the asked run that it holds sessions of, with the turn of each (see Session).
+	// Life is the agent's. Turns are the hosts of the asked run that it holds sessions of, with the turn of each (see
+	// Session).
 	Life  string            `json:"life,omitempty"`
 	Turns map[string]uint64 `json:"turns,omitempty"`
 	// Left are the hosts of that run whose sessions an earlier process of the agent had, and of which it has yet to tell.

@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// read reads a header. Headers are as Pack writes them but for those that somebody else has made: these take the long way.
+// read reads a header. Headers are as Pack writes them but for those that somebody else has made: these take the long
+// way.
 func (h *Header) read(text []byte) error {
 	if h.scan(text) {
 		return nil
@@ -15,8 +16,8 @@ func (h *Header) read(text []byte) error {
 	return json.Unmarshal(text, h)
 }
 
-// scan reads a header whose texts have no escapes and whose members are all known, each of its kind; it is false for all others. A controller reads
-// one for each message of each agent.
+// scan reads a header whose texts have no escapes and whose members are all known, each of its kind; it is false for
+// all others. A controller reads one for each message of each agent.
 func (h *Header) scan(text []byte) bool {
 	s := scanner{rest: text}
 	if !s.take('{') {

@@ -31,7 +31,7 @@ const (
 	maxReason = 300
 )
 
-// Check tells what is wrong with a hold.
+// Check returns what is wrong with a hold.
 func (h *Hold) Check(now time.Time) error {
 	switch {
 	case h.Why == "":
@@ -44,7 +44,7 @@ func (h *Hold) Check(now time.Time) error {
 	return h.check()
 }
 
-// check tells whether the texts are ones.
+// check reports whether the texts are ones.
 func (h *Hold) check() error {
 	if len(h.Why) > maxReason {
 		return fmt.Errorf("the reason of a hold has at most %d bytes", maxReason)

@@ -106,7 +106,7 @@ func IDOf(key string) string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:26]
 }
 
-// ValidKey tells that text is a public signing key.
+// ValidKey reports whether text is a public signing key.
 func ValidKey(text string) bool { return nkeys.IsValidPublicUserKey(text) }
 
 // verify checks a signature by the owner of a public key.

@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// JobsModule is the name of the module of an Exec that asks an agent about its jobs: its arguments are a JobsQuery, its result is a
-// JobsReply. It is not a module of playbooks.
+// JobsModule is the name of the module of an Exec that asks an agent about its jobs: its arguments are a JobsQuery,
+// its result is a JobsReply. It is not a module of playbooks.
 const JobsModule = "hark.jobs"
 
 // JobsQuery is what `hark jobs` asks an agent.
 type JobsQuery struct {
 	// Op is list, show, tail, wait or cancel.
 	Op string `json:"op"`
-	// Pattern selects jobs by id, module (also without its collection), task, run or state, with * and ?; "" is all. Live leaves out those that have ended.
+	// Pattern selects jobs by id, module (also without its collection), task, run or state, with * and ?; "" is all.
+	// Live leaves out those that have ended.
 	Pattern string `json:"pattern,omitempty"`
 	Live    bool   `json:"live,omitempty"`
 	// ID is the job of show, tail, wait and cancel.

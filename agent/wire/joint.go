@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Joint signs the headers of many messages with one signature, which is over the root of a tree of their digests: each message bears it with its way to the root. A header that is alone bears
-// a signature of its own. It is safe for concurrent use.
+// Joint signs the headers of many messages with one signature, which is over the root of a tree of their digests:
+// each message bears it with its way to the root. A header that is alone bears a signature of its own. It is safe for
+// concurrent use.
 type Joint struct {
 	By *Identity
 
@@ -45,7 +46,8 @@ type sheaf struct {
 
 type digest = [sha256.Size]byte
 
-// Sign signs a header, together with those that come within the time given; the first of them decides it. With none it is signed at once.
+// Sign signs a header, together with those that come within the time given; the first of them decides it. With none
+// it is signed at once.
 func (j *Joint) Sign(head []byte, within time.Duration) ([]byte, error) {
 	j.mu.Lock()
 	s, first := j.open, j.open == nil

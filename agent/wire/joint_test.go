@@ -79,7 +79,8 @@ func TestAJointSignatureIsForNoOther(t *testing.T) {
 	for len(long) <= step+mostSteps*stepSize {
 		long = append(long, way[:stepSize]...)
 	}
-	// The digest of two headers is that of a text that begins with 1: it is to pass for no header, nor a header for what is signed for many.
+	// The digest of two headers is that of a text that begins with 1: it is to pass for no header, nor a header for
+	// what is signed for many.
 	inner := append(append([]byte{1}, digestBytes(leaf(own))...), way[1:stepSize]...)
 	for name, c := range map[string]struct{ head, sig []byte }{
 		"another header of the tree":  {other, sig},

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// ownKey closes what an identity keeps for itself, for a purpose: who does not have the curve key learns nothing of it, and can change nothing in it.
+// ownKey closes what an identity keeps for itself, for a purpose: who does not have the curve key learns nothing of
+// it, and can change nothing in it.
 func (id *Identity) ownKey(purpose string) (Key, error) {
 	own, err := id.seed()
 	if err != nil {

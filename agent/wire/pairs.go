@@ -11,8 +11,9 @@ import (
 	"golang.org/x/crypto/nacl/box"
 )
 
-// pairs are the keys that the owner of a curve key shares with the owners of others. To make one takes most of the time that sealing takes, and it is the same each time,
-// so they are kept. The zero value is ready, and safe for concurrent use.
+// pairs are the keys that the owner of a curve key shares with the owners of others. To make one takes most of the
+// time that sealing takes, and it is the same each time, so they are kept. The zero value is ready, and safe for
+// concurrent use.
 type pairs struct {
 	mu   sync.Mutex
 	keys map[curveKey]*curveKey // by public key; guarded by mu
@@ -111,8 +112,8 @@ func (id *Identity) unbox(closed []byte, from string) ([]byte, error) {
 	return text, nil
 }
 
-// Pairs are the keys that the identity shares with others, closed so that only it can open them, for KeepPairs of a later process; nil if there is none that the last call did
-// not give.
+// Pairs are the keys that the identity shares with others, closed so that only it can open them, for KeepPairs of a
+// later process; nil if there is none that the last call did not give.
 func (id *Identity) Pairs() ([]byte, error) {
 	p := &id.pairs
 	p.mu.Lock()

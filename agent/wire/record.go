@@ -6,8 +6,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// WeekKeys is the key with which an operator's records of a week are sealed, closed for each of their readers. Only readers that are named
-// can open records; whom the broker lets have them does not matter.
+// WeekKeys is the key with which an operator's records of a week are sealed, closed for each of their readers. Only
+// readers that are named can open records; whom the broker lets have them does not matter.
 type WeekKeys struct {
 	Week string `json:"week"` // year and number as ISO 8601 has them: 2026-W47
 	From string `json:"from"` // the operator's public curve key
@@ -20,7 +20,7 @@ type Stop struct {
 	Run string `json:"run"`
 }
 
-// ValidReader tells that text is a public curve key.
+// ValidReader reports whether text is a public curve key.
 func ValidReader(text string) bool { return nkeys.IsValidPublicCurveKey(text) }
 
 // Close closes a key for the owner of a public curve key.

@@ -8,8 +8,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// scanned are bodies of which a controller reads many: as agents write them they are read without encoding/json, which takes several times as long. scan is false for what is written
-// otherwise, of which nothing is kept then.
+// scanned are bodies of which a controller reads many: as agents write them they are read without encoding/json,
+// which takes several times as long. scan is false for what is written otherwise, of which nothing is kept then.
 type scanned interface{ scan(raw []byte) bool }
 
 // usualEvents is how many events a batch mostly has at most: that a step has begun, that it is done, and the end.

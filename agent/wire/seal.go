@@ -48,7 +48,8 @@ func (k *Key) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// bound is what a body closed with a Key is bound to: were the header of an unsigned message changed, its body would not open.
+// bound is what a body closed with a Key is bound to: were the header of an unsigned message changed, its body would
+// not open.
 func bound(h Header) []byte {
 	b, _ := json.Marshal([]any{h.V, h.Kind, h.Run, h.Plan, h.Seq, h.Nonce, h.To, h.Enc, h.Seal}) // plain data always encodes
 	return b

@@ -1,7 +1,7 @@
 package wire
 
-// The conversation of `hark bootstrap` with `hark-agent setup`, over the standard streams of ssh, a line of JSON each. The setup ends
-// with the stream: what was not committed by then is undone.
+// The conversation of `hark bootstrap` with `hark-agent setup`, over the standard streams of ssh, a line of JSON
+// each. The setup ends with the stream: what was not committed by then is undone.
 
 // SetupMark begins a Setup's line; what comes before it (a password that nobody asked for) is passed over.
 const SetupMark = `{"hark_setup":`
@@ -39,7 +39,8 @@ type SetupKeys struct {
 	Err       string `json:"err,omitempty"`
 }
 
-// SetupGrant are the credentials with which the agent is installed; Done ends a conversation in which there is nothing to do.
+// SetupGrant are the credentials with which the agent is installed; Done ends a conversation in which there is
+// nothing to do.
 type SetupGrant struct {
 	JWT  string `json:"jwt,omitempty"`
 	CA   string `json:"ca,omitempty"`
@@ -58,8 +59,8 @@ type SetupVerdict struct {
 	Commit bool `json:"commit"`
 }
 
-// EphemeralGrant is what an agent is told that lives as long as its ssh connection, in answer to its SetupKeys. After this line its
-// standard streams are its connection to the broker.
+// EphemeralGrant is what an agent is told that lives as long as its ssh connection, in answer to its SetupKeys. After
+// this line its standard streams are its connection to the broker.
 type EphemeralGrant struct {
 	Name      string   `json:"name"`
 	JWT       string   `json:"jwt"`

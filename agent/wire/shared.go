@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// SharedPlans packs openings. A plan that many hosts get is packed once for all of them: zstd allows a body to be several frames, of which
-// the first is the plan's. The zero value is ready, and safe for concurrent use.
+// SharedPlans packs openings. A plan that many hosts get is packed once for all of them: zstd allows a body to be
+// several frames, of which the first is the plan's. The zero value is ready, and safe for concurrent use.
 type SharedPlans struct {
 	mu     sync.Mutex
 	packed map[string][]byte // the first frame by the plan's digest; guarded by mu
@@ -19,11 +19,12 @@ type SharedPlans struct {
 // mostShared is how many plans are kept packed: those that hosts of one batch get differ little.
 const mostShared = 16
 
-// inlinePlan is up to which size in bytes, packed, a plan travels in the message that opens a session. An agent that gets none pulls it: a large one that is sent to
-// all at once would lie in the broker's memory for each of them.
+// inlinePlan is up to which size in bytes, packed, a plan travels in the message that opens a session. An agent that
+// gets none pulls it: a large one that is sent to all at once would lie in the broker's memory for each of them.
 const inlinePlan = 16 << 10
 
-// openingStart is how the body of every Opening begins: Start is its first field, and a plan without its place is not the last of it.
+// openingStart is how the body of every Opening begins: Start is its first field, and a plan without its place is not
+// the last of it.
 const openingStart = `{"start":{`
 
 // Pack makes the frame of an Opening, as Codec.Pack does, without the plan if that is large.
@@ -77,7 +78,8 @@ func (s *SharedPlans) first(c *Codec, digest string, plan []byte) ([]byte, error
 	return packed, nil
 }
 
-// plainFrame appends a frame of zstd that holds text as it is (RFC 8878): to pack what is small and differs costs more than it saves.
+// plainFrame appends a frame of zstd that holds text as it is (RFC 8878): to pack what is small and differs costs
+// more than it saves.
 func plainFrame(out, text []byte) []byte {
 	const (
 		magic         = 0xFD2FB528

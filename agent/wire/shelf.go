@@ -8,7 +8,8 @@ const FilesStream = "HARK_FILES"
 // PieceSize is how many bytes of a file go in one message.
 const PieceSize = 256 << 10
 
-// Shelf says where the pieces of a blob lie at the broker, and with what they are opened. It is told to the hosts alone that the blob was named to.
+// Shelf says where the pieces of a blob lie at the broker, and with what they are opened. It is told to the hosts
+// alone that the blob was named to.
 type Shelf struct {
 	Operator string `json:"operator"` // id of the key of the operator whose run it is
 	Token    string `json:"token"`    // of this blob in this run; it tells nothing of what is in it
@@ -20,10 +21,10 @@ type Shelf struct {
 	Flight int `json:"flight"`
 }
 
-// Has tells whether the piece n is there, from 0.
+// Has reports whether the piece n is there, from 0.
 func (s *Shelf) Has(n int64) bool { return s != nil && n < s.Ready }
 
-// Last tells whether the piece n is the last one, as far as is known.
+// Last reports whether the piece n is the last one, as far as is known.
 func (s *Shelf) Last(n int64) bool { return s.Whole && n == s.Ready-1 }
 
 // Subject is where the piece n lies.

@@ -14,8 +14,9 @@ func ToHost(id string, k Kind) string { return Prefix + ".t.h." + id + "." + str
 // ToRun is where all agents with a session of the run take messages of a kind.
 func ToRun(run string, k Kind) string { return Prefix + ".t.r." + run + "." + string(k) }
 
-// ToEach is where agents take what is sent to all of a run, of whatever kind, if its controller sends it there (Opening.Each). It is one literal subject: a subscription with a
-// wildcard costs the broker a look at each subject that it has in mind.
+// ToEach is where agents take what is sent to all of a run, of whatever kind, if its controller sends it there
+// (Opening.Each). It is one literal subject: a subscription with a wildcard costs the broker a look at each subject
+// that it has in mind.
 func ToEach(run string) string { return ToRun(run, "each") }
 
 // ToAll is where all agents take messages of a kind.
@@ -52,13 +53,14 @@ func Credentials(id string) string { return Prefix + ".c." + id }
 // Registrar is where operators put requests to the one who enrols agents.
 func Registrar(op string) string { return Prefix + ".b." + op }
 
-// Record is where a controller puts what is told of a run: part is RecordBegin, RecordEnd, RecordNow or a number from 1. operator is the id of the
-// operator's key; with * for one of the three it is the parts of several.
+// Record is where a controller puts what is told of a run: part is RecordBegin, RecordEnd, RecordNow or a number from
+// 1. operator is the id of the operator's key; with * for one of the three it is the parts of several.
 func Record(operator, run, part string) string {
 	return Prefix + ".h." + operator + "." + run + "." + part
 }
 
-// The parts of a record that are not numbered. RecordNow says where a run stands that is under way, and is replaced by the next.
+// The parts of a record that are not numbered. RecordNow says where a run stands that is under way, and is replaced
+// by the next.
 const (
 	RecordBegin = "begin"
 	RecordEnd   = "end"
@@ -71,8 +73,8 @@ func RecordKeys(operator, week string) string { return Record(operator, "keys", 
 // Stops is where the controller of a run takes that its operator wants it stopped.
 func Stops(operator, run string) string { return Prefix + ".s." + operator + "." + run }
 
-// Standing is where a keeper puts how an agent stands under a duty. keeper is the id of its operator's key, agent the agent's or
-// StandingDuty; with * it is those of several.
+// Standing is where a keeper puts how an agent stands under a duty. keeper is the id of its operator's key, agent the
+// agent's or StandingDuty; with * it is those of several.
 func Standing(keeper, duty, agent string) string {
 	return Prefix + ".d." + keeper + "." + duty + "." + agent
 }
@@ -86,13 +88,15 @@ func StandingKeys(keeper, week string) string { return Standing(keeper, "_keys",
 // StandingSelf is in place of a duty where a keeper puts what it says of itself.
 const StandingSelf = "_keeper"
 
-// Facts is where an operator puts what was gathered of an agent's host. operator is the id of his key, agent the agent's; with * it is those of several.
+// Facts is where an operator puts what was gathered of an agent's host. operator is the id of his key, agent the
+// agent's; with * it is those of several.
 func Facts(operator, agent string) string { return Prefix + ".f." + operator + "." + agent }
 
 // FactsKeys is where an operator puts the key of a week's facts, closed for each reader.
 func FactsKeys(operator, week string) string { return Facts(operator, "keys") + "." + week }
 
-// FilePiece is where a controller puts a piece of a file for the hosts of a run, see Shelf: n is its number. With * for one of the three it is those of several.
+// FilePiece is where a controller puts a piece of a file for the hosts of a run, see Shelf: n is its number. With *
+// for one of the three it is those of several.
 func FilePiece(operator, token, n string) string {
 	return Prefix + ".x." + operator + "." + token + "." + n
 }
@@ -103,22 +107,23 @@ func ReadPiece(subject string) string { return "$JS.API.DIRECT.GET." + FilesStre
 // Keeper is where a keeper takes what operators ask of it.
 func Keeper(keeper string) string { return Prefix + ".k." + keeper }
 
-// EventSubject is where a keeper, or the controller of a run, tells in clear that something has changed, as a document of CloudEvents. operator is the id of the
-// operator's key, kind what it is about (duty, keeper, run), what the change; with * it is those of several.
+// EventSubject is where a keeper, or the controller of a run, tells in clear that something has changed, as a
+// document of CloudEvents. operator is the id of the operator's key, kind what it is about (duty, keeper, run), what
+// the change; with * it is those of several.
 func EventSubject(operator, kind, what string) string {
 	return Prefix + ".events." + operator + "." + kind + "." + what
 }
 
-// DisconnectSubject is where a controller hears of connections that the broker has lost, if its account is told (the servers'
-// own advisories).
+// DisconnectSubject is where a controller hears of connections that the broker has lost, if its account is told (the
+// servers' own advisories).
 const DisconnectSubject = Prefix + ".gone"
 
 // Inbox is the prefix of the subjects on which a client takes replies. With one prefix for all, every client could
 // read the replies to every other.
 func Inbox(id string) string { return "_I." + id }
 
-// OwnReply tells that a reply subject belongs to the agent id. The broker does not check reply subjects: a responder
-// must, or a request could make it publish to any subject.
+// OwnReply reports whether a reply subject belongs to the agent id. The broker does not check reply subjects: a
+// responder must, or a request could make it publish to any subject.
 func OwnReply(reply, id string) bool {
 	return strings.HasPrefix(reply, Inbox(id)+".") && !strings.ContainsAny(reply, "*> ")
 }

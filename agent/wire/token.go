@@ -57,7 +57,7 @@ func (t Token) Life() time.Duration {
 	return t.Expires.Sub(t.Issued)
 }
 
-// Renews tells whether t may stand in the place of had: for the same key, by the same authority, and good for longer.
+// Renews reports whether t may stand in the place of had: for the same key, by the same authority, and good for longer.
 func (t Token) Renews(had Token) bool {
 	later := had.Expires.IsZero() || t.Expires.After(had.Expires)
 	return t.Subject == had.Subject && t.Issuer == had.Issuer && later && t.Issued.After(had.Issued)

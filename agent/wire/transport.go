@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Transport carries messages between controller, broker and agents. The implementations are wire/nats
-// and wire/mem; both pass wire/wiretest. All methods are safe for concurrent use. Messages larger than the broker's limit are split
+// Transport carries messages between controller, broker and agents. The implementations are wire/nats and wire/mem;
+// both pass wire/wiretest. All methods are safe for concurrent use. Messages larger than the broker's limit are split
 // and joined on the way, up to MaxMessage.
 type Transport interface {
 	// Publish sends without waiting. An error means that the message was not taken; nil does not

@@ -1,7 +1,8 @@
 package wire
 
-// UpgradeModule is the name that makes an Exec an order to the agent itself: to replace its program. Its arguments are an Upgrade, its
-// result is an Upgraded. The program is pulled by its digest, which the operator has signed with the order.
+// UpgradeModule is the name that makes an Exec an order to the agent itself: to replace its program. Its arguments
+// are an Upgrade, its result is an Upgraded. The program is pulled by its digest, which the operator has signed with
+// the order.
 const UpgradeModule = "hark.agent.upgrade"
 
 // Upgrade says what an agent shall become.
@@ -10,8 +11,8 @@ type Upgrade struct {
 	Version string `json:"version"`
 }
 
-// Upgraded says that the new program is in its place and begins as soon as the agent has nothing to do, or why it is not. The agent
-// goes back to the old one by itself if the new one does not reach the broker.
+// Upgraded says that the new program is in its place and begins as soon as the agent has nothing to do, or why it is
+// not. The agent goes back to the old one by itself if the new one does not reach the broker.
 type Upgraded struct {
 	From string `json:"from"`
 	To   string `json:"to"`

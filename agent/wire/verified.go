@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// Verified remembers the frames whose signatures were found good, by the digests of their bytes, so that the same bytes are not verified again: a controller reads
-// what every agent has said last each time that it begins. The zero value is ready, and safe for concurrent use.
+// Verified remembers the frames whose signatures were found good, by the digests of their bytes, so that the same
+// bytes are not verified again: a controller reads what every agent has said last each time that it begins. The zero
+// value is ready, and safe for concurrent use.
 type Verified struct {
 	mu     sync.Mutex
 	frames map[[sha256.Size]byte]bool // guarded by mu
@@ -46,8 +47,8 @@ func (v *Verified) add(sum [sha256.Size]byte) {
 	v.frames[sum] = true
 }
 
-// Kept is what is remembered, closed by an identity for Keep of a later process of its own: what others could alter would be believed without a signature. It is
-// nil if there is nothing that the last call did not give.
+// Kept is what is remembered, closed by an identity for Keep of a later process of its own: what others could alter
+// would be believed without a signature. It is nil if there is nothing that the last call did not give.
 func (v *Verified) Kept(id *Identity) ([]byte, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

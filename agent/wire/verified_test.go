@@ -16,7 +16,8 @@ func signed(t testing.TB, id *Identity) []byte {
 	return frame
 }
 
-// What was verified once is believed again, in a later process of the same identity too, and nothing else is: not with another body, header or signature.
+// What was verified once is believed again, in a later process of the same identity too, and nothing else is: not
+// with another body, header or signature.
 func TestWhatWasVerifiedIsBelievedToTheByte(t *testing.T) {
 	owner, agent := identity(t), identity(t)
 	good := signed(t, agent)

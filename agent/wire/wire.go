@@ -28,47 +28,53 @@ type Start struct {
 	Vars   HostVars        `json:"vars"`
 	// BecomePassword is for hosts that have none among their variables (-K). It travels sealed and is no variable.
 	BecomePassword string `json:"become_password,omitempty"`
-	// Connection are variables of the connection that tasks see where nothing else sets them: ansible_timeout, ansible_password (-k).
+	// Connection are variables of the connection that tasks see where nothing else sets them: ansible_timeout,
+	// ansible_password (-k).
 	Connection plan.Dict `json:"connection,omitzero"`
 	// Resume, if set, is the step to begin at (--start-at-task, a session that was lost).
 	Resume plan.ID `json:"resume,omitempty"`
-	// Go, if set, is the step at whose gate the host does not wait: it is the first of the play, and nothing keeps any host from it.
+	// Go, if set, is the step at whose gate the host does not wait: it is the first of the play, and nothing keeps
+	// any host from it.
 	Go plan.ID `json:"go,omitempty"`
 	// Notified, with Resume, are the names of handlers that a session before this one has notified and not run.
 	Notified []string `json:"notified,omitempty"`
-	// Absent, if set, is why the host's own agent is not there. The session then runs in the controller's process: what
-	// stays within a session is done, as Ansible does it without a connection, and what would touch the host is unreachable for this reason.
+	// Absent, if set, is why the host's own agent is not there. The session then runs in the controller's process:
+	// what stays within a session is done, as Ansible does it without a connection, and what would touch the host is
+	// unreachable for this reason.
 	Absent string `json:"absent,omitempty"`
-	// Remote, if set, keeps the session in the controller's process and sends its calls to the host's own agent, one by one:
-	// the play may restart the host, and a session on it would not live through that.
+	// Remote, if set, keeps the session in the controller's process and sends its calls to the host's own agent, one
+	// by one: the play may restart the host, and a session on it would not live through that.
 	Remote bool `json:"remote,omitempty"`
-	// Reach, with Remote, are the variables by which the controller finds the way to a host, for each call anew: calls carry those that
-	// are set for their task.
+	// Reach, with Remote, are the variables by which the controller finds the way to a host, for each call anew:
+	// calls carry those that are set for their task.
 	Reach []string `json:"reach,omitempty"`
-	// Ways, with Reach, are the names of the connections by which the controller reaches hosts itself. Tasks of others are done there whole, by ansible-core.
+	// Ways, with Reach, are the names of the connections by which the controller reaches hosts itself. Tasks of
+	// others are done there whole, by ansible-core.
 	Ways []string `json:"ways,omitempty"`
 	// Resident, with Reach, tells that the host has an agent of its own, to which calls go whose connection is not named.
 	Resident bool `json:"resident,omitempty"`
-	// Login, if set, tells that the agent was brought in for the run by this login: tasks run as the user who is logged in and no other but by become, and
-	// those that name another way to the host are the controller's.
+	// Login, if set, tells that the agent was brought in for the run by this login: tasks run as the user who is
+	// logged in and no other but by become, and those that name another way to the host are the controller's.
 	Login *Login `json:"login,omitempty"`
 	// Follow wants the output of running commands as Output events.
 	Follow bool `json:"follow,omitempty"`
 	// Lease is how long the agent waits at a barrier without hearing of the controller.
 	Lease time.Duration `json:"lease"`
-	// Fresh is how old the controller's last answer may be, counted from its question, when something begins that may change the host.
-	// The controller gives up no host sooner than that after it has answered it, so nothing begins on one that was given up.
+	// Fresh is how old the controller's last answer may be, counted from its question, when something begins that may
+	// change the host. The controller gives up no host sooner than that after it has answered it, so nothing begins
+	// on one that was given up.
 	Fresh time.Duration `json:"fresh,omitempty"`
 	// Window is how many bytes of events may be on their way.
 	Window int `json:"window"`
-	// Last says that nothing comes for the host after this play: its session may go with the play's end. It stays with the controller.
+	// Last says that nothing comes for the host after this play: its session may go with the play's end. It stays
+	// with the controller.
 	Last bool `json:"-"`
 }
 
 // Login is how a host is reached in all tasks of a play.
 type Login struct {
-	// Way are variables of the connection, and keywords under the names of the variables that would say the same, as Call.Reach has them: those of
-	// LoginNames.
+	// Way are variables of the connection, and keywords under the names of the variables that would say the same, as
+	// Call.Reach has them: those of LoginNames.
 	Way map[string]string `json:"way"`
 	// Whole has more of them, all by which the controller finds the way. It stays there.
 	Whole map[string]string `json:"-"`
@@ -99,8 +105,8 @@ type Ack struct {
 	Err  string `json:"err,omitempty"`
 	// Replayed, beside Err, says that a message with this nonce was obeyed before.
 	Replayed bool `json:"replayed,omitempty"`
-	// Clock, beside Err, says that the message is good but for its time: the sender may send a KindClock message in answer to this nonce (To),
-	// and then the message again.
+	// Clock, beside Err, says that the message is good but for its time: the sender may send a KindClock message in
+	// answer to this nonce (To), and then the message again.
 	Clock string `json:"clock,omitempty"`
 	// Life is the agent's, see Session; an agent from before there were any has none.
 	Life string `json:"life,omitempty"`
@@ -127,7 +133,8 @@ type Advance struct {
 	Play string  `json:"play"` // plan.Play.ID, so that a late message of another play is not obeyed
 	Seq  uint64  `json:"seq"`
 	Step plan.ID `json:"step"`
-	// Only, if set, are the hosts that execute or adopt the step now (run_once, throttle, --forks); others at the step stay.
+	// Only, if set, are the hosts that execute or adopt the step now (run_once, throttle, --forks); others at the
+	// step stay.
 	Only []string `json:"only,omitempty"`
 	// Shared is the outcome that all hosts at Step adopt instead of executing it (run_once).
 	Shared *Outcome `json:"shared,omitempty"`
@@ -136,16 +143,18 @@ type Advance struct {
 	Fail []string `json:"fail,omitempty"`
 	// Drop ends the play for the named hosts at once.
 	Drop []string `json:"drop,omitempty"`
-	// Stale are hosts whose variables steps of other hosts have changed (delegate_facts, run_once): each asks for its own anew.
+	// Stale are hosts whose variables steps of other hosts have changed (delegate_facts, run_once): each asks for its
+	// own anew.
 	Stale []string `json:"stale,omitempty"`
 	// EndPlay ends the play for all hosts at once, as meta end_play does.
 	EndPlay bool `json:"end_play,omitempty"`
-	// Heard are the sessions of which the controller has every event up to the one that said at which gate they stand, by Opening.Place:
-	// so one message answers what all of them have sent. They are ascending and come in pairs, the first and the last of a range.
+	// Heard are the sessions of which the controller has every event up to the one that said at which gate they
+	// stand, by Opening.Place: so one message answers what all of them have sent. They are ascending and come in
+	// pairs, the first and the last of a range.
 	Heard []uint64 `json:"heard,omitempty"`
 }
 
-// Hears tells whether the session of a place is among Heard.
+// Hears reports whether the session of a place is among Heard.
 func (a *Advance) Hears(place uint64) bool {
 	for r := range slices.Chunk(a.Heard, 2) {
 		if len(r) == 2 && r[0] <= place && place <= r[1] {
@@ -192,19 +201,20 @@ type Call struct {
 	Task string `json:"task,omitempty"`
 	// AsyncDir is ansible_async_dir, "" if it is not set.
 	AsyncDir string `json:"async_dir,omitempty"`
-	// Files are the digests of the controller's files that the call reads: its host may pull these. A job has them before it is told to be started: the controller may
-	// be gone by the time it needs them.
+	// Files are the digests of the controller's files that the call reads: its host may pull these. A job has them
+	// before it is told to be started: the controller may be gone by the time it needs them.
 	Files []string `json:"files,omitempty"`
-	// Await is a job that the run has started: its end is awaited and nothing is run. The result is the job's as its task has it. With
-	// Patience it is only told whether the end came within that time (over).
+	// Await is a job that the run has started: its end is awaited and nothing is run. The result is the job's as its
+	// task has it. With Patience it is only told whether the end came within that time (over).
 	Await    string        `json:"await,omitempty"`
 	Patience time.Duration `json:"patience,omitempty"`
 	// Interpreter is ansible_python_interpreter, for facts and for modules that need Python.
 	Interpreter string `json:"interpreter,omitempty"`
 	// Invocation wants the arguments in the result, see modules.Env.
 	Invocation bool `json:"invocation,omitempty"`
-	// Reach says how the host of the call is to be reached, where Start.Reach asks for it: variables, and keywords under the names of the
-	// variables that stand for them. It comes from sessions in the controller's process, and goes no further than the controller.
+	// Reach says how the host of the call is to be reached, where Start.Reach asks for it: variables, and keywords
+	// under the names of the variables that stand for them. It comes from sessions in the controller's process, and
+	// goes no further than the controller.
 	Reach map[string]string `json:"reach,omitempty"`
 }
 
@@ -293,11 +303,13 @@ type Event struct {
 	Next plan.ID `json:"next,omitempty"`
 	Fate Fate    `json:"fate,omitempty"`
 	Text string  `json:"text,omitempty"` // Warning, Output (lines), Notified
-	// Every says of Progress that a job is awaited from now on, and how often that is to be shown. The next Progress is its end.
+	// Every says of Progress that a job is awaited from now on, and how often that is to be shown. The next Progress
+	// is its end.
 	Every time.Duration `json:"every,omitempty"`
 	// Stderr says of Output that it is of a command's stderr.
 	Stderr bool `json:"stderr,omitempty"`
-	// Own: the controller made the event itself, for a step that it has evaluated or in a session of its own process. It never travels.
+	// Own: the controller made the event itself, for a step that it has evaluated or in a session of its own process.
+	// It never travels.
 	Own bool `json:"-"`
 	// Adopted: the outcome of Done is another host's, taken from Advance.Shared (run_once); it is not shown again.
 	Adopted bool `json:"adopted,omitempty"`
@@ -355,13 +367,15 @@ type Outcome struct {
 	// Shown: the debugger has shown this outcome already.
 	Shown bool `json:"shown,omitempty"`
 
-	// Hidden are the secrets that the host has told, for who shows more than the outcome says; set by the controller, and may be nil.
+	// Hidden are the secrets that the host has told, for who shows more than the outcome says; set by the controller,
+	// and may be nil.
 	Hidden *mask.Masker `json:"-"`
 
 	said *result.Result // see Said
 }
 
-// Said is the result, decoded once for all who look at it, who do not change it. It is for the one goroutine at a time that has the outcome.
+// Said is the result, decoded once for all who look at it, who do not change it. It is for the one goroutine at a
+// time that has the outcome.
 func (o *Outcome) Said() *result.Result {
 	if o.said == nil {
 		o.said = result.Decode(o.Result)

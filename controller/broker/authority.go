@@ -15,9 +15,9 @@ import (
 	"hark/agent/wire"
 )
 
-// Authority decides who may connect to the broker, and to what: NATS's operator mode, in which a user's credentials are a
-// token signed for his public key. It has an account for hark with a role for each kind of user. Its keys are made
-// at the first start and lie in the broker's data directory; nobody else needs them.
+// Authority decides who may connect to the broker, and to what: NATS's operator mode, in which a user's credentials
+// are a token signed for his public key. It has an account for hark with a role for each kind of user. Its keys are
+// made at the first start and lie in the broker's data directory; nobody else needs them.
 //
 // What the roles may do is defence in depth. An agent believes an operator's signature and not the broker.
 type Authority struct {
@@ -41,7 +41,8 @@ const (
 	listeners   role = "listeners"  // who may hear what is told in clear, and nothing else
 )
 
-// DefaultAgentLife is for how long an agent's credentials are good: a host may be away for most of it and come back by itself.
+// DefaultAgentLife is for how long an agent's credentials are good: a host may be away for most of it and come back
+// by itself.
 const DefaultAgentLife = 30 * 24 * time.Hour
 
 // OpenAuthority reads the keys below data, or makes them.
@@ -101,7 +102,8 @@ func (a *Authority) openKey(name string, create func() (nkeys.KeyPair, error)) (
 	return pair, nil
 }
 
-// Agent is the token of an agent with the given public key. It may listen to what is sent to it and speak for itself, for AgentLife.
+// Agent is the token of an agent with the given public key. It may listen to what is sent to it and speak for itself,
+// for AgentLife.
 func (a *Authority) Agent(key string) (string, error) {
 	life := a.AgentLife
 	if life <= 0 {
@@ -118,8 +120,8 @@ func (a *Authority) Controller(key string) (string, error) {
 // playsOnly marks the token of an operator who may not let agents in or out. Tokens from before there was the mark may.
 const playsOnly = "plays-only"
 
-// ControllerUntil is Controller for a time; the zero time is for ever. Who does not manage agents may command those that obey him, and
-// ask the registrar who is there.
+// ControllerUntil is Controller for a time; the zero time is for ever. Who does not manage agents may command those
+// that obey him, and ask the registrar who is there.
 func (a *Authority) ControllerUntil(key string, expires time.Time, manages bool) (string, error) {
 	if manages {
 		return a.token(controllers, key, expires)
@@ -174,8 +176,8 @@ func (a *Authority) System(key string) (string, error) {
 	return user.Encode(a.system)
 }
 
-// IsController tells whether text is a good token that this authority gave to an operator, the key that it was given to, and whether he
-// may let agents in and out.
+// IsController reports whether text is a good token that this authority gave to an operator, the key that it was
+// given to, and whether he may let agents in and out.
 func (a *Authority) IsController(text string) (key string, manages, ok bool) {
 	claims := a.is(controllers, text)
 	if claims == nil {
@@ -184,7 +186,7 @@ func (a *Authority) IsController(text string) (key string, manages, ok bool) {
 	return claims.Subject, !claims.Tags.Contains(playsOnly), true
 }
 
-// IsAgent tells whether text is a good token that this authority gave to an agent, and the key that it was given to.
+// IsAgent reports whether text is a good token that this authority gave to an agent, and the key that it was given to.
 func (a *Authority) IsAgent(text string) (key string, ok bool) {
 	claims := a.is(agents, text)
 	if claims == nil {

@@ -34,16 +34,18 @@ const readyLimit = 30 * time.Second
 type Config struct {
 	// Data is the directory of its stores; it is made if need be, 0700.
 	Data string
-	// Listen is host:port; port 0 takes a free one. A host that is not this machine's loopback needs Authority and Certificates.
+	// Listen is host:port; port 0 takes a free one. A host that is not this machine's loopback needs Authority and
+	// Certificates.
 	Listen string
-	// Advertise is the host, or host:port, by which others reach the broker; "" is the one it listens on, or this machine's first address if that is all.
+	// Advertise is the host, or host:port, by which others reach the broker; "" is the one it listens on, or this
+	// machine's first address if that is all.
 	Advertise string
 	// Authority, if set, decides who may connect. Without one everybody on this machine may.
 	Authority *Authority
 	// Certificates, if set, make every connection TLS.
 	Certificates *Certificates
-	// Beside, if set, is called when the server runs, with what opens connections to it without a network; stop is called before
-	// the server ends.
+	// Beside, if set, is called when the server runs, with what opens connections to it without a network; stop is
+	// called before the server ends.
 	Beside func(open func() (net.Conn, error)) (stop func(), err error)
 	// URLFile, if set, gets the broker's URL after ready has returned, written whole, and is removed at the end.
 	URLFile string
@@ -140,7 +142,7 @@ func (c Config) options() (*server.Options, error) {
 	return o, nil
 }
 
-// Loopback tells whether host:port is of this machine alone.
+// Loopback reports whether host:port is of this machine alone.
 func Loopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	ip := net.ParseIP(host)
@@ -181,8 +183,8 @@ func firstAddress() string {
 	return "127.0.0.1"
 }
 
-// claim makes sure that nobody else has the data or the address: the server itself would only log that it cannot listen, and
-// two servers on one store would destroy it.
+// claim makes sure that nobody else has the data or the address: the server itself would only log that it cannot
+// listen, and two servers on one store would destroy it.
 func (c Config) claim() (unlock func(), err error) {
 	lock, err := os.OpenFile(filepath.Join(c.Data, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -208,8 +210,8 @@ func (c Config) claim() (unlock func(), err error) {
 // again is how long a broker without its roster waits until it tries anew to keep it.
 const again = 30 * time.Second
 
-// keepRoster makes what controllers expect to find. A broker whose disk is full serves without: what runs needs the roster to begin, and nothing to go on.
-// What it returns ends the trying.
+// keepRoster makes what controllers expect to find. A broker whose disk is full serves without: what runs needs the
+// roster to begin, and nothing to go on. What it returns ends the trying.
 func (c Config) keepRoster(ctx context.Context, srv *server.Server) (end func()) {
 	err := c.prepare(ctx, srv)
 	if err == nil {

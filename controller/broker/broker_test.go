@@ -76,7 +76,8 @@ func (l lines) await(t *testing.T, text string) {
 	}
 }
 
-// TestBrokerServesWithoutItsRoster when its disk takes nothing, for which a file in the place of the stream's directory stands: plays go on.
+// TestBrokerServesWithoutItsRoster when its disk takes nothing, for which a file in the place of the stream's
+// directory stands: plays go on.
 func TestBrokerServesWithoutItsRoster(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	streams := filepath.Join(data, "jetstream", "jetstream", "$G", "streams")

@@ -12,7 +12,8 @@ type Needs struct {
 	SystemAccount string            `json:"system_account"`
 	Account       string            `json:"account"`
 	Accounts      map[string]string `json:"accounts"`
-	// Roles are what users may do, by role, for servers whose users are kept in another way. {{name()}} is the id of the user's key.
+	// Roles are what users may do, by role, for servers whose users are kept in another way. {{name()}} is the id of
+	// the user's key.
 	Roles map[string]Permissions `json:"roles"`
 	// Streams are made by the registrar when it starts.
 	Streams []string `json:"streams"`
@@ -26,7 +27,7 @@ type Permissions struct {
 	Answers bool `json:"answers,omitempty"`
 }
 
-// Needs tells what the servers of a cluster must know to serve as hark's broker.
+// Needs returns what the servers of a cluster must know to serve as hark's broker.
 func (a *Authority) Needs() (*Needs, error) {
 	n := &Needs{Accounts: map[string]string{}, Roles: map[string]Permissions{}, Streams: streamNames()}
 	var err error
@@ -47,8 +48,8 @@ func (a *Authority) Needs() (*Needs, error) {
 	return n, nil
 }
 
-// ServerConfig is the needs as a nats-server reads them, to be included in the configuration of every server of a cluster.
-// What is about the machine (listen, cluster, tls, where JetStream stores) stays with those who run it.
+// ServerConfig is the needs as a nats-server reads them, to be included in the configuration of every server of a
+// cluster. What is about the machine (listen, cluster, tls, where JetStream stores) stays with those who run it.
 func (n *Needs) ServerConfig() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# What hark needs of a NATS server; made by "hark broker config". Include it on every server of the cluster, beside

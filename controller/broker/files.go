@@ -15,7 +15,8 @@ import (
 // keepFiles is how long the broker keeps pieces of files whose controller did not live to remove them.
 const keepFiles = 24 * time.Hour
 
-// filesSizes are how many bytes files may take at most, then no more are taken; the first for which a broker has room counts.
+// filesSizes are how many bytes files may take at most, then no more are taken; the first for which a broker has room
+// counts.
 var filesSizes = []int64{8 << 30, 1 << 30, 256 << 20}
 
 // filesConfig is the stream of the files that hosts of runs pull.

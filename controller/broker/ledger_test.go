@@ -18,7 +18,7 @@ func reader(a *Authority) func(string) (string, error) {
 	return func(key string) (string, error) { return a.Reader(key, time.Time{}) }
 }
 
-// may tells whether the broker permits something.
+// may reports whether the broker permits something.
 func may(t *testing.T, c client, what string, do func() error) bool {
 	t.Helper()
 	if err := do(); err != nil {
@@ -119,7 +119,8 @@ func TestOperatorsStopTheirOwnRunsOnly(t *testing.T) {
 	}
 }
 
-// TestLedgerIsWrittenOnceAndKept: even the registrar cannot take single messages out, and a part that is there is not written again by mistake.
+// TestLedgerIsWrittenOnceAndKept: even the registrar cannot take single messages out, and a part that is there is not
+// written again by mistake.
 func TestLedgerIsWrittenOnceAndKept(t *testing.T) {
 	a, url := guarded(t)
 	owner, registrar := connect(t, url, a.Controller), connect(t, url, a.Registrar)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// CheckListen tells what is wrong with an address to listen on.
+// CheckListen returns what is wrong with an address to listen on.
 func CheckListen(listen string) error {
 	_, _, err := splitListen(listen)
 	return err

@@ -14,8 +14,8 @@ import (
 // publishLimit is how long servers may take to learn of a changed account.
 const publishLimit = 10 * time.Second
 
-// Publish tells the servers what hark's account is now: revoked users are cut off. connect opens a connection with the given
-// options to any of them.
+// Publish tells the servers what hark's account is now: revoked users are cut off. connect opens a connection with
+// the given options to any of them.
 func Publish(ctx context.Context, a *Authority, connect func(...nats.Option) (*nats.Conn, error)) error {
 	key, token, err := a.Account()
 	if err != nil {

@@ -12,9 +12,10 @@ import (
 	"hark/controller/internal/runs/ledger"
 )
 
-// EnsureStreams makes the streams on servers that do not have them. Without the roster nothing can run; without the ledger runs are on record only
-// where they were started, without the streams of facts each operator has his own, without the streams of standings no keeper works, and
-// without that of files each host pulls them from the controller alone: that those cannot be made is logged and no more.
+// EnsureStreams makes the streams on servers that do not have them. Without the roster nothing can run; without the
+// ledger runs are on record only where they were started, without the streams of facts each operator has his own,
+// without the streams of standings no keeper works, and without that of files each host pulls them from the
+// controller alone: that those cannot be made is logged and no more.
 func EnsureStreams(ctx context.Context, conn *nats.Conn, log zerolog.Logger) error {
 	if err := roster.Ensure(ctx, conn); err != nil {
 		return err

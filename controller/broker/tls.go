@@ -28,8 +28,8 @@ const (
 	clockSlack    = 24 * time.Hour
 )
 
-// Certificates are the broker's own authority and the certificate that it gave itself. Agents and controllers trust the authority, by
-// its certificate or its fingerprint, so that the certificate may change.
+// Certificates are the broker's own authority and the certificate that it gave itself. Agents and controllers trust
+// the authority, by its certificate or its fingerprint, so that the certificate may change.
 type Certificates struct {
 	// CA is the authority's certificate in PEM.
 	CA []byte
@@ -37,8 +37,8 @@ type Certificates struct {
 	tls *tls.Config
 }
 
-// OpenCertificates reads the authority below data, or makes it, and gives the server a certificate for the names of this
-// machine and the given ones.
+// OpenCertificates reads the authority below data, or makes it, and gives the server a certificate for the names of
+// this machine and the given ones.
 func OpenCertificates(data string, names []string) (*Certificates, error) {
 	dir := filepath.Join(data, "tls")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -111,7 +111,8 @@ func template(name string, life time.Duration) (*x509.Certificate, error) {
 	}, nil
 }
 
-// issue makes a certificate for this machine. The authority's own comes with it, for those who know only its fingerprint.
+// issue makes a certificate for this machine. The authority's own comes with it, for those who know only its
+// fingerprint.
 func issue(ca *tls.Certificate, names []string) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// TestOnlyWholeFactsAreForTheFleet: what a ping finds is not, and is no fact that anybody has gathered; each finds it anew.
+// TestOnlyWholeFactsAreForTheFleet: what a ping finds is not, and is no fact that anybody has gathered; each finds it
+// anew.
 func TestOnlyWholeFactsAreForTheFleet(t *testing.T) {
 	var gathered []string
 	r := &recording{

@@ -1,7 +1,7 @@
 // Package cli is the command line: a file for each command, the flags they share, and the exit codes. Called as
-// ansible-playbook, ansible, ansible-inventory, ansible-vault, ansible-config, ansible-doc, ansible-pull, ansible-galaxy or ansible-console the program
-// is that one command with Ansible's flags; called as hark it has them all, and its own. The commands read flags and settings
-// and hand over to the packages that do the work.
+// ansible-playbook, ansible, ansible-inventory, ansible-vault, ansible-config, ansible-doc, ansible-pull,
+// ansible-galaxy or ansible-console the program is that one command with Ansible's flags; called as hark it has them
+// all, and its own. The commands read flags and settings and hand over to the packages that do the work.
 package cli
 
 import (
@@ -72,7 +72,8 @@ type app struct {
 	display *view.Display
 	// chosen is the level of the command line, "" if none was given.
 	chosen string
-	// hinted are the hints that were given, words what they are made of, nil before the first; playing is for what a play knows.
+	// hinted are the hints that were given, words what they are made of, nil before the first; playing is for what a
+	// play knows.
 	hinted  []string
 	words   *hint.Words
 	playing *playing
@@ -240,7 +241,8 @@ func (a *app) commands() []*cobra.Command {
 	return append(all, extraCommands()...)
 }
 
-// report prints an error as Ansible's commands do; as hark without the pages of usage and help, in which the error is lost.
+// report prints an error as Ansible's commands do; as hark without the pages of usage and help, in which the error is
+// lost.
 func (a *app) report(cmd *cobra.Command, err error) {
 	var (
 		usage   *argparse.UsageError

@@ -58,7 +58,8 @@ func (a *app) begin(cmd *cobra.Command, verbosity int) error {
 	return nil
 }
 
-// guardHome makes sure that nobody else can replace what lies in the operator's directory: keys and the record of agents.
+// guardHome makes sure that nobody else can replace what lies in the operator's directory: keys and the record of
+// agents.
 func guardHome(a *app) error {
 	home := a.fleet.Home
 	err := securefile.Dir(home)
@@ -95,8 +96,9 @@ func (a *app) example(name string) string {
 	return "hark " + name
 }
 
-// versionText is what --version prints. Its first line is that of the Ansible whose behaviour hark has, since that is what
-// scripts look at; the lines on Python are there where ansible-core is, since editors look there for its modules.
+// versionText is what --version prints. Its first line is that of the Ansible whose behaviour hark has, since that is
+// what scripts look at; the lines on Python are there where ansible-core is, since editors look there for its
+// modules.
 func versionText(a *app, name string) string {
 	file := a.cfg.File
 	if file == "" {

@@ -26,9 +26,10 @@ const browsePage = `<!DOCTYPE html>
 <a href="%[1]s">Open the console</a>
 `
 
-// browse opens an address in the browser, if there is one, and does not wait for it. Who has the address is let in, and every user of a
-// machine can list the arguments of programs: so the browser is given the name of a page that leads there and that this user alone can read.
-// removed is closed when the page is gone, which is when the browser has had its time or ctx is over.
+// browse opens an address in the browser, if there is one, and does not wait for it. Who has the address is let in,
+// and every user of a machine can list the arguments of programs: so the browser is given the name of a page that
+// leads there and that this user alone can read. removed is closed when the page is gone, which is when the browser
+// has had its time or ctx is over.
 func browse(ctx context.Context, a *app, address string) (removed <-chan struct{}) {
 	gone := make(chan struct{})
 	dir, err := openPage(address)

@@ -23,8 +23,9 @@ import (
 	"hark/modules/py/value"
 )
 
-// screens makes the views of a run: hark's own, and the callbacks that are written in Python, which the project brings or a setting names.
-// screen is the one that has the screen, more are those that are enabled beside it; own tells whether the project's own are loaded.
+// screens makes the views of a run: hark's own, and the callbacks that are written in Python, which the project
+// brings or a setting names. screen is the one that has the screen, more are those that are enabled beside it; own
+// reports whether the project's own are loaded.
 func (p *run) views(ctx context.Context, screen string, more []string, own bool) (view.View, error) {
 	var dirs []string
 	if own {
@@ -67,8 +68,8 @@ func shownOf(o *project.Options) displayconfig.Run {
 	return displayconfig.Run{Check: o.Mode.Check, Tree: o.Tree, Flags: o.Shown, Origin: o.Origin}
 }
 
-// withoutCore judges what was asked for where ansible-core cannot: only a callback that is there needs it. Of names that are found nowhere
-// Ansible would have said so.
+// withoutCore judges what was asked for where ansible-core cannot: only a callback that is there needs it. Of names
+// that are found nowhere Ansible would have said so.
 func (p *run) withoutCore(err error, o plugins.CallbackOptions) error {
 	switch {
 	case o.Stdout != "" && !p.isCallbackFile(o.Stdout):
@@ -79,7 +80,7 @@ func (p *run) withoutCore(err error, o plugins.CallbackOptions) error {
 	return nil
 }
 
-// isCallbackFile tells whether a callback is a file of Python where one of its name is looked for.
+// isCallbackFile reports whether a callback is a file of Python where one of its name is looked for.
 func (p *run) isCallbackFile(name string) bool {
 	short, dirs := p.Compiler.Plugin("callback", name)
 	return slices.ContainsFunc(dirs, func(dir string) bool {
@@ -123,7 +124,7 @@ type closing struct {
 
 func (v closing) Close() error { return v.c.Close() }
 
-// inPython tells whether the callback for the screen is not one of hark's own, or one of the project's that hides it.
+// inPython reports whether the callback for the screen is not one of hark's own, or one of the project's that hides it.
 func (p *run) inPython(screen string, dirs []string) bool {
 	own := slices.ContainsFunc(dirs, func(dir string) bool {
 		_, err := os.Stat(filepath.Join(dir, screen+".py"))
@@ -132,7 +133,7 @@ func (p *run) inPython(screen string, dirs []string) bool {
 	return own || !known(screen)
 }
 
-// known tells whether a callback is one of hark's own.
+// known reports whether a callback is one of hark's own.
 func known(name string) bool {
 	return slices.Contains(view.Names(), name[strings.LastIndexByte(name, '.')+1:])
 }

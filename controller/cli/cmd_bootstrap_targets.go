@@ -13,7 +13,7 @@ import (
 	"hark/playbook/vars"
 )
 
-// sshTargets tells how hosts are reached over ssh. A host whose variables make no sense has its error.
+// sshTargets describes how hosts are reached over ssh. A host whose variables make no sense has its error.
 func (p *run) sshTargets(ctx context.Context, hosts []*inventory.Host) ([]bootstrap.Host, error) {
 	out := make([]bootstrap.Host, len(hosts))
 	for i, h := range hosts {

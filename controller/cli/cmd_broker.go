@@ -211,7 +211,7 @@ func (j *brokerJob) admitSelf(access trust.Access) error {
 	return known.Put(access)
 }
 
-// temporary tells that the next start will have another URL.
+// temporary reports whether the next start will have another URL.
 func (j *brokerJob) temporary() bool { return strings.HasSuffix(j.c.Listen, ":0") }
 
 func (j *brokerJob) forget(url string) error {

@@ -114,7 +114,8 @@ func readerName(getenv func(string) (string, bool)) string {
 	return name
 }
 
-// admission is how and for how long an operator gets access; the zero value is as the broker was last started, for ever.
+// admission is how and for how long an operator gets access; the zero value is as the broker was last started, for
+// ever.
 type admission struct {
 	url, caFile string
 	life        time.Duration

@@ -108,7 +108,8 @@ func (j *brokerJob) awaitBroker(ctx context.Context) error {
 	}
 }
 
-// takeAccess records the access of the operator who installs the broker, once the service has made its keys and noted where it is reached.
+// takeAccess records the access of the operator who installs the broker, once the service has made its keys and noted
+// where it is reached.
 func (j *brokerJob) takeAccess() error {
 	operator, _, err := trust.LoadOrCreate(j.cfg.Text("HARK_OPERATOR_KEY"))
 	if err != nil {

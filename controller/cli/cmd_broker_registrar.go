@@ -37,7 +37,8 @@ type registrarSite struct {
 // ensureLimit is how long servers may take until they keep the roster: those of a cluster have to find each other.
 const ensureLimit = time.Minute
 
-// startLimit is how long servers may take until they can be reached: they may have been started together with the registrar.
+// startLimit is how long servers may take until they can be reached: they may have been started together with the
+// registrar.
 const startLimit = 20 * time.Second
 
 // dialStarting connects to servers that may be starting. One that refuses is there.

@@ -14,8 +14,9 @@ import (
 	"hark/controller/internal/ansible/project"
 )
 
-// beyondHark tells whether the call is ansible-core's. Called as ansible-doc, all is that it has itself: editors and scripts read its words
-// and its data. As hark doc, it is what hark has no description of: plug-ins of collections, roles, lists of everything.
+// beyondHark reports whether the call is ansible-core's. Called as ansible-doc, all is that it has itself: editors
+// and scripts read its words and its data. As hark doc, it is what hark has no description of: plug-ins of
+// collections, roles, lists of everything.
 func (j *docJob) beyondHark(p ansiblePython) bool {
 	if j.name == "ansible-doc" {
 		return len(j.names) == 0 || j.list || j.file || j.dump || slices.ContainsFunc(j.names, func(name string) bool { return j.hasAnsible(p, name) })
@@ -48,8 +49,8 @@ func (j *docJob) described(name string) string {
 	return ""
 }
 
-// hasAnsible tells whether a name is left to ansible-core: all that hark does not describe, and of that what is in ansible-core or in an
-// installed collection.
+// hasAnsible reports whether a name is left to ansible-core: all that hark does not describe, and of that what is in
+// ansible-core or in an installed collection.
 func (j *docJob) hasAnsible(p ansiblePython, name string) bool {
 	full := j.described(name)
 	at := strings.LastIndexByte(full, '.')
@@ -62,8 +63,8 @@ func (j *docJob) hasAnsible(p ansiblePython, name string) bool {
 	return j.kind != "module" || project.Exists(filepath.Join(p.ansible, "modules", full[at+1:]+".py"))
 }
 
-// askAnsible hands the call over to ansible-core, which is on this machine: its documentation is in Python's files, with fragments that only
-// its loaders put together.
+// askAnsible hands the call over to ansible-core, which is on this machine: its documentation is in Python's files,
+// with fragments that only its loaders put together.
 func (j *docJob) askAnsible(ctx context.Context, p ansiblePython) error {
 	args := j.args[1:]
 	if j.name == "hark" {

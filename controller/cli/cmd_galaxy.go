@@ -39,7 +39,8 @@ func newGalaxyCommand(a *app, name string) *cobra.Command {
 	return cmd
 }
 
-// impliedRole puts role where ansible-galaxy lets it be left out. Front is how many words come before the arguments of galaxy.
+// impliedRole puts role where ansible-galaxy lets it be left out. Front is how many words come before the arguments
+// of galaxy.
 func impliedRole(name string, args []string) []string {
 	front := 0
 	if name == "hark" {

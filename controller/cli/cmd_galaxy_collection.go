@@ -22,7 +22,8 @@ func (j *galaxyJob) cacheFlags(fs flags) {
 	fs.Toggle(&j.noCache, "no-cache", "", false, "use no answers that are kept")
 }
 
-// installFlags are those of the installation of roles and of collections; second are the ones that follow the first of them in Ansible's help.
+// installFlags are those of the installation of roles and of collections; second are the ones that follow the first
+// of them in Ansible's help.
 func (j *galaxyJob) installFlags(fs flags, second func(flags)) {
 	fs.Toggle(&j.force, "force", "f", false, "put them in place of those that are there")
 	second(fs)

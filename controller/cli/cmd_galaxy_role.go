@@ -57,8 +57,8 @@ func (j *galaxyJob) installRoles(ctx context.Context) error {
 	return j.installCollections(ctx, wanted.Collections, j.cfg.List("COLLECTIONS_PATHS")[0])
 }
 
-// wantedRoles are the roles of the command line or of the file, whose collections count only where role was not said and
-// no path was given.
+// wantedRoles are the roles of the command line or of the file, whose collections count only where role was not said
+// and no path was given.
 func (j *galaxyJob) wantedRoles() (*galaxy.RequirementsFile, error) {
 	out := &galaxy.RequirementsFile{}
 	if j.requirements == "" {

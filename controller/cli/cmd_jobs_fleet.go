@@ -25,7 +25,8 @@ type jobHosts struct {
 	agent map[string]string // names of agents that are not those of their hosts
 }
 
-// findJobHosts finds the hosts: those of the inventory if one is given, else every agent that is present, and this machine.
+// findJobHosts finds the hosts: those of the inventory if one is given, else every agent that is present, and this
+// machine.
 func findJobHosts(a *app, ctx context.Context, o *project.Options, pattern string) (*jobHosts, error) {
 	h := &jobHosts{Hosts: jobs.Hosts{Run: link.NewID()}, local: map[string]bool{}, agent: map[string]string{}}
 	var err error

@@ -163,8 +163,8 @@ func from() string {
 	return fmt.Sprintf("%s, process %d", host, os.Getpid())
 }
 
-// hellos are the ids of agents as they say that they are there. When too many come at once some are left out: who was away is found at the
-// next look at the project too.
+// hellos are the ids of agents as they say that they are there. When too many come at once some are left out: who was
+// away is found at the next look at the project too.
 func (k *keeping) hellos(ctx context.Context) (<-chan string, error) {
 	const room = 100_000
 	out := make(chan string, room)

@@ -184,7 +184,7 @@ func (j *keeperInstall) readAccess() (*trust.Access, error) {
 	return &access, nil
 }
 
-// let writes the access, if there is one, into the keeper's home, and tells whether there is one in the end.
+// let writes the access, if there is one, into the keeper's home, and reports whether there is one in the end.
 func (j *keeperInstall) let(home string, access *trust.Access) (bool, error) {
 	brokers, err := trust.OpenBrokers(home)
 	if err != nil {

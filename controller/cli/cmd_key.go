@@ -199,7 +199,8 @@ func newKeyRotateCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// rotate has the new key beside the old one until all agents obey it, so that it can be called again when some did not answer.
+// rotate has the new key beside the old one until all agents obey it, so that it can be called again when some did
+// not answer.
 func rotate(a *app, ctx context.Context, b *fleet.Connection, data string) error {
 	path := a.cfg.Text("HARK_OPERATOR_KEY")
 	next, _, err := trust.LoadOrCreate(path + ".next")

@@ -11,8 +11,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// evaluators prints of each task of a play who evaluates it: its host, or the controller and why. What dynamic includes bring is not known
-// before they run.
+// evaluators prints of each task of a play who evaluates it: its host, or the controller and why. What dynamic
+// includes bring is not known before they run.
 func (l listing) evaluators(ctx context.Context, n int, p *compile.Play, s *compile.Settings, hosts []*inventory.Host) error {
 	names := make([]string, 0, len(hosts))
 	for _, h := range hosts {

@@ -50,7 +50,7 @@ func (j *playJob) readLater() error {
 	return nil
 }
 
-// laterFits tells why the flags of a call cannot be those of a play that is put off: the keeper plays with its own.
+// laterFits explains why the flags of a call cannot be those of a play that is put off: the keeper plays with its own.
 func laterFits(cmd *cobra.Command, names []string) error {
 	may := []string{laterFlag, "limit", "check", "diff", "tags", "skip-tags", "inventory", "verbose", "forks", "broker", "straggler", "follow"}
 	var others []string
@@ -103,7 +103,8 @@ func laterFlags(tags project.Tags) []string {
 	return out
 }
 
-// origins are the states of projects that a playbook may be of: its repository's, and that of the directory from which it is played.
+// origins are the states of projects that a playbook may be of: its repository's, and that of the directory from
+// which it is played.
 func origins(ctx context.Context, a *app, play string) ([]keeper.Origin, error) {
 	var out []keeper.Origin
 	file, err := filepath.EvalSymlinks(absolute(a, play))

@@ -10,7 +10,8 @@ import (
 	"hark/playbook/compile"
 )
 
-// listing is what --syntax-check, --list-hosts, --list-tasks, --list-tags and --list-evaluators print instead of running.
+// listing is what --syntax-check, --list-hosts, --list-tasks, --list-tags and --list-evaluators print instead of
+// running.
 type listing struct {
 	*run
 	hosts, tasks, tags bool

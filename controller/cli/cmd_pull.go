@@ -284,8 +284,8 @@ func (j *pullJob) choose() ([]string, error) {
 	return nil, argparse.OptionsError("Could not find a playbook to run.")
 }
 
-// child runs another command of this program and shows what it prints, warnings and errors on standard output too: a job of cron's that drops that
-// hears of nothing but a pull that could not begin. It is also given back.
+// child runs another command of this program and shows what it prints, warnings and errors on standard output too: a
+// job of cron's that drops that hears of nothing but a pull that could not begin. It is also given back.
 func (j *pullJob) child(ctx context.Context, dir, name string, args []string) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -41,7 +41,7 @@ func (b *broadcast) flags(fs flags) {
 	fs.Number(&b.splay, "splay", "", 0, "SECONDS", "let each host wait a while of its own, up to so many seconds, before it begins")
 }
 
-// counts tells whether an account was asked for.
+// counts reports whether an account was asked for.
 func (b *broadcast) counts() bool {
 	return b.summary || b.until != "" || b.batch != "" || b.splay > 0 || b.expr != ""
 }

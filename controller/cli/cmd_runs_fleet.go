@@ -23,7 +23,8 @@ func fleetRuns(a *app) []*cobra.Command {
 	return []*cobra.Command{(&runsCollect{app: a}).command(), (&runsAudit{app: a}).command(), runsPush(a), runsReaders(a)}
 }
 
-// allRuns are the runs of this machine and of the fleet. The connection that they may need lasts as long as the command.
+// allRuns are the runs of this machine and of the fleet. The connection that they may need lasts as long as the
+// command.
 func allRuns(a *app) *fleet.Runs {
 	if a.runs == nil {
 		var (

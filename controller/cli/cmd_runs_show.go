@@ -157,7 +157,8 @@ func (r *rerun) viewFor(s record.Screen, d *view.Display, p *record.Player) (vie
 	return view.All(append([]view.View{v}, r.printingBeside(s.Beside, o)...)...), nil
 }
 
-// printingBeside are those of the views beside the one on the screen that printed there too. What wrote files has written them.
+// printingBeside are those of the views beside the one on the screen that printed there too. What wrote files has
+// written them.
 func (r *rerun) printingBeside(names []string, o view.Options) []view.View {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		short := name[strings.LastIndexByte(name, '.')+1:]

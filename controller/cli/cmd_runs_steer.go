@@ -42,7 +42,7 @@ func (j *runsStop) stop(ctx context.Context, e *record.Entry) error {
 	return sayDone(j.app, j.asJSON, e, "stopping", "was asked to stop; `hark runs tail -f "+e.Head.Run+"` shows how it ends")
 }
 
-// sayDone tells what was done with a run.
+// sayDone returns what was done with a run.
 func sayDone(a *app, asJSON bool, e *record.Entry, word, text string) error {
 	if asJSON {
 		return a.term.PrintJSON(map[string]string{"run": e.Head.Run, "state": word})

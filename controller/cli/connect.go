@@ -18,8 +18,8 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// onBroker gives a command the flags that every command of the broker has, and runs it on a connection that is closed in the end. The
-// command's own flags go into the set.
+// onBroker gives a command the flags that every command of the broker has, and runs it on a connection that is closed
+// in the end. The command's own flags go into the set.
 func onBroker(a *app, cmd *cobra.Command, run func(ctx context.Context, b *fleet.Connection, args []string) error) flags {
 	var verbosity int
 	var url string
@@ -48,7 +48,8 @@ func (a *app) logTo() zerolog.Logger {
 	return zerolog.New(zerolog.ConsoleWriter{Out: a.term.Err, NoColor: true}).With().Timestamp().Logger()
 }
 
-// connect opens the link of a run. A broker that cannot be reached is no error of the run: it is why the hosts that need it are unreachable.
+// connect opens the link of a run. A broker that cannot be reached is no error of the run: it is why the hosts that
+// need it are unreachable.
 func (p *run) connect(run string) func(context.Context, play.Serve) (link.Link, error) {
 	return func(ctx context.Context, s play.Serve) (link.Link, error) {
 		state, err := stateDir(p.app)

@@ -16,7 +16,8 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// The flags of runs that go on by themselves: the user's, and the one by which hark calls the process that drives such a run.
+// The flags of runs that go on by themselves: the user's, and the one by which hark calls the process that drives
+// such a run.
 const (
 	detachFlag = "detach"
 	driverFlag = "driver"
@@ -79,7 +80,7 @@ func driverArgs(args []string) []string {
 	return out
 }
 
-// apart tells who started this driver that the run has begun, and parts with the terminal.
+// apart returns who started this driver that the run has begun, and parts with the terminal.
 func apart(id string) error {
 	ready := os.NewFile(readyFD, "ready")
 	if _, err := ready.WriteString(id); err != nil {

@@ -11,7 +11,8 @@ import (
 	"hark/controller/internal/runs/collect"
 )
 
-// met tells, of an implied broker that cannot be reached, which agents this operator has met; nil for a broker that was named: there any may be.
+// met tells, of an implied broker that cannot be reached, which agents this operator has met; nil for a broker that
+// was named: there any may be.
 func (p *run) met() func(agent string) bool {
 	if p.o.Broker != "" {
 		return nil
@@ -20,7 +21,8 @@ func (p *run) met() func(agent string) bool {
 	return func(agent string) bool { return err != nil || known.Key(agent) != "" }
 }
 
-// farEnd is the connection to the broker of a run, which is made when the first host needs it. It lasts until the run is on record.
+// farEnd is the connection to the broker of a run, which is made when the first host needs it. It lasts until the run
+// is on record.
 type farEnd struct {
 	p     *run
 	seats *collect.Seats
@@ -31,7 +33,8 @@ type farEnd struct {
 	facts map[string]bool
 }
 
-// dial implements link.Config.Dial. A broker that nobody named in this call may be one that was tried once and left: hosts are reached without it.
+// dial implements link.Config.Dial. A broker that nobody named in this call may be one that was tried once and left:
+// hosts are reached without it.
 func (f *farEnd) dial(ctx context.Context) (link.Far, error) {
 	b, err := f.p.fleet.DialPatiently(ctx, f.p.o.Broker)
 	if err == nil {

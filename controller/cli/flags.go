@@ -15,7 +15,7 @@ import (
 type flags struct {
 	argparse.Flags
 	cfg *config.Config
-	// hark tells that the program was not called by a name of Ansible's.
+	// hark reports whether the program was not called by a name of Ansible's.
 	hark bool
 	home string // the operator's directory
 }

@@ -78,7 +78,8 @@ func ownWords(a *app) hint.Words {
 	return w
 }
 
-// hasCollection tells whether a collection is installed, by this command or as a package of Python's, or lies beside the playbook.
+// hasCollection reports whether a collection is installed, by this command or as a package of Python's, or lies
+// beside the playbook.
 func hasCollection(a *app, name string) bool {
 	environ := func(name string) string { v, _ := a.cfg.Getenv(name); return v }
 	roots := slices.Concat(a.cfg.List("COLLECTIONS_PATHS"), []string{a.cfg.Abs("collections")})
@@ -163,7 +164,8 @@ func (a *app) hintSettings() {
 	}
 }
 
-// warnOf is Warn of the display with a hint, at the end of the command, where the inventory knows better: it cannot be asked while it warns.
+// warnOf is Warn of the display with a hint, at the end of the command, where the inventory knows better: it cannot
+// be asked while it warns.
 func (p *run) warnOf(text string) {
 	p.display.Warn(text)
 	p.atEnd = append(p.atEnd, func() {

@@ -125,7 +125,8 @@ func (j *playJob) hintStart(books []*compile.Playbook) {
 	j.hint("`--list-tasks` shows the names of the tasks")
 }
 
-// templateLine is where a template of several lines is wrong, which Ansible's words for it do not tell, "" for what is no such mistake.
+// templateLine is where a template of several lines is wrong, which Ansible's words for it do not tell, "" for what
+// is no such mistake.
 func templateLine(message string) string {
 	_, rest, ok := strings.Cut(message, "template error while templating string: ")
 	reason, src, found := strings.Cut(rest, ". String: ")

@@ -10,15 +10,15 @@ import (
 	"hark/modules/all"
 )
 
-// The words after the program's name that make it a process of the agent inside a controller. They are no commands: people
-// have no use for them, and they read no settings.
+// The words after the program's name that make it a process of the agent inside a controller. They are no commands:
+// people have no use for them, and they read no settings.
 const (
 	workerWord = "local-worker"
 	jobWord    = "local-job"
 )
 
-// Inner runs the process that the agent inside a controller starts as another user or for a background job. It says no if
-// the arguments, those of the process, do not ask for one.
+// Inner runs the process that the agent inside a controller starts as another user or for a background job. It says
+// no if the arguments, those of the process, do not ask for one.
 func Inner(args []string, in io.Reader, out, errs io.Writer) (code int, inner bool) {
 	var err error
 	switch {

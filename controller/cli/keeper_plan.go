@@ -20,7 +20,8 @@ import (
 	"hark/playbook/syntax"
 )
 
-// planAge is after how long the inventory is read again though the project has not changed: it may be a program that asks elsewhere.
+// planAge is after how long the inventory is read again though the project has not changed: it may be a program that
+// asks elsewhere.
 const planAge = 10 * time.Minute
 
 // current is the project as it is in force. It is read anew when it has changed, when agents came, or after a while.
@@ -154,7 +155,8 @@ func (k *keeping) in(dir string) (*app, error) {
 	return a, err
 }
 
-// levelIn is the language of the project. What nobody has said is not guessed: those who change the project may read it in another.
+// levelIn is the language of the project. What nobody has said is not guessed: those who change the project may read
+// it in another.
 func (k *keeping) levelIn(a *app) (string, error) {
 	is, origin := levelFrom(a)
 	if origin == levelDefault {

@@ -6,8 +6,8 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// heldSink holds the record of a keeper's turn back until it is known that it tells something: a clean turn leaves no record, since there are many.
-// One that becomes large is written at once.
+// heldSink holds the record of a keeper's turn back until it is known that it tells something: a clean turn leaves no
+// record, since there are many. One that becomes large is written at once.
 type heldSink struct {
 	sink  record.Sink
 	clean func() bool

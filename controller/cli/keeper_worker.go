@@ -31,7 +31,8 @@ type drive struct {
 	run   string // its id
 	duty  string
 	watch view.View
-	// clean tells, at the end of the run, that nothing came of it which a record should tell; recorded is set when there is one.
+	// clean tells, at the end of the run, that nothing came of it which a record should tell; recorded is set when
+	// there is one.
 	clean    func() bool
 	recorded atomic.Bool
 	nonce    func(host string, turn uint64) string
@@ -47,7 +48,7 @@ func (d *drive) connect(cfg *link.Config) {
 	cfg.Dial, cfg.Broker, cfg.Operator, cfg.Roster, cfg.Standing, cfg.Nonce = nil, b.Transport, b.Operator, b.Roster, b.Standings(), d.nonce
 }
 
-// watchedLink tells why plans were not taken.
+// watchedLink explains why plans were not taken.
 type watchedLink struct {
 	link.Link
 	absent func(*link.AbsentError)
@@ -62,7 +63,8 @@ func (l *watchedLink) Start(ctx context.Context, s wire.Start) error {
 	return err
 }
 
-// keeperWorker drives runs for a keeper in the directory of one commit, by the broker at url. Its flags are those that the keeper was given for its runs.
+// keeperWorker drives runs for a keeper in the directory of one commit, by the broker at url. Its flags are those
+// that the keeper was given for its runs.
 func keeperWorker(url string, flags []string, in io.Reader, out, errs io.Writer) error {
 	s := System{Args: []string{"hark"}, In: strings.NewReader(""), Out: io.Discard, Err: errs, NoTTY: true, World: config.ThisWorld()}
 	a, err := newApp(s)
@@ -140,7 +142,7 @@ func (w *driving) carry(ctx context.Context, j keeper.Job) map[string]keeper.Out
 // pingLimit is how long an agent may take to say that it is there.
 const pingLimit = 5 * time.Second
 
-// look tells whether a host's turn may begin, and if not, why.
+// look reports whether a host's turn may begin, and if not, why.
 func (w *driving) look(ctx context.Context, b *fleet.Connection, j keeper.Job, h keeper.Host) (keeper.Outcome, bool) {
 	if h.Key == "" { // this machine, or one of which the run says what is the matter
 		return keeper.Outcome{}, true

@@ -13,8 +13,8 @@ func levelOf(a *app) plan.Level {
 	return l
 }
 
-// levelFrom is the level and where it comes from: the flag, the setting, the ansible-core of this machine, or the newest. Others than
-// there are were refused where they were read.
+// levelFrom is the level and where it comes from: the flag, the setting, the ansible-core of this machine, or the
+// newest. Others than there are were refused where they were read.
 func levelFrom(a *app) (plan.Level, string) {
 	if a.chosen != "" {
 		l, _ := level.Parse(a.chosen)

@@ -11,7 +11,8 @@ import (
 	"hark/controller/internal/fleet/bootstrap"
 )
 
-// loopbackBroker tells whether a broker's URL, or each of several, names the loopback: no other machine finds the broker there.
+// loopbackBroker reports whether a broker's URL, or each of several, names the loopback: no other machine finds the
+// broker there.
 func loopbackBroker(text string) bool {
 	for _, one := range strings.Split(text, ",") {
 		one = strings.TrimSpace(one)
@@ -31,7 +32,7 @@ func loopbackHost(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// thisMachine tells whether a host is the machine that hark runs on, as far as its name or address says.
+// thisMachine reports whether a host is the machine that hark runs on, as far as its name or address says.
 func thisMachine(host string) bool {
 	if own, err := os.Hostname(); loopbackHost(host) || err == nil && host == own {
 		return true
@@ -43,7 +44,7 @@ func thisMachine(host string) bool {
 	})
 }
 
-// brokerFor tells what is wrong with telling hosts of a broker: they would look for it on themselves.
+// brokerFor returns what is wrong with telling hosts of a broker: they would look for it on themselves.
 func brokerFor(url string, hosts []bootstrap.Host) error {
 	if !loopbackBroker(url) {
 		return nil

@@ -100,7 +100,8 @@ func (k *keeping) tell(ctx context.Context, kind, subject string, n keeper.Notic
 	work.Wait()
 }
 
-// How long before its end a credential or certificate is told of, and how often what is the matter outside of duties is looked for.
+// How long before its end a credential or certificate is told of, and how often what is the matter outside of duties
+// is looked for.
 const (
 	endsSoon    = 30 * 24 * time.Hour
 	agentEnds   = 7 * 24 * time.Hour
@@ -206,7 +207,8 @@ func (k *keeping) lostRuns(ctx context.Context, now time.Time) []keeper.Affair {
 	return out
 }
 
-// tellEnd tells whom HARK_NOTIFY names how a run ended, if the run before it with the same command line ended otherwise.
+// tellEnd tells whom HARK_NOTIFY names how a run ended, if the run before it with the same command line ended
+// otherwise.
 func tellEnd(p *run, err error) {
 	targets := p.cfg.List("HARK_NOTIFY")
 	status := recordedStatus(err)

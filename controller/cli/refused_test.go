@@ -14,9 +14,9 @@ import (
 	"hark/controller/config"
 )
 
-// TestRefusedPlaybooks plays what is wrong with a playbook: testdata/refused/cases.txt holds playbooks, each with the exit
-// code and the stderr of ansible-playbook 2.14.18 for it, which names the directory $DIR. The other files there are
-// what the playbooks name.
+// TestRefusedPlaybooks plays what is wrong with a playbook: testdata/refused/cases.txt holds playbooks, each with the
+// exit code and the stderr of ansible-playbook 2.14.18 for it, which names the directory $DIR. The other files there
+// are what the playbooks name.
 func TestRefusedPlaybooks(t *testing.T) {
 	raw, err := os.ReadFile("testdata/refused/cases.txt")
 	if err != nil {
@@ -61,8 +61,8 @@ func refused(t *testing.T, playbook string) string {
 	return string(rune('0'+code)) + "\n" + errs.String()
 }
 
-// TestTheFirstErrorGivesTheExitCode: a role that is not there ends ansible-playbook with 1, where it stops; a module that is
-// not there, with 4.
+// TestTheFirstErrorGivesTheExitCode: a role that is not there ends ansible-playbook with 1, where it stops; a module
+// that is not there, with 4.
 func TestTheFirstErrorGivesTheExitCode(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("HARK_HOME", t.TempDir())

@@ -40,8 +40,8 @@ func runStore(a *app) *files.Store {
 	return &files.Store{Dir: filepath.Join(a.fleet.Home, "runs")}
 }
 
-// record makes ready to record the run of a command, before its views are made: they take their time from it. The screen is the name of the
-// view; tally is what a broadcast expects, else nil.
+// record makes ready to record the run of a command, before its views are made: they take their time from it. The
+// screen is the name of the view; tally is what a broadcast expects, else nil.
 func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host, tally *record.Tally) error {
 	keep, err := keepSetting(p.app)
 	if err == nil {
@@ -77,7 +77,8 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host,
 	return nil
 }
 
-// groupsOf are the groups of hosts, each with its hosts, for the head of a record. Heads are what lists are made of, so they stay small.
+// groupsOf are the groups of hosts, each with its hosts, for the head of a record. Heads are what lists are made of,
+// so they stay small.
 func (p *run) groupsOf(hosts []*inventory.Host) map[string][]string {
 	const most = 2 << 10
 	groups, size := map[string][]string{}, 0
@@ -185,7 +186,7 @@ func (p *run) hidden(flag, v string) string {
 	return v
 }
 
-// secretArgument tells whether any module keeps the values of an argument to itself.
+// secretArgument reports whether any module keeps the values of an argument to itself.
 func (p *run) secretArgument(name string) bool {
 	for _, m := range p.Modules.Names() {
 		if module, ok := p.Modules.Get(m); ok && slices.ContainsFunc(module.Params(), func(param modules.Param) bool {

@@ -16,7 +16,8 @@ import (
 // sendLimit is how long the end of a run waits for what the broker does not have of its record.
 const sendLimit = 5 * time.Second
 
-// uplink is what a run has to do with its broker beside its agents: its record goes there, and it can be stopped from elsewhere.
+// uplink is what a run has to do with its broker beside its agents: its record goes there, and it can be stopped from
+// elsewhere.
 type uplink struct {
 	p       *run
 	conn    *fleet.Connection

@@ -24,7 +24,8 @@ func (f flags) ephemeral(o *project.Options) {
 	f.own("ephemeral", "agent-binary")
 }
 
-// noAgents tells whether no host has an agent: that was asked for, or nobody knows of a broker. implied is the latter.
+// noAgents reports whether no host has an agent: that was asked for, or nobody knows of a broker. implied is the
+// latter.
 func (p *run) noAgents() (yes, implied bool) {
 	if p.o.Ephemeral || p.o.Broker == overSSH {
 		return true, false
@@ -47,7 +48,8 @@ func (p *run) ways() connections.Settings {
 	}
 }
 
-// sshTimeout is the time that connecting may take, in seconds: the flag, else the setting of ssh, which is the common one by itself.
+// sshTimeout is the time that connecting may take, in seconds: the flag, else the setting of ssh, which is the common
+// one by itself.
 func (p *run) sshTimeout() int {
 	if p.o.Connect.Timeout != p.cfg.Int("DEFAULT_TIMEOUT") {
 		return p.o.Connect.Timeout

@@ -72,7 +72,8 @@ func Load(w World, file string) (*Config, error) {
 	return c, nil
 }
 
-// Newer is the configuration of level 2.19: with its defaults where nothing else is set, and without what it does not know any more.
+// Newer is the configuration of level 2.19: with its defaults where nothing else is set, and without what it does not
+// know any more.
 func (c *Config) Newer() *Config {
 	n := *c
 	n.values, n.Gone = maps.Clone(c.values), map[string]string{}
@@ -232,7 +233,8 @@ func checkChoice(s Setting, v any) error {
 		fmt.Sprint(v), entry(s)+" ", strings.Join(s.Choices, ", "))}
 }
 
-// unknown are the entries of the file that no setting reads. Sections of plug-ins that hark does not have are left alone.
+// unknown are the entries of the file that no setting reads. Sections of plug-ins that hark does not have are left
+// alone.
 func (c *Config) unknown(ini iniFile) []string {
 	known, sections := map[Key]bool{}, map[string]bool{}
 	for _, s := range c.settings {
@@ -253,7 +255,8 @@ func (c *Config) unknown(ini iniFile) []string {
 	return out
 }
 
-// Entry is an entry that no setting stands for, as those of Galaxy servers, whose names users choose: the environment's, else the file's.
+// Entry is an entry that no setting stands for, as those of Galaxy servers, whose names users choose: the
+// environment's, else the file's.
 func (c *Config) Entry(section, name, env string) (string, bool) {
 	if v, ok := c.world.Getenv(env); ok {
 		return v, true

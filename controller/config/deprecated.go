@@ -36,7 +36,8 @@ func deprecatedNames() []deprecated {
 	}
 }
 
-// deprecations tells of the deprecated names that are used. An entry of the file that a variable of the environment hides is not.
+// deprecations tells of the deprecated names that are used. An entry of the file that a variable of the environment
+// hides is not.
 func (c *Config) deprecations(ini iniFile) []deprecation.Notice {
 	used := map[string]bool{}
 	for _, s := range c.settings {

@@ -64,7 +64,7 @@ type Key struct{ Section, Name string }
 
 func (k Key) String() string { return "[" + k.Section + "]" + k.Name }
 
-// Own tells that a setting is hark's own.
+// Own reports whether a setting is hark's own.
 func (s Setting) Own() bool { return strings.HasPrefix(s.Name, "HARK_") }
 
 func names(list ...string) []string { return list }

@@ -2,7 +2,8 @@ package config
 
 import "hark/modules/dialect"
 
-// inertSettings are known, so that nobody is warned of them, and change nothing in hark; some are for modules in Python.
+// inertSettings are known, so that nobody is warned of them, and change nothing in hark; some are for modules in
+// Python.
 func inertSettings() []Setting {
 	return []Setting{
 		{Name: "ANSIBLE_CONNECTION_PATH", Kind: Path, NoDefault: true, Env: names("ANSIBLE_CONNECTION_PATH"), Keys: keys("persistent_connection.ansible_connection_path"),

@@ -81,7 +81,7 @@ func unquote(s string) string {
 	return s
 }
 
-// Truth tells whether text is one of the words for true. Everything else is false.
+// Truth reports whether text is one of the words for true. Everything else is false.
 func Truth(text string) bool {
 	b, _ := value.BoolWord(text)
 	return b
@@ -112,7 +112,7 @@ func (c *Config) Float(name string) float64 { f, _ := c.Get(name).V.(float64); r
 // List is a list of texts or paths, nil for None.
 func (c *Config) List(name string) []string { l, _ := c.Get(name).V.([]string); return l }
 
-// IsSet tells that a setting has a value that is not its default.
+// IsSet reports whether a setting has a value that is not its default.
 func (c *Config) IsSet(name string) bool { return c.Get(name).Origin != "default" }
 
 // Values are all values of a plug-in's settings ("" for the general ones), sorted by name.

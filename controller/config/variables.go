@@ -7,7 +7,8 @@ import (
 	"hark/modules/dialect"
 )
 
-// Variables are the variables of hosts that count more than what a setting of a plug-in says; the last of them that is set counts most.
+// Variables are the variables of hosts that count more than what a setting of a plug-in says; the last of them that
+// is set counts most.
 func (s Setting) Variables() []string {
 	kind, plugin, _ := strings.Cut(s.Plugin, "/")
 	if list, ok := variableNames()[s.Plugin+"."+s.Name]; ok {

@@ -7,7 +7,8 @@ import (
 	"runtime/metrics"
 )
 
-// room is how many bytes may be made at least until the next collection. Most commands need less and end soon, and would spend a third of their processor time on collecting.
+// room is how many bytes may be made at least until the next collection. Most commands need less and end soon, and
+// would spend a third of their processor time on collecting.
 const room = 32 << 20
 
 // usual is by how many percent the heap may grow beyond what is in use, where that is more than room.
@@ -16,7 +17,8 @@ const usual = 100
 // smallest is for how much in use the runtime reckons at least.
 const smallest = 4 << 20
 
-// sparing has nothing collected before there is something to collect, and then as always. Who has set GOGC has it, and so has a command that sets its own.
+// sparing has nothing collected before there is something to collect, and then as always. Who has set GOGC has it,
+// and so has a command that sets its own.
 func sparing() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(usual)
@@ -24,7 +26,8 @@ func sparing() {
 	}
 }
 
-// spare sets how often is collected, again after each collection, as long as nobody else has changed what was set before.
+// spare sets how often is collected, again after each collection, as long as nobody else has changed what was set
+// before.
 func spare(before int) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)

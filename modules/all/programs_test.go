@@ -12,7 +12,8 @@ import (
 	"hark/modules/modtest"
 )
 
-// An argument that names a program or has one run is declared as such by each module that has it: hosts' policies go by that.
+// An argument that names a program or has one run is declared as such by each module that has it: hosts' policies go
+// by that.
 func TestArgumentsThatRunProgramsAreDeclared(t *testing.T) {
 	known := []string{"validate", "executable", "unix_socket", "fact_path", "mount_binary", "rsync_path", "rsync_opts", "ssh_args", "ssh_opts", "extra_opts",
 		"extra_args", "virtualenv", "virtualenv_command", "reboot_command", "test_command", "boot_time_command", "search_paths", "pv_options", "vg_options"}
@@ -37,7 +38,8 @@ func TestArgumentsThatRunProgramsAreDeclared(t *testing.T) {
 	}
 }
 
-// No value of an argument that becomes a word of a command line is an option there: the call fails before any program is started.
+// No value of an argument that becomes a word of a command line is an option there: the call fails before any program
+// is started.
 func TestOperandsAreNoOptions(t *testing.T) {
 	for _, m := range all.Modules() {
 		for _, name := range m.Operands {

@@ -1,5 +1,5 @@
-// Package connection does for the action plug-ins of the controller, which are written in Python, what in Ansible a connection does: it runs
-// commands and moves files, piece by piece.
+// Package connection does for the action plug-ins of the controller, which are written in Python, what in Ansible a
+// connection does: it runs commands and moves files, piece by piece.
 package connection
 
 import (
@@ -19,7 +19,8 @@ const Name = "hark.builtin.connection"
 // All are the modules of this package.
 func All() []*modules.Module { return []*modules.Module{Connection} }
 
-// Connection is what a plug-in has of its host. It works in check mode too: it is for the plug-in to know what changes things.
+// Connection is what a plug-in has of its host. It works in check mode too: it is for the plug-in to know what
+// changes things.
 var Connection = modules.Define(Name, "Runs commands and moves files for action plug-ins.", run,
 	modules.With(func(m *modules.Module) { m.Foreign = true }), modules.RunsPrograms)
 

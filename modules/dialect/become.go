@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// Method is a way to become another user: a row of the one table of become plug-ins. Everything that knows become methods goes over the
-// rows: the variables and settings that count for them, the commands that are run for them, and the documentation. A new method is a row.
+// Method is a way to become another user: a row of the one table of become plug-ins. Everything that knows become
+// methods goes over the rows: the variables and settings that count for them, the commands that are run for them, and
+// the documentation. A new method is a row.
 type Method struct {
 	// Name is the name of the plug-in in its Collection; "" is ansible-core's own.
 	Name, Collection string
@@ -23,7 +24,8 @@ type Method struct {
 	GeneralPass bool
 	// Refused and Missing are what the program says of a wrong password, and where it wants one and gets none.
 	Refused, Missing []string
-	// Terminal says that the program reads a password from a terminal alone, Always that it does not work without a terminal at all.
+	// Terminal says that the program reads a password from a terminal alone, Always that it does not work without a
+	// terminal at all.
 	Terminal, Always bool
 	// Doc is a line for people.
 	Doc string
@@ -104,7 +106,8 @@ const general = "community.general"
 // Methods is the table. Nobody may change it.
 func Methods() []Method { return methods }
 
-// MethodNamed is the row of a become method, which may be named with its collection, as ansible-core finds it; "" is DefaultMethod.
+// MethodNamed is the row of a become method, which may be named with its collection, as ansible-core finds it; "" is
+// DefaultMethod.
 func MethodNamed(name string) (*Method, bool) {
 	if name == "" {
 		name = DefaultMethod
@@ -169,8 +172,8 @@ func (m *Method) Variable(o BecomeOption) string {
 	return "ansible_" + m.prefix() + strings.TrimPrefix(string(o), "become")
 }
 
-// Variables are the variables of hosts that give an option, the strongest first. Where the method lacks the option, they are those for all
-// methods: Ansible reads these for tasks, whatever the method is.
+// Variables are the variables of hosts that give an option, the strongest first. Where the method lacks the option,
+// they are those for all methods: Ansible reads these for tasks, whatever the method is.
 func (m *Method) Variables(o BecomeOption) []string {
 	all := generalVariables(o)
 	if !m.Has(o) {
@@ -190,8 +193,8 @@ func generalVariables(o BecomeOption) []string {
 	return []string{"ansible_" + string(o)}
 }
 
-// BecomeVariables are the variables of hosts that give an option for a method, which may be one that has no row: then by the last part of
-// its name. The strongest is the first.
+// BecomeVariables are the variables of hosts that give an option for a method, which may be one that has no row: then
+// by the last part of its name. The strongest is the first.
 func BecomeVariables(method string, o BecomeOption) []string {
 	if method == "" {
 		method = DefaultMethod
@@ -227,8 +230,8 @@ func BecomeOptions() []BecomeOption {
 	return []BecomeOption{BecomeUser, BecomeExe, BecomeFlags, BecomePass}
 }
 
-// AllBecomeVariables are the variables of hosts that say whether, as whom and how tasks become another user, by whatever method, sorted.
-// Nobody may change them.
+// AllBecomeVariables are the variables of hosts that say whether, as whom and how tasks become another user, by
+// whatever method, sorted. Nobody may change them.
 func AllBecomeVariables() []string { return allBecomeVariables() }
 
 var allBecomeVariables = sync.OnceValue(func() []string {
@@ -242,8 +245,8 @@ var allBecomeVariables = sync.OnceValue(func() []string {
 	return slices.Compact(names)
 })
 
-// IsBecomeVariable reports whether a variable of hosts is about becoming another user: one of AllBecomeVariables, or one whose name begins
-// as theirs do.
+// IsBecomeVariable reports whether a variable of hosts is about becoming another user: one of AllBecomeVariables, or
+// one whose name begins as theirs do.
 func IsBecomeVariable(name string) bool {
 	rest, ok := strings.CutPrefix(name, "ansible_")
 	if !ok {

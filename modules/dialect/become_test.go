@@ -134,7 +134,8 @@ func TestBecomeCommandsAreAnsibles(t *testing.T) {
 	}
 }
 
-// bare is a command of Ansible's without what comes after the user, the prompt that Ansible listens for, and what speaks to a shell.
+// bare is a command of Ansible's without what comes after the user, the prompt that Ansible listens for, and what
+// speaks to a shell.
 func bare(argv []string) []string {
 	argv = slices.Clone(argv[:len(argv)-1])
 	if i := slices.Index(argv, "-p"); i >= 0 {

@@ -20,8 +20,8 @@ type becomeCommand struct {
 	argv []string
 }
 
-// Command is the command that runs argv as the user. The program gets the password as the first line of its input, or at a terminal if the
-// method's row says so.
+// Command is the command that runs argv as the user. The program gets the password as the first line of its input, or
+// at a terminal if the method's row says so.
 func (r RunAs) Command(argv []string) ([]string, error) {
 	m, _ := MethodNamed(r.Method)
 	return r.command(m, argv)
@@ -58,7 +58,8 @@ func (r RunAs) command(m *Method, argv []string) ([]string, error) {
 	return m.build(c), nil
 }
 
-// sudo is sudo, and those that take its flags. It never waits for an answer: it has the password, or is told not to ask.
+// sudo is sudo, and those that take its flags. It never waits for an answer: it has the password, or is told not to
+// ask.
 func sudo(c becomeCommand) []string {
 	return c.words(c.exe, c.quiet("-n", "-S"), c.as("-u"), []string{"--"}, c.argv)
 }
@@ -165,8 +166,8 @@ const (
 	PasswordRefused
 )
 
-// Complaint finds in what the program said that nothing will come of it: it wants a password that it does not get, or refuses the one it
-// got. Programs would ask again and wait for an answer that nobody gives.
+// Complaint finds in what the program said that nothing will come of it: it wants a password that it does not get, or
+// refuses the one it got. Programs would ask again and wait for an answer that nobody gives.
 func (r RunAs) Complaint(said string) Complaint {
 	said = strings.ToLower(said)
 	has := func(texts []string) bool {

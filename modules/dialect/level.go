@@ -7,8 +7,8 @@ import (
 	"hark/modules/py/ident"
 )
 
-// Level is the language of a playbook, named by the first release of ansible-core that speaks it. Levels are ordered as their texts are.
-// The zero value is Level214, which stands for the releases up to 2.18.
+// Level is the language of a playbook, named by the first release of ansible-core that speaks it. Levels are ordered
+// as their texts are. The zero value is Level214, which stands for the releases up to 2.18.
 type Level string
 
 // The levels.
@@ -37,8 +37,8 @@ func (l Level) Known() bool { return slices.Contains(Levels(), l) }
 // Has reports whether the level has a change. It is the only way in which code asks what a level does.
 func (l Level) Has(c *Change) bool { return l >= c.Level() }
 
-// Takes reports whether a module of the level has an option that came with one release and went with another, "" for neither. What came with
-// 2.15 to 2.18 is taken at every level, and what went with them as well.
+// Takes reports whether a module of the level has an option that came with one release and went with another, "" for
+// neither. What came with 2.15 to 2.18 is taken at every level, and what went with them as well.
 func (l Level) Takes(since, until Level) bool {
 	return (since < Level219 || l >= since) && (until == "" || l < until)
 }
@@ -72,13 +72,13 @@ func (l Level) CoreVersion() string {
 	return fmt.Sprintf("%d.%d.%d", major, minor, patch)
 }
 
-// Change is something that differs between releases of ansible-core: a row of the table that code asks (Level.Has) and that people read
-// (docs/levels.md).
+// Change is something that differs between releases of ansible-core: a row of the table that code asks (Level.Has)
+// and that people read (docs/levels.md).
 type Change struct {
 	// ID names the row; it does not change.
 	ID string
-	// Since is the first release with the new behaviour: changes of 2.15 to 2.18 are not told apart from those of 2.19 by a level, and each
-	// release since 2.20 is a level of its own.
+	// Since is the first release with the new behaviour: changes of 2.15 to 2.18 are not told apart from those of
+	// 2.19 by a level, and each release since 2.20 is a level of its own.
 	Since string
 	// With is the change that code asks in place of this one, since they came together; nil if code asks this one.
 	With *Change

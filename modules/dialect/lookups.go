@@ -2,7 +2,8 @@ package dialect
 
 import "sync"
 
-// Lookup is a lookup that hark has: a row of the one table. Who evaluates a step, and what a step may change, goes by its traits.
+// Lookup is a lookup that hark has: a row of the one table. Who evaluates a step, and what a step may change, goes by
+// its traits.
 type Lookup struct {
 	// Name is the name of the plug-in in its Collection; "" is ansible-core's own.
 	Name, Collection string
@@ -20,7 +21,8 @@ type LookupTraits uint
 const (
 	// Pure lookups compute from their arguments and from variables of the task's host, so the host can do it.
 	Pure LookupTraits = 1 << iota
-	// ReadsController is a lookup that reads files, settings or the environment of the controller, and changes nothing there.
+	// ReadsController is a lookup that reads files, settings or the environment of the controller, and changes
+	// nothing there.
 	ReadsController
 	// ChangesController is a lookup that may change files of the controller, or start programs there.
 	ChangesController

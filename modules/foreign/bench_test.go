@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkForeignCall is what hark adds to a module in Python that does nothing: 60 files in ten packages are packed with it, about as many
-// as come with ansible.module_utils.basic, and it imports them all.
+// BenchmarkForeignCall is what hark adds to a module in Python that does nothing: 60 files in ten packages are packed
+// with it, about as many as come with ansible.module_utils.basic, and it imports them all.
 func BenchmarkForeignCall(b *testing.B) {
 	module := "from ansible.module_utils import basic\n"
 	files := map[string]string{}

@@ -1,6 +1,7 @@
-// Package foreign runs modules that are not native to hark: those written in Python, and scripts and programs of any kind
-// that speak Ansible's contract for modules. They come from the controller, packed with what they import (package
-// playbook/foreign makes the packs), and run as processes of their own. The host needs the interpreter they are written for.
+// Package foreign runs modules that are not native to hark: those written in Python, and scripts and programs of any
+// kind that speak Ansible's contract for modules. They come from the controller, packed with what they import
+// (package playbook/foreign makes the packs), and run as processes of their own. The host needs the interpreter they
+// are written for.
 package foreign
 
 import (
@@ -26,8 +27,8 @@ const Name = "hark.builtin.foreign"
 // SourceDir is the Env.Source directory under which the controller hands out the pack of a step's module.
 const SourceDir = "module"
 
-// All are the modules of this package: the one that runs what the plan's step names, which is not native. It keeps Pythons that wait for
-// the next call.
+// All are the modules of this package: the one that runs what the plan's step names, which is not native. It keeps
+// Pythons that wait for the next call.
 func All() []*modules.Module {
 	p := &pythons{}
 	return []*modules.Module{modules.Define(Name, "Runs a module that is not native, from the controller's disk.", p.run,
@@ -56,8 +57,8 @@ func resolve(ctx context.Context, env *modules.Env, all *value.Dict) error {
 	return nil
 }
 
-// Arguments are those of this package's module, for a pack, the arguments of the module in it and what that is told beside them (modules.Env has
-// ForModules). They keep what Python tells apart: 1.0 is not 1.
+// Arguments are those of this package's module, for a pack, the arguments of the module in it and what that is told
+// beside them (modules.Env has ForModules). They keep what Python tells apart: 1.0 is not 1.
 func Arguments(pack string, own, told *value.Dict) *value.Dict {
 	all := value.DictOf("hark_pack", pack, "hark_args", modules.PyJSON(own))
 	if told.Len() > 0 {
@@ -96,7 +97,8 @@ func told(ctx context.Context, env *modules.Env) (*value.Dict, error) {
 	return all, nil
 }
 
-// scripting are the programs that scripts name in their first line and that variables may replace (ansible_perl_interpreter).
+// scripting are the programs that scripts name in their first line and that variables may replace
+// (ansible_perl_interpreter).
 var scripting = []string{"sh", "bash", "dash", "ksh", "zsh", "perl", "ruby", "node", "php", "lua", "tclsh", "env"}
 
 // interpreterOf is what the key of such a program begins with in what a module is told.
@@ -109,7 +111,8 @@ type manifest struct {
 	Version string `json:"version"`
 	// Base names, by their content, the files that every module in Python imports.
 	Base string `json:"base"`
-	// Internals are the arguments with which this Ansible tells modules how they are run; nil for all that were always there.
+	// Internals are the arguments with which this Ansible tells modules how they are run; nil for all that were
+	// always there.
 	Internals []string `json:"internals"`
 }
 

@@ -6,7 +6,8 @@ import (
 	"os"
 )
 
-// pair says no: macOS has no sockets between processes that keep messages apart and tell of their end, so each module gets a Python of its own.
+// pair says no: macOS has no sockets between processes that keep messages apart and tell of their end, so each module
+// gets a Python of its own.
 func pair() (*net.UnixConn, *os.File, error) { return nil, nil, errors.ErrUnsupported }
 
 func inMemory([]byte) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -16,8 +16,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// start is what the interpreter of a Python module begins with: the pack is on its path, the arguments come by stdin. Since ansible-core 2.19
-// a part of it, the loader, tells of what a module raises.
+// start is what the interpreter of a Python module begins with: the pack is on its path, the arguments come by stdin.
+// Since ansible-core 2.19 a part of it, the loader, tells of what a module raises.
 const start = `import runpy, sys
 pack, entry = sys.argv[1:3]
 sys.path[:] = [pack] + [p for p in sys.path if p]
@@ -101,7 +101,8 @@ func (c *call) file(ctx context.Context, read func() ([]byte, error)) (modules.O
 	return c.exec(ctx, modules.Command{Argv: append(c.interpreter(text, file), argv...)})
 }
 
-// filledIn is a script with what Ansible writes into such scripts: the arguments, as JSON or as Python writes that, and more.
+// filledIn is a script with what Ansible writes into such scripts: the arguments, as JSON or as Python writes that,
+// and more.
 func (c *call) filledIn(text, args []byte) []byte {
 	for _, known := range [][2]string{
 		{`"<<ANSIBLE_VERSION>>"`, value.ReprText(c.m.Version)},
@@ -114,7 +115,8 @@ func (c *call) filledIn(text, args []byte) []byte {
 	return text
 }
 
-// exec runs the process. An interpreter that is not there, or not to be run, is told as a shell would, for the result to say.
+// exec runs the process. An interpreter that is not there, or not to be run, is told as a shell would, for the result
+// to say.
 func (c *call) exec(ctx context.Context, cmd modules.Command) (modules.Output, error) {
 	c.program = cmd.Argv[0]
 	out, err := c.env.Exec(ctx, cmd)

@@ -68,7 +68,8 @@ func dropKeys(d *value.Dict, which func(name string) bool) {
 	}
 }
 
-// interpreterFound tells the facts by which Ansible remembers interpreters that it found: they are not for modules to set.
+// interpreterFound tells the facts by which Ansible remembers interpreters that it found: they are not for modules to
+// set.
 func interpreterFound(name string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(name, "ansible_"), "discovered_interpreter_")
 }
@@ -108,7 +109,8 @@ const (
 	noResult      = "Module result deserialization failed: "
 )
 
-// Broken is what Ansible has to say beside a message of since 2.19 that a module printed no result, "" of other messages.
+// Broken is what Ansible has to say beside a message of since 2.19 that a module printed no result, "" of other
+// messages.
 func Broken(msg string) string {
 	const see = "See stdout/stderr for the returned output."
 	switch {

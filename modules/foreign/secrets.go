@@ -6,8 +6,8 @@ import (
 	"hark/modules/result"
 )
 
-// takeSecrets takes the secrets out of a result that names them. Since ansible-core 2.22 modules no longer take their secret arguments out of what they
-// return: they name them beside it, and whoever shows the result hides them.
+// takeSecrets takes the secrets out of a result that names them. Since ansible-core 2.22 modules no longer take their
+// secret arguments out of what they return: they name them beside it, and whoever shows the result hides them.
 func takeSecrets(data *value.Dict) (rest *value.Dict, secrets []string) {
 	named, _ := data.Get(result.NewSecrets)
 	items, _ := value.Items(named)

@@ -125,8 +125,8 @@ func newServer(w wanted, launch func(control, pack *os.File) (pid int, err error
 	return s, nil
 }
 
-// fork has a child forked, which gets the words and the files. If it fails with errCold there is none, or one that will never get
-// its input.
+// fork has a child forked, which gets the words and the files. If it fails with errCold there is none, or one that
+// will never get its input.
 func (s *server) fork(words map[string]any, files ...*os.File) (*modules.Forked, error) {
 	o := &order{started: make(chan word, 1), ended: make(chan word, 1)}
 	id, ok := s.enter(o)
@@ -277,7 +277,7 @@ func (s *server) alive() bool {
 	return !s.retired
 }
 
-// worth tells what would be lost with a server.
+// worth returns what would be lost with a server.
 type worth struct {
 	again bool // it was used more than once
 	used  time.Time

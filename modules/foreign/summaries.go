@@ -7,8 +7,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// Since ansible-core 2.19 modules tell of errors, warnings and deprecations as objects of Ansible's own types, which name their type. Playbooks
-// and views see what they were before: texts, and mappings of plain values.
+// Since ansible-core 2.19 modules tell of errors, warnings and deprecations as objects of Ansible's own types, which
+// name their type. Playbooks and views see what they were before: texts, and mappings of plain values.
 
 // Raised is what the message of a module that has raised something begins with.
 const Raised = modules.Uncaught

@@ -16,8 +16,8 @@ import (
 	"hark/modules"
 )
 
-// A Python that stays serves the modules written in it: its children begin with everything imported, which takes most of the
-// time of a module that does little. warm.py is what it runs, and tells of the kinds of servers.
+// A Python that stays serves the modules written in it: its children begin with everything imported, which takes most
+// of the time of a module that does little. warm.py is what it runs, and tells of the kinds of servers.
 
 //go:embed warm.py
 var warmSource string
@@ -119,7 +119,7 @@ func (p *pythons) ofBase(w wanted) (*server, error) {
 // base is the first word of the keys of servers that others are forked from.
 const base = "base"
 
-// early tells whether an interpreter looks at a variable when it starts, and not later.
+// early reports whether an interpreter looks at a variable when it starts, and not later.
 func early(pair string) bool {
 	name, _, _ := strings.Cut(pair, "=")
 	for _, prefix := range []string{"PYTHON", "LD_", "LC_", "LANG", "HOME", "PATH", "VIRTUAL_ENV"} {
@@ -156,8 +156,8 @@ func (p *pythons) server(parts []string, start func() (*server, error)) (*server
 	return s, nil
 }
 
-// makeRoom forgets servers that have ended, and ends those of packs that are the least needed: a module in a loop whose items have
-// environments of their own must not cost others theirs.
+// makeRoom forgets servers that have ended, and ends those of packs that are the least needed: a module in a loop
+// whose items have environments of their own must not cost others theirs.
 func (p *pythons) makeRoom() {
 	var packs []string
 	for key, s := range p.servers {

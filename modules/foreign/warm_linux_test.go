@@ -49,7 +49,8 @@ func killed(t *testing.T, victim, ends int) {
 	}
 }
 
-// TestChildWaitsForItsCall: from the third call on it was forked before. One that has gone is done without, and none outlives its server.
+// TestChildWaitsForItsCall: from the third call on it was forked before. One that has gone is done without, and none
+// outlives its server.
 func TestChildWaitsForItsCall(t *testing.T) {
 	h := newHost(t, telling, helping)
 	call := func(word string) (child, server int64) {

@@ -189,8 +189,8 @@ func TestLibrariesThatCameSinceAreSeen(t *testing.T) {
 	}
 }
 
-// TestCallsLookAtLibrariesAnewAndNotAtTheirPack: what came into a package since is found though nothing tells that its directory has changed, and no call
-// reads its pack again.
+// TestCallsLookAtLibrariesAnewAndNotAtTheirPack: what came into a package since is found though nothing tells that
+// its directory has changed, and no call reads its pack again.
 func TestCallsLookAtLibrariesAnewAndNotAtTheirPack(t *testing.T) {
 	const module = `import json, os, zipimport
 from ansible.module_utils import helper
@@ -268,7 +268,8 @@ func TestServerThatIsKilledIsReplaced(t *testing.T) {
 	}
 }
 
-// TestServerThatHasEndedTakesNoOrders, even if nothing but the order has shown it: the next try must find another server.
+// TestServerThatHasEndedTakesNoOrders, even if nothing but the order has shown it: the next try must find another
+// server.
 func TestServerThatHasEndedTakesNoOrders(t *testing.T) {
 	control, theirs, err := pair()
 	if err != nil {

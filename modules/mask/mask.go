@@ -1,5 +1,5 @@
-// Package mask hides secrets in what is shown, wherever they stand in it, as ansible-core 2.22 does: vaults, passwords and the values
-// of no_log arguments. What tasks read keeps them.
+// Package mask hides secrets in what is shown, wherever they stand in it, as ansible-core 2.22 does: vaults,
+// passwords and the values of no_log arguments. What tasks read keeps them.
 package mask
 
 import (
@@ -17,8 +17,9 @@ import (
 // Placeholder stands where secrets stood. Neighbours and those that overlap share one.
 const Placeholder = "$REDACTED$"
 
-// Lengths in characters, of ansible-core 2.22.0b2 (module_utils/_internal/_secrets.py): what is shorter than MinLength is no secret, what is not longer than maxShort is hidden as a word
-// of its own only, and of what is longer than maxLength the beginning is one.
+// Lengths in characters, of ansible-core 2.22.0b2 (module_utils/_internal/_secrets.py): what is shorter than
+// MinLength is no secret, what is not longer than maxShort is hidden as a word of its own only, and of what is longer
+// than maxLength the beginning is one.
 const (
 	MinLength = 4
 	maxShort  = 6
@@ -116,7 +117,7 @@ func (m *Masker) TextAs(s, placeholder string) string {
 	return b.String()
 }
 
-// Holds tells whether a secret may be hidden in what s, a text or JSON, says.
+// Holds reports whether a secret may be hidden in what s, a text or JSON, says.
 func (m *Masker) Holds(s []byte) bool {
 	if m == nil || !m.known.Load() {
 		return false
@@ -144,8 +145,8 @@ func each[T string | []byte](m *Masker, s T, f func(run) bool) {
 	}
 }
 
-// find gives the stretches to hide. What touches or overlaps is one of them, and hidden however short its parts are; a stretch that is as
-// long as one secret is hidden if that, or one within it, would be by itself.
+// find gives the stretches to hide. What touches or overlaps is one of them, and hidden however short its parts are;
+// a stretch that is as long as one secret is hidden if that, or one within it, would be by itself.
 func (m *Masker) find(s string) []run {
 	if m == nil || !m.known.Load() {
 		return nil
@@ -175,7 +176,7 @@ func (m *Masker) find(s string) []run {
 	return runs
 }
 
-// counts tells whether a secret there is hidden by itself: it is long, or a word.
+// counts reports whether a secret there is hidden by itself: it is long, or a word.
 func counts(s string, r run) bool {
 	if utf8.RuneCountInString(s[r.start:r.end]) > maxShort {
 		return true

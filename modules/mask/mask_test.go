@@ -12,7 +12,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// TestSecretsAreHiddenAsAnsibleHidesThem: the answers in testdata are those of ansible-core 2.22.0b2, of its masker and of what it masks results with.
+// TestSecretsAreHiddenAsAnsibleHidesThem: the answers in testdata are those of ansible-core 2.22.0b2, of its masker
+// and of what it masks results with.
 func TestSecretsAreHiddenAsAnsibleHidesThem(t *testing.T) {
 	text, err := os.ReadFile("testdata/cases.jsonl")
 	if err != nil {

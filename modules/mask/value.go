@@ -7,8 +7,9 @@ import (
 	"hark/modules/py/value"
 )
 
-// Value is v with secrets hidden in all its texts, keys and numbers; what holds none is v itself. Keys that become the same get numbers.
-// Lines of stdout and stderr are those of the text as it is shown then: a secret may go over several.
+// Value is v with secrets hidden in all its texts, keys and numbers; what holds none is v itself. Keys that become
+// the same get numbers. Lines of stdout and stderr are those of the text as it is shown then: a secret may go over
+// several.
 func (m *Masker) Value(v value.Value) value.Value {
 	return m.ValueBut(v, func(string) bool { return false })
 }

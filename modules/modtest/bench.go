@@ -109,8 +109,8 @@ func (b *bench) lay(t *testing.T, root string, files map[string]any) {
 	}
 }
 
-// sameAge gives all files the same times: what is laid may fall into two seconds, and some modules compare times. What lies in a closed
-// directory keeps its own.
+// sameAge gives all files the same times: what is laid may fall into two seconds, and some modules compare times.
+// What lies in a closed directory keeps its own.
 func sameAge(at time.Time, roots ...string) {
 	for _, root := range roots {
 		_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {

@@ -14,8 +14,9 @@ import (
 // dashed is a value that a program would take for an option.
 const dashed = "-hark-canary"
 
-// dashes runs a case anew for each of its arguments that is a text, or a list of them, with a value that begins with a dash in its place. No
-// program may take that for an option: it is refused, stands behind "--", or is what an option takes.
+// dashes runs a case anew for each of its arguments that is a text, or a list of them, with a value that begins with
+// a dash in its place. No program may take that for an option: it is refused, stands behind "--", or is what an
+// option takes.
 func (c *testCase) dashes(t *testing.T, m *modules.Module, o Options) {
 	t.Helper()
 	t.Chdir(realDir(t)) // what takes the value for a path takes it for one from here
@@ -46,7 +47,8 @@ func (c *testCase) dashes(t *testing.T, m *modules.Module, o Options) {
 	}
 }
 
-// optionOf is the word of a command line that is the value and would be an option. Behind an option it may be what that takes.
+// optionOf is the word of a command line that is the value and would be an option. Behind an option it may be what
+// that takes.
 func optionOf(argv []string) string {
 	for i, word := range argv {
 		switch {

@@ -1,6 +1,6 @@
 // Package modtest runs a module's cases from a file: arguments and files before, result and files after.
 //
-// A case file is YAML documents parted by "---", each a mapping:
+// A case file is YAML documents separated by "---", each a mapping:
 //
 //	name:    what the case shows
 //	args:    the arguments; free-form text is _raw_params
@@ -14,10 +14,10 @@
 //	after:   what must be there then, as in files; null: nothing is
 //	twice:   true: a second run changes nothing and leaves the same files
 //
-// In texts $DIR is the case's directory and $SRC the controller's side; in args also $NAME of Options.Vars. In want, what differs
-// from host to host or run to run has names: $UID, $GID, $USER, $GROUP, $TIME, $FS (what depends on the file system),
-// $STAGED (a temporary file) and $BACKUP; $ANY is any value.
-// go test -update writes want and after as they came out, keeping $ANY where it stands: read the difference.
+// In texts $DIR is the case's directory and $SRC the controller's side; in args also $NAME of Options.Vars. In want,
+// what differs from host to host or run to run has names: $UID, $GID, $USER, $GROUP, $TIME, $FS (what depends on the
+// file system), $STAGED (a temporary file) and $BACKUP; $ANY is any value. go test -update writes want and after as
+// they came out, keeping $ANY where it stands: read the difference.
 package modtest
 
 import (
@@ -44,8 +44,8 @@ import (
 type Options struct {
 	// File is the case file; default testdata/<last part of the module's name>.txt.
 	File string
-	// Tools is a directory of programs that stand for the host's, from the function Tools; $TOOLS in texts. Default testdata/tools/<last part
-	// of the module's name>, if there is such a directory.
+	// Tools is a directory of programs that stand for the host's, from the function Tools; $TOOLS in texts. Default
+	// testdata/tools/<last part of the module's name>, if there is such a directory.
 	Tools string
 	// Setup completes the environment of a case, after Tools.
 	Setup func(t *testing.T, env *modules.Env, dir string)
@@ -103,8 +103,8 @@ func Run(t *testing.T, m *modules.Module, o Options) {
 	}
 }
 
-// Collection runs the cases of all modules of a collection that have a case file; options are those of modules whose cases need any, by the
-// last part of their names. A case file that is no module's fails the test.
+// Collection runs the cases of all modules of a collection that have a case file; options are those of modules whose
+// cases need any, by the last part of their names. A case file that is no module's fails the test.
 func Collection(t *testing.T, list []*modules.Module, options map[string]Options) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")
@@ -155,7 +155,8 @@ func load(t *testing.T, file string) []*testCase {
 	return cases
 }
 
-// rehearse runs a case in check mode, whatever it is about: that must change no file. Programs may note that they were called.
+// rehearse runs a case in check mode, whatever it is about: that must change no file. Programs may note that they
+// were called.
 func (c *testCase) rehearse(t *testing.T, m *modules.Module, o Options) {
 	dry := *c
 	dry.Check = true

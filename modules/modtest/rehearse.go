@@ -19,7 +19,8 @@ import (
 	"hark/modules"
 )
 
-// rehearsal has cases and examples of modules run in check mode alone, with marks that TraceCheckMode finds in what the tracer saw.
+// rehearsal has cases and examples of modules run in check mode alone, with marks that TraceCheckMode finds in what
+// the tracer saw.
 var rehearsal = flag.Bool("rehearse", false, "run modules in check mode alone, for a tracer")
 
 // mark is where a module's calls begin and end in a trace: the name of a file that is not there.
@@ -54,7 +55,8 @@ func recorded(env *modules.Env, exec func(context.Context, modules.Command) (mod
 	}
 }
 
-// Examples runs the examples of a module in check mode, on a host whose programs print nothing and from which no network is reached.
+// Examples runs the examples of a module in check mode, on a host whose programs print nothing and from which no
+// network is reached.
 func Examples(t *testing.T, m *modules.Module, o Options) {
 	t.Helper()
 	var tasks []map[string]any
@@ -82,9 +84,9 @@ func Examples(t *testing.T, m *modules.Module, o Options) {
 	}
 }
 
-// TraceCheckMode runs the test binary again under strace, with the cases and examples of a package's modules in check mode alone. No module may
-// start a program that it does not declare (modules.StartsInCheck) or write anywhere but in a scratch directory. cases is the name of
-// the test that runs the cases.
+// TraceCheckMode runs the test binary again under strace, with the cases and examples of a package's modules in check
+// mode alone. No module may start a program that it does not declare (modules.StartsInCheck) or write anywhere but in
+// a scratch directory. cases is the name of the test that runs the cases.
 func TraceCheckMode(t *testing.T, cases string, list []*modules.Module) {
 	t.Helper()
 	if *rehearsal {
@@ -175,8 +177,8 @@ var forks = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\d+) +(?:clone3?|v?fork)\(.*?(?:= (\d+)|(<unfinished \.\.\.>))`)
 })
 
-// meet looks for processes that are new. What a program of the host's starts is its own doing too. A process that speaks before the call has
-// returned that made it is of the last one that is in such a call.
+// meet looks for processes that are new. What a program of the host's starts is its own doing too. A process that
+// speaks before the call has returned that made it is of the last one that is in such a call.
 func (j *jury) meet(line string) {
 	pid, rest, _ := strings.Cut(line, " ")
 	if !j.known[pid] && len(j.forking) > 0 {

@@ -28,7 +28,8 @@ func (d *Dialer) Dial(network, address string) (net.Conn, error) {
 	return d.DialContext(context.Background(), network, address)
 }
 
-// DialContext connects to the first address of the host that takes the connection, one after the other as libc's programs do.
+// DialContext connects to the first address of the host that takes the connection, one after the other as libc's
+// programs do.
 func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || strings.HasPrefix(network, "unix") || host == "" {

@@ -1,9 +1,10 @@
-// Package nss knows users, groups and hosts as the machine's name service switch does: those of its files, and those of directories, systemd
-// and the network that programs learn of from libc. Nothing else in this project looks them up.
+// Package nss knows users, groups and hosts as the machine's name service switch does: those of its files, and those
+// of directories, systemd and the network that programs learn of from libc. Nothing else in this project looks them
+// up.
 //
-// Each answer is made anew from what is there: /etc/passwd, /etc/group and /etc/hosts are read, systemd's userdb and resolved are asked
-// over varlink where the switch names them, and for all else getent is run, which has libc's own answer. Only names of ids are remembered,
-// until Forget.
+// Each answer is made anew from what is there: /etc/passwd, /etc/group and /etc/hosts are read, systemd's userdb and
+// resolved are asked over varlink where the switch names them, and for all else getent is run, which has libc's own
+// answer. Only names of ids are remembered, until Forget.
 package nss
 
 import (

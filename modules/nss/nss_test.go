@@ -158,7 +158,8 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 	}
 }
 
-// TestADirectoryThatHangsIsGivenUp, and said of: nobody knows whether it has the name. getent is a process that does not end.
+// TestADirectoryThatHangsIsGivenUp, and said of: nobody knows whether it has the name. getent is a process that does
+// not end.
 func TestADirectoryThatHangsIsGivenUp(t *testing.T) {
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "getent"), []byte("#!/bin/sh\nexec sleep 600\n"), 0o755); err != nil {

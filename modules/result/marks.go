@@ -7,15 +7,16 @@ import (
 	"hark/modules/py/value"
 )
 
-// Marks are what stands beside what a module says: what sessions, the controller and views go by. In a mapping they are keys that begin with
-// "_ansible_", by the names that they have in Ansible, since callbacks in Python read them. Only this file reads and writes those.
+// Marks are what stands beside what a module says: what sessions, the controller and views go by. In a mapping they
+// are keys that begin with "_ansible_", by the names that they have in Ansible, since callbacks in Python read them.
+// Only this file reads and writes those.
 type Marks struct {
 	// NoLog: nothing of the result may be told.
 	NoLog Flag
 	// Verbose: it is shown whole, whatever the verbosity. Quiet: its members are not shown, whatever the verbosity.
 	Verbose, Quiet Flag
-	// OfItem: it is the result of an item of a loop. Label is what is shown of the item, nil for nothing. Ignored: a failure of it is ignored,
-	// until the loop is summed up.
+	// OfItem: it is the result of an item of a loop. Label is what is shown of the item, nil for nothing. Ignored: a
+	// failure of it is ignored, until the loop is summed up.
 	OfItem  Flag
 	Label   value.Value
 	Ignored Flag
@@ -29,14 +30,15 @@ type Marks struct {
 	Cacheable Flag
 	// Delegated are the variables of the host that has done the task for another.
 	Delegated *value.Dict
-	// Events are the errors that led to a failure and FailedBy what failed, Module or Action; Notices are warnings and deprecations. They are of
-	// the tagged language, a mapping each; nil or "" where there are none.
+	// Events are the errors that led to a failure and FailedBy what failed, Module or Action; Notices are warnings
+	// and deprecations. They are of the tagged language, a mapping each; nil or "" where there are none.
 	Events   *value.List
 	FailedBy string
 	// Cause is why a module failed, where that stands apart from what msg says. It is of the tagged language.
 	Cause   string
 	Notices *value.List
-	// Secrets are texts that are hidden from now on wherever they would be shown (ansible-core 2.22): values of no_log arguments, what register_secret was given.
+	// Secrets are texts that are hidden from now on wherever they would be shown (ansible-core 2.22): values of
+	// no_log arguments, what register_secret was given.
 	Secrets []string
 }
 
@@ -58,7 +60,7 @@ func FlagOf(holds bool) Flag {
 	return No
 }
 
-// On tells that it holds.
+// On reports whether it holds.
 func (f Flag) On() bool { return f == Yes }
 
 // The keys.
@@ -84,7 +86,8 @@ const (
 // Gathered is the fact by which Ansible knows that the facts of a host were gathered.
 const Gathered = prefix + "facts_gathered"
 
-// Internal tells whether a key is none that playbooks are meant to see: that of a mark, or one that a plug-in keeps for itself.
+// Internal reports whether a key is none that playbooks are meant to see: that of a mark, or one that a plug-in keeps
+// for itself.
 func Internal(key string) bool { return strings.HasPrefix(key, prefix) }
 
 // Write puts the marks into a mapping.
@@ -215,7 +218,7 @@ func (m *Marks) take(d *value.Dict) *value.Dict {
 	return rest
 }
 
-// marked tells whether a mapping has any internal key: most have none.
+// marked reports whether a mapping has any internal key: most have none.
 func marked(d *value.Dict) bool {
 	for i := range d.Len() {
 		k, _ := d.Kept(i)

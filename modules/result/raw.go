@@ -2,20 +2,20 @@ package result
 
 import "bytes"
 
-// Raw is the JSON of a result, for those who look at it without decoding it: most results need no more. What it tells may be of something
-// within the result.
+// Raw is the JSON of a result, for those who look at it without decoding it: most results need no more. What it tells
+// may be of something within the result.
 type Raw []byte
 
-// Has tells whether there may be an entry of a name.
+// Has reports whether there may be an entry of a name.
 func (r Raw) Has(name string) bool { return bytes.Contains(r, []byte(`"`+name+`"`)) }
 
-// Verbose tells whether it is marked to be shown whole.
+// Verbose reports whether it is marked to be shown whole.
 func (r Raw) Verbose() bool { return bytes.Contains(r, []byte(`"`+verbose+`":true`)) }
 
-// Labelled tells whether something else is shown in place of its item.
+// Labelled reports whether something else is shown in place of its item.
 func (r Raw) Labelled() bool { return r.Has(label) }
 
-// MayHide tells whether it may be marked not to be told. Most say that they are not.
+// MayHide reports whether it may be marked not to be told. Most say that they are not.
 func (r Raw) MayHide() bool {
 	for mark := []byte(`"` + noLog + `"`); ; {
 		_, rest, found := bytes.Cut(r, mark)

@@ -1,6 +1,6 @@
-// Package result is what the house knows of the result of a task, of an item of its loop, or of a call: what it says, as playbooks see it, and
-// the marks on it that the house goes by, as fields. It is made once on either side: by a session of what a module returned, and by the controller of
-// what it was told.
+// Package result is what the house knows of the result of a task, of an item of its loop, or of a call: what it says,
+// as playbooks see it, and the marks on it that the house goes by, as fields. It is made once on either side: by a
+// session of what a module returned, and by the controller of what it was told.
 package result
 
 import (
@@ -22,14 +22,16 @@ type Result struct {
 // New is a result that says nothing yet.
 func New() *Result { return &Result{Dict: value.NewDict()} }
 
-// Of is a result of a mapping in which marks are keys, as modules and other hosts return it. The mapping is the result's then.
+// Of is a result of a mapping in which marks are keys, as modules and other hosts return it. The mapping is the
+// result's then.
 func Of(d *value.Dict) *Result {
 	r := &Result{}
 	r.Dict = r.take(d)
 	return r
 }
 
-// Decode is the result of JSON as agents tell it. What is no mapping says nothing. Marks of a loop's items stay keys in "results".
+// Decode is the result of JSON as agents tell it. What is no mapping says nothing. Marks of a loop's items stay keys
+// in "results".
 func Decode(raw json.RawMessage) *Result {
 	v, err := value.Decode(raw, value.KindUnsafe)
 	d, ok := v.(*value.Dict)
@@ -69,10 +71,10 @@ func (r *Result) Each() []*Result {
 	return r.Items
 }
 
-// Failed tells that it says so of itself.
+// Failed reports whether it says so of itself.
 func (r *Result) Failed() bool { return r.True("failed") }
 
-// Changed tells that it says so of itself.
+// Changed reports whether it says so of itself.
 func (r *Result) Changed() bool { return r.True("changed") }
 
 // Message is its msg as text, "" if there is none.
@@ -108,7 +110,8 @@ func (r *Result) Clean() *value.Dict {
 	return out
 }
 
-// Shown is what views print that print all: without internal keys at any depth, but for those marks that Ansible leaves there.
+// Shown is what views print that print all: without internal keys at any depth, but for those marks that Ansible
+// leaves there.
 func (r *Result) Shown() *value.Dict {
 	out, _ := strip(r.Dict, shownMark).(*value.Dict)
 	r.eachShown(func(key, v value.Value) { out.SetKey(key, v) })

@@ -14,7 +14,8 @@ const (
 	Unreachable Status = "unreachable"
 )
 
-// Status counts the result as Ansible does: failed_when_result decides where there is one, and a loop is skipped if all of its items were.
+// Status counts the result as Ansible does: failed_when_result decides where there is one, and a loop is skipped if
+// all of its items were.
 func (r *Result) Status() Status {
 	key := "failed"
 	if r.says("failed_when_result") {
@@ -33,7 +34,8 @@ func (r *Result) Status() Status {
 	return OK
 }
 
-// Listed are the entries of "results": those of a loop's items, and what modules return by that name, which Ansible takes for the same.
+// Listed are the entries of "results": those of a loop's items, and what modules return by that name, which Ansible
+// takes for the same.
 func (r *Result) Listed() []value.Value {
 	v, _ := r.Get("results")
 	if l, ok := v.(*value.List); ok {
@@ -42,7 +44,7 @@ func (r *Result) Listed() []value.Value {
 	return nil
 }
 
-// says tells whether the result, or any that is listed in it, has the key.
+// says reports whether the result, or any that is listed in it, has the key.
 func (r *Result) says(key string) bool {
 	if r.Has(key) {
 		return true

@@ -14,7 +14,8 @@ type Bounds struct {
 	Only string
 	// Options are those of the transfer: what they do not ask for is not done.
 	Options Options
-	// Size is that of the archive in bytes. No more than that is written: an archive can say of a few bytes that they are a large file.
+	// Size is that of the archive in bytes. No more than that is written: an archive can say of a few bytes that they
+	// are a large file.
 	Size int64
 }
 
@@ -72,7 +73,7 @@ func (g *guard) allows(c *Change, size int64) error {
 	return nil
 }
 
-// excluded tells whether the rules leave an entry, or a directory that it is in, out.
+// excluded reports whether the rules leave an entry, or a directory that it is in, out.
 func (g *guard) excluded(e *Entry) bool {
 	if g.Options.DeleteExcluded || e.Rel == "." || g.Only != "" {
 		return false
@@ -85,7 +86,8 @@ func (g *guard) excluded(e *Entry) bool {
 	return g.filter.excludes(e.Rel, e.Kind == Dir)
 }
 
-// mayHaveMode tells whether an entry may get the mode that it names: where modes are not kept, what takes the place of a file has that one's.
+// mayHaveMode reports whether an entry may get the mode that it names: where modes are not kept, what takes the place
+// of a file has that one's.
 func (g *guard) mayHaveMode(c *Change, had fs.FileInfo) bool {
 	return g.Options.Perms || had != nil && had.Mode().IsRegular() && fileMode(c.Entry.Mode) == had.Mode()&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)
 }

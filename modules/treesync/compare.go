@@ -10,7 +10,8 @@ type Change struct {
 	Entry Entry `json:"entry"` // as it shall be, or is to be deleted
 	// Item are rsync's letters for what differs.
 	Item string `json:"-"`
-	// Delete takes the entry away; New is made, in place of an entry of another kind too; Content is written, or a link's target.
+	// Delete takes the entry away; New is made, in place of an entry of another kind too; Content is written, or a
+	// link's target.
 	Delete  bool `json:"delete,omitempty"`
 	New     bool `json:"new,omitempty"`
 	Content bool `json:"content,omitempty"`
@@ -36,8 +37,8 @@ func (c *Change) line() string {
 	return c.Item + " " + name
 }
 
-// Compare finds what makes of have what the tree shows, and what rsync tells of it: a line for each change and for what cannot be had. rights
-// are those of the side that is written.
+// Compare finds what makes of have what the tree shows, and what rsync tells of it: a line for each change and for
+// what cannot be had. rights are those of the side that is written.
 func Compare(tree *Tree, have Lookup, rights Rights, o Options) (changes []Change, lines []string, err error) {
 	c := &comparison{o: o, have: have, rights: rights, wanted: LookupOf(tree.Entries)}
 	if c.filter, err = newFilter(o.Rules, tree); err != nil {
@@ -63,7 +64,7 @@ type comparison struct {
 	skipped []string // directories that are not to be made, with what is in them
 }
 
-// passes tells whether an entry takes part, and why not.
+// passes reports whether an entry takes part, and why not.
 func (c *comparison) passes(e *Entry) bool {
 	switch {
 	case e.Kind == Special, e.Kind == Link && !c.o.Links:
@@ -170,7 +171,8 @@ func (c *comparison) differing(e, had *Entry) {
 	}
 }
 
-// renew gives what is made anew the attributes that have to be set again, and the mode of what it replaces if modes are not kept.
+// renew gives what is made anew the attributes that have to be set again, and the mode of what it replaces if modes
+// are not kept.
 func (c *comparison) renew(ch *Change, had *Entry) {
 	ch.Owner = c.o.Owner && c.rights.Super
 	ch.Group = c.o.Group && c.rights.mayGive(&ch.Entry, c.have)
@@ -203,7 +205,8 @@ func (c *comparison) extraneous(tree *Tree) {
 	}
 }
 
-// deleteIn deletes what a directory holds and should not, the last first and directories before the rest; left tells whether anything stays.
+// deleteIn deletes what a directory holds and should not, the last first and directories before the rest; left
+// reports whether anything stays.
 func (c *comparison) deleteIn(dir string) (left bool) {
 	list := c.children(dir)
 	slices.Reverse(list)

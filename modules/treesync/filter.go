@@ -62,7 +62,8 @@ func newRule(pattern, base string, include bool) (rule, error) {
 	return r, nil
 }
 
-// translate makes a regular expression of a pattern: * stops at slashes, ** does not, and /*** at the end is the directory and all in it.
+// translate makes a regular expression of a pattern: * stops at slashes, ** does not, and /*** at the end is the
+// directory and all in it.
 func translate(pattern string) string {
 	tail := ""
 	if dir, ok := strings.CutSuffix(pattern, "/***"); ok {
@@ -149,8 +150,8 @@ func ruleLines(content string) []string {
 	return out
 }
 
-// excludes tells whether an entry does not count. Rules of deeper directories come before those of higher ones, and those before the options'
-// rules, since -F is the first of them.
+// excludes reports whether an entry does not count. Rules of deeper directories come before those of higher ones, and
+// those before the options' rules, since -F is the first of them.
 func (f *filter) excludes(rel string, dir bool) bool {
 	if rel == "." {
 		return false

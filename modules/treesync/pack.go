@@ -48,11 +48,11 @@ func packOne(out *tar.Writer, c *Change, open func(*Entry) (io.ReadCloser, error
 	return err
 }
 
-// HasContent tells whether bytes travel with the change.
+// HasContent reports whether bytes travel with the change.
 func (c *Change) HasContent() bool { return !c.Delete && c.Content && c.Entry.Kind == File }
 
-// Unpack makes the changes of an archive in a directory and reaches nothing outside of it, nor beyond what its bounds allow: whoever has made the
-// archive may mean ill.
+// Unpack makes the changes of an archive in a directory and reaches nothing outside of it, nor beyond what its bounds
+// allow: whoever has made the archive may mean ill.
 func Unpack(root *os.Root, b Bounds, r io.Reader) error {
 	guard, err := b.guard(root)
 	if err != nil {

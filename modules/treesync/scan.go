@@ -14,8 +14,8 @@ import (
 // Digest wants the sha256 of a file's content; nil is none.
 type Digest func(path string, info fs.FileInfo) (string, error)
 
-// Scan lists what a path stands for: a file, a directory with what is in it, or, if the path ends in a slash, what is in the directory.
-// That something is missing is told by Tree.Kind.
+// Scan lists what a path stands for: a file, a directory with what is in it, or, if the path ends in a slash, what is
+// in the directory. That something is missing is told by Tree.Kind.
 func Scan(path string, o Query, digest Digest) (*Tree, error) {
 	s := &scan{o: o.Options, digest: digest, tree: &Tree{Path: path, Rights: OwnRights()}, names: map[uint32][2]string{}}
 	s.tree.Merged = map[string][]string{}
@@ -144,8 +144,8 @@ func (s *scan) below(path, rel string) error {
 	return nil
 }
 
-// above takes in the rules of the directories above the one that is listed. Patterns that begin at such a directory count where they lead into
-// the listing.
+// above takes in the rules of the directories above the one that is listed. Patterns that begin at such a directory
+// count where they lead into the listing.
 func (s *scan) above(path string, inside bool) error {
 	root := filepath.Dir(path)
 	top := root

@@ -1,6 +1,7 @@
-// Package treesync brings a directory into the state of another one that may be on another machine, and tells of it in the words of
-// rsync. One side lists what it has (Scan), the side that has both lists finds what differs (Compare), the side that writes
-// does so (Writer), with changes that may have travelled as an archive (Pack, Unpack). How the lists, contents and archives travel is the caller's.
+// Package treesync brings a directory into the state of another one that may be on another machine, and tells of it
+// in the words of rsync. One side lists what it has (Scan), the side that has both lists finds what differs
+// (Compare), the side that writes does so (Writer), with changes that may have travelled as an archive (Pack,
+// Unpack). How the lists, contents and archives travel is the caller's.
 package treesync
 
 import (
@@ -157,8 +158,8 @@ func (e *Entry) ids() (uid, gid int) {
 	return uid, gid
 }
 
-// mayGive tells whether the user of a side can give a file to the entry's group. Whoever is not root can only give to his own; of
-// those of another machine only the numbers are known here.
+// mayGive reports whether the user of a side can give a file to the entry's group. Whoever is not root can only give
+// to his own; of those of another machine only the numbers are known here.
 func (r Rights) mayGive(e *Entry, have Lookup) bool {
 	if r.Super {
 		return true

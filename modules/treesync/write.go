@@ -16,8 +16,8 @@ import (
 	"hark/modules/internal/fsx"
 )
 
-// Look lists what a directory has of the entries of a tree and, if what is too much shall be deleted, of what else is in
-// the tree's directories. Where contents are compared, those of files of equal size are summed.
+// Look lists what a directory has of the entries of a tree and, if what is too much shall be deleted, of what else is
+// in the tree's directories. Where contents are compared, those of files of equal size are summed.
 func Look(root *os.Root, tree *Tree, o Options) (Lookup, error) {
 	l := &look{root: root, o: o, found: Lookup{}, scan: &scan{names: map[uint32][2]string{}}, wanted: LookupOf(tree.Entries)}
 	for i := range tree.Entries {
@@ -102,8 +102,8 @@ func (l *look) below(dir string, all bool) error {
 	return nil
 }
 
-// Writer makes changes in a directory and reaches nothing outside of it. Directories get their modes and times at the end, when nothing is
-// put into them any more: Close does that.
+// Writer makes changes in a directory and reaches nothing outside of it. Directories get their modes and times at the
+// end, when nothing is put into them any more: Close does that.
 type Writer struct {
 	root *os.Root
 	dirs []Change
@@ -141,7 +141,8 @@ func (w *Writer) Do(c *Change, content io.Reader) error {
 	return fmt.Errorf("cannot make %s: it is neither a file nor a directory nor a link", rel)
 }
 
-// clear takes away what stands where something is made. What is in a directory there goes before, each by a change of its own.
+// clear takes away what stands where something is made. What is in a directory there goes before, each by a change of
+// its own.
 func (w *Writer) clear(rel string) error {
 	if err := w.root.Remove(rel); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -163,7 +164,8 @@ func (w *Writer) dir(c *Change) error {
 	return nil
 }
 
-// place makes something under a name of its own and then moves it to where it belongs, so that nobody finds half of it there.
+// place makes something under a name of its own and then moves it to where it belongs, so that nobody finds half of
+// it there.
 func (w *Writer) place(c *Change, make func(name string) error) error {
 	rel := c.Entry.Rel
 	temp := path.Join(path.Dir(rel), fmt.Sprintf(".%.40s.%08x", path.Base(rel), rand.Uint32()))

@@ -23,8 +23,9 @@ type typed struct {
 	words []string
 }
 
-// TestCommandsOfPagesAreUnderstood: each command of ours that stands in a page, in a block of code or between ticks, names a command and flags that
-// there are. The programs' own parsers say so, asked for help behind all that the page gives.
+// TestCommandsOfPagesAreUnderstood: each command of ours that stands in a page, in a block of code or between ticks,
+// names a command and flags that there are. The programs' own parsers say so, asked for help behind all that the page
+// gives.
 func TestCommandsOfPagesAreUnderstood(t *testing.T) {
 	typed, targets := typedInPages(t), makeTargets(t)
 	home := t.TempDir()
@@ -86,7 +87,8 @@ func TestTheCheckOfCommandsSeesMistakes(t *testing.T) {
 	}
 }
 
-// helpOf is a command line that ends in a wish for help. A flag at the end that is only named gets a value that is a text and a time.
+// helpOf is a command line that ends in a wish for help. A flag at the end that is only named gets a value that is a
+// text and a time.
 func helpOf(args []string) []string {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -97,7 +99,8 @@ func helpOf(args []string) []string {
 	return append(slices.Clone(args), "--help")
 }
 
-// askedForHelp is what is wrong with a command of hark's under any of its names, "" if nothing is. The command is told beforehand that it is over, should it begin.
+// askedForHelp is what is wrong with a command of hark's under any of its names, "" if nothing is. The command is
+// told beforehand that it is over, should it begin.
 func askedForHelp(words []string) string {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -108,7 +111,8 @@ func askedForHelp(words []string) string {
 	return understood(words, out.String(), code == 0)
 }
 
-// understood tells what is wrong with a command that was asked for its help: "" if the help is of the command that its words name.
+// understood returns what is wrong with a command that was asked for its help: "" if the help is of the command that
+// its words name.
 func understood(words []string, said string, ok bool) string {
 	if !ok {
 		return said

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// What was reached on 2026-11-22 and is held (docs/decisions/0010): figures may sink, and then those here sink with them. What comes new keeps
-// the general limit.
+// What was reached on 2026-11-22 and is held (docs/decisions/0010): figures may sink, and then those here sink with
+// them. What comes new keeps the general limit.
 const (
 	// mostMethods is how many methods a type may have.
 	mostMethods = 40
@@ -20,7 +20,8 @@ const (
 	deepestImport = 11
 )
 
-// cut are the packages, with all below them, whose types were cut into parts, and how many methods a type of theirs may have.
+// cut are the packages, with all below them, whose types were cut into parts, and how many methods a type of theirs
+// may have.
 func cut() map[string]int {
 	return map[string]int{
 		"controller/internal/play": 24, // how plays are driven (docs/decisions/0015)
@@ -43,7 +44,8 @@ func roomOf(dir string) string {
 	return room
 }
 
-// big are the types that have more methods than a new one may have, and how many they may have: what they had, rounded up to the next five.
+// big are the types that have more methods than a new one may have, and how many they may have: what they had,
+// rounded up to the next five.
 func big() map[string]int {
 	return map[string]int{
 		"controller/internal/play/link.Hub":         70,
@@ -110,8 +112,8 @@ func isDictOf(e ast.Expr) bool {
 	return ok && sel.Sel.Name == "DictOf"
 }
 
-// TestProgramsStartWithoutExpressions: a regular expression that is compiled with its package costs each start of hark and of an agent, whether it is
-// used or not. sync.OnceValue compiles it when it is first used.
+// TestProgramsStartWithoutExpressions: a regular expression that is compiled with its package costs each start of
+// hark and of an agent, whether it is used or not. sync.OnceValue compiles it when it is first used.
 func TestProgramsStartWithoutExpressions(t *testing.T) {
 	eachSource(t, func(dir string, file *ast.File) {
 		for _, d := range file.Decls {
@@ -161,7 +163,8 @@ func untested() map[string]string {
 	}
 }
 
-// TestPackagesWithFunctionsHaveTests: who breaks a package sees it where it broke. Packages that only tests use are tested by these.
+// TestPackagesWithFunctionsHaveTests: who breaks a package sees it where it broke. Packages that only tests use are
+// tested by these.
 func TestPackagesWithFunctionsHaveTests(t *testing.T) {
 	functions, tested := map[string]bool{}, map[string]bool{}
 	eachSource(t, func(dir string, file *ast.File) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// layers is the order of rooms in docs/design.md, section 3, room by room. A package may import what stands under the longest
-// prefix that matches it, and its own sub-packages. Changing the table is a decision with a note.
+// layers is the order of rooms in docs/design.md, section 3, room by room. A package may import what stands under the
+// longest prefix that matches it, and its own sub-packages. Changing the table is a decision with a note.
 var layers = []struct {
 	room    string
 	imports []string

@@ -13,8 +13,9 @@ import (
 	"hark/modules/all"
 )
 
-// named are how many literals that begin with the name of Ansible's own collection a package may have. The names of modules are the matter of
-// the modules, where those that the house calls by itself are constants; elsewhere what counts of a module is a flag of its declaration.
+// named are how many literals that begin with the name of Ansible's own collection a package may have. The names of
+// modules are the matter of the modules, where those that the house calls by itself are constants; elsewhere what
+// counts of a module is a flag of its declaration.
 func named() map[string]int {
 	return map[string]int{
 		"playbook/plan": 7, // what is part of the language and no module: includes, imports and meta
@@ -39,8 +40,8 @@ func TestOnlyModulesNameModules(t *testing.T) {
 	held(t, "names of modules in", count, named(), 0)
 }
 
-// compared are how many comparisons of an action with the short name of a native module a package may have. A trait of the declaration is the rule;
-// what stays is about names as they are written.
+// compared are how many comparisons of an action with the short name of a native module a package may have. A trait
+// of the declaration is the rule; what stays is about names as they are written.
 func compared() map[string]int {
 	return map[string]int{
 		"controller/internal/ui/view":          3, // views go by the name of the task, as Ansible's callbacks do: debug, what prints text, what gathers facts
@@ -118,7 +119,8 @@ func of(n ast.Node) int {
 	return found
 }
 
-// marking are how many literals with keys of marks a package may have. modules/result is the one place where results are given marks and asked for them.
+// marking are how many literals with keys of marks a package may have. modules/result is the one place where results
+// are given marks and asked for them.
 func marking() map[string]int {
 	return map[string]int{
 		"modules/result":  1,
@@ -141,7 +143,8 @@ func TestMarksOfResultsHaveOneHome(t *testing.T) {
 	held(t, "keys of marks in", count, marking(), 0)
 }
 
-// TestResultsAreDecodedOnce: what a host tells of a result is decoded by wire.Outcome.Said, and all who look at it share that.
+// TestResultsAreDecodedOnce: what a host tells of a result is decoded by wire.Outcome.Said, and all who look at it
+// share that.
 func TestResultsAreDecodedOnce(t *testing.T) {
 	seen := 0
 	eachSource(t, func(dir string, file *ast.File) {

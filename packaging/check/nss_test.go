@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// lookups are what looks names of users, groups and hosts up in the standard library, or dials them, by package. The network is read from
-// package net by other names too: addresses, listeners and errors are nobody's names.
+// lookups are what looks names of users, groups and hosts up in the standard library, or dials them, by package. The
+// network is read from package net by other names too: addresses, listeners and errors are nobody's names.
 func lookups() map[string][]string {
 	return map[string][]string{
 		"os/user": nil, // all of it
@@ -20,7 +20,8 @@ func lookups() map[string][]string {
 	}
 }
 
-// TestNamesOfTheSystemComeFromOnePackage: modules/nss has users, groups and hosts as libc's programs see them, and connects to them.
+// TestNamesOfTheSystemComeFromOnePackage: modules/nss has users, groups and hosts as libc's programs see them, and
+// connects to them.
 func TestNamesOfTheSystemComeFromOnePackage(t *testing.T) {
 	inNSS := 0
 	eachSource(t, func(dir string, file *ast.File) {
@@ -114,8 +115,8 @@ func identOf(e ast.Expr) string {
 	return id.Name
 }
 
-// TestTheZoneIsNotTheOneOfTheFirstDay: package time reads the zone of a process once, and agents live for months. modules/py/datetime is what
-// Python's datetime is, for which templates say the zone.
+// TestTheZoneIsNotTheOneOfTheFirstDay: package time reads the zone of a process once, and agents live for months.
+// modules/py/datetime is what Python's datetime is, for which templates say the zone.
 func TestTheZoneIsNotTheOneOfTheFirstDay(t *testing.T) {
 	seen := 0
 	eachSource(t, func(dir string, file *ast.File) {

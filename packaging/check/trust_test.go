@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// readers are the functions that may make text which can be a template, an expression or a condition (value.Source), and what of. All other text is
-// data: who finds his function missing here has text of a host, a lookup, a plug-in or a template, or a constant, and takes another kind.
+// readers are the functions that may make text which can be a template, an expression or a condition (value.Source),
+// and what of. All other text is data: who finds his function missing here has text of a host, a lookup, a plug-in or
+// a template, or a constant, and takes another kind.
 func readers() map[string]string {
 	const (
 		playbooks   = "files of a playbook or of variables"

@@ -1,4 +1,5 @@
-// Package console tries the console in a real browser: Debian's chromium, driven by rod, before records that the command tell writes.
+// Package console tries the console in a real browser: Debian's chromium, driven by rod, before records that the
+// command tell writes.
 package console
 
 import (
@@ -135,7 +136,8 @@ func (s *site) text(path string) string {
 	return string(body)
 }
 
-// browser opens a page that is signed in. What goes wrong in it (an exception, a thing that the policy forbids) fails the test.
+// browser opens a page that is signed in. What goes wrong in it (an exception, a thing that the policy forbids) fails
+// the test.
 func (s *site) browser() *rod.Page {
 	s.t.Helper()
 	own, err := os.MkdirTemp("", "b") // a short name: sockets lie in it. Chromium does not clean up when it is closed.
@@ -237,7 +239,8 @@ func press(t *testing.T, p *rod.Page, keys ...input.Key) {
 // output is the text of the lines that a page shows.
 const output = `[...document.querySelectorAll('#output .l > code')].map(x => x.textContent).join('\n') + '\n'`
 
-// TestLivePageEndsAsTheRecord follows a run of 200 hosts to its end, through the death of the console, and finds every line once.
+// TestLivePageEndsAsTheRecord follows a run of 200 hosts to its end, through the death of the console, and finds
+// every line once.
 func TestLivePageEndsAsTheRecord(t *testing.T) {
 	s := begin(t)
 	s.start()
@@ -404,7 +407,8 @@ func TestWithoutJavaScript(t *testing.T) {
 // widest are the elements that stand out of the page.
 const widest = `[...document.querySelectorAll('main *')].filter(x => !x.closest('.tabs')).filter(x => x.getBoundingClientRect().right > innerWidth + 1).slice(0, 4).map(x => x.tagName + '.' + x.className + '#' + x.id).join(' ')`
 
-// TestHostileOutputRunsNothing: nothing of what a host prints becomes more than text, and no page is wider than the screen.
+// TestHostileOutputRunsNothing: nothing of what a host prints becomes more than text, and no page is wider than the
+// screen.
 func TestHostileOutputRunsNothing(t *testing.T) {
 	s := begin(t)
 	s.tell("samples")()
@@ -455,7 +459,8 @@ func TestPagesReadAloud(t *testing.T) {
 	}
 }
 
-// TestManyHostsAndLines: a run of 20,000 hosts and more than 300,000 lines is followed by pages that stay small, in a browser and in a console that do too.
+// TestManyHostsAndLines: a run of 20,000 hosts and more than 300,000 lines is followed by pages that stay small, in a
+// browser and in a console that do too.
 func TestManyHostsAndLines(t *testing.T) {
 	s := begin(t)
 	s.tell("large", "abcdef03", "20000", "15")()
@@ -495,7 +500,8 @@ func (s *site) resident() int {
 	return kb
 }
 
-// TestOthersAreRefused: who has no cookie, calls the console by another name or comes of another site's page gets nothing, and a link of another page works all the same.
+// TestOthersAreRefused: who has no cookie, calls the console by another name or comes of another site's page gets
+// nothing, and a link of another page works all the same.
 func TestOthersAreRefused(t *testing.T) {
 	s := begin(t)
 	s.tell("samples")()

@@ -74,7 +74,8 @@ func raise(t *testing.T, agents int) *fleet {
 	return f
 }
 
-// TestFollowedPlayEndsAsRunsShow follows a play on 200 agents in a browser to its end, through the death of the console, and finds what `hark runs show` prints.
+// TestFollowedPlayEndsAsRunsShow follows a play on 200 agents in a browser to its end, through the death of the
+// console, and finds what `hark runs show` prints.
 func TestFollowedPlayEndsAsRunsShow(t *testing.T) {
 	f := raise(t, 200)
 	s := begin(t)

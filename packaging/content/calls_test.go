@@ -43,7 +43,8 @@ func (a ansible) chosen(t *testing.T, count int) []foreign.Module {
 	return some
 }
 
-// TestCallsAreAnsibles calls modules of collections beside the installed Ansible: HARK_CALLS says how many, and costs it seconds each.
+// TestCallsAreAnsibles calls modules of collections beside the installed Ansible: HARK_CALLS says how many, and costs
+// it seconds each.
 func TestCallsAreAnsibles(t *testing.T) {
 	count, err := strconv.Atoi(os.Getenv("HARK_CALLS"))
 	if err != nil {
@@ -64,7 +65,8 @@ func TestCallsAreAnsibles(t *testing.T) {
 	t.Logf("of %d modules", len(list))
 }
 
-// together is how many modules are called in one play, and patience how long a program may take for one: Ansible takes a second or two for a call.
+// together is how many modules are called in one play, and patience how long a program may take for one: Ansible
+// takes a second or two for a call.
 const (
 	together = 10
 	patience = 5 * time.Minute

@@ -1,6 +1,7 @@
 //go:build content
 
-// Package content holds modules and plug-ins in Python to what Ansible makes of them, with whatever ansible-core is installed.
+// Package content holds modules and plug-ins in Python to what Ansible makes of them, with whatever ansible-core is
+// installed.
 package content
 
 import (

@@ -96,7 +96,8 @@ func lines(t *testing.T, file string) []string {
 var wordings = regexp.MustCompile(`^(?:Task failed: |Module failed: |Action failed: |Unexpected failure during module execution: |` +
 	`Finalization of task args for '[^']*' failed: |Error while resolving value for '[^']*': |The (?:filter|lookup) plugin '[^']*' failed: )+`)
 
-// ordinary is an event without what differs from version to version, or from run to run; "" for one that says nothing else.
+// ordinary is an event without what differs from version to version, or from run to run; "" for one that says nothing
+// else.
 func ordinary(t *testing.T, line string) string {
 	t.Helper()
 	v, err := value.ParseJSON(line, value.KindStr)
@@ -151,8 +152,8 @@ func ordinaryResult(task any, result map[string]any) {
 	}
 }
 
-// TestPlaysAreAnsibles plays modules and plug-ins of all kinds beside the installed Ansible, and compares what a callback is told of them. Modules
-// run in each interpreter of HARK_PYTHONS, or in /usr/bin/python3.
+// TestPlaysAreAnsibles plays modules and plug-ins of all kinds beside the installed Ansible, and compares what a
+// callback is told of them. Modules run in each interpreter of HARK_PYTHONS, or in /usr/bin/python3.
 func TestPlaysAreAnsibles(t *testing.T) {
 	a := installed(t)
 	pythons := strings.Fields(os.Getenv("HARK_PYTHONS"))

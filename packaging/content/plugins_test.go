@@ -41,7 +41,8 @@ func (a ansible) plugins(t *testing.T) calls {
 	return c
 }
 
-// TestPluginsAreAnsibles calls plug-ins of collections beside the installed Ansible: HARK_PLUGINS says how many of each kind.
+// TestPluginsAreAnsibles calls plug-ins of collections beside the installed Ansible: HARK_PLUGINS says how many of
+// each kind.
 func TestPluginsAreAnsibles(t *testing.T) {
 	a := installed(t)
 	c := a.plugins(t)

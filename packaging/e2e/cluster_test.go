@@ -23,8 +23,8 @@ type cluster struct {
 	url   string
 }
 
-// TestPlaysSurviveTheirClustersNodes: agents are enrolled at three nats-server processes, and one is killed in the middle of a play. Every
-// task runs once on every host.
+// TestPlaysSurviveTheirClustersNodes: agents are enrolled at three nats-server processes, and one is killed in the
+// middle of a play. Every task runs once on every host.
 func TestPlaysSurviveTheirClustersNodes(t *testing.T) {
 	c := newCluster(t, 3)
 	c.enrol("w1", "w2", "w3")

@@ -182,7 +182,8 @@ func (tm *team) until(limit time.Duration, what, duty string, hosts int, ok func
 	}
 }
 
-// site is a project with roles that need files of it in all ways: templates, files, scripts, variables that are read at run time.
+// site is a project with roles that need files of it in all ways: templates, files, scripts, variables that are read
+// at run time.
 func roleSite(out, duties string) map[string]string {
 	return map[string]string{
 		"ansible.cfg":                  "[defaults]\ninventory = inventory\n[hark]\nansible = 2.14\n",
@@ -215,7 +216,8 @@ func roleSite(out, duties string) map[string]string {
 	}
 }
 
-// TestAKeeperOfAGitProjectPlaysRolesWithFiles: all that a role has in the project comes to the hosts: the checkout is the project's and not hark's.
+// TestAKeeperOfAGitProjectPlaysRolesWithFiles: all that a role has in the project comes to the hosts: the checkout is
+// the project's and not hark's.
 func TestAKeeperOfAGitProjectPlaysRolesWithFiles(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -247,9 +249,10 @@ func TestAKeeperOfAGitProjectPlaysRolesWithFiles(t *testing.T) {
 // mostOf is how long a stage and the turns of it may take: an interval is a minute.
 const mostOf = 100 * time.Second
 
-// TestTheFixComesAfterTheBrokenCommit is a bad commit and the good one after it, with stages: the first host gets the bad one and the duty stops; the fix goes out
-// by itself, to the host that has the bad commit at once, and nobody is played the bad one any more. Then what had been good breaks, and the fix
-// goes to all hosts, whose play has another name in it.
+// TestTheFixComesAfterTheBrokenCommit is a bad commit and the good one after it, with stages: the first host gets the
+// bad one and the duty stops; the fix goes out by itself, to the host that has the bad commit at once, and nobody is
+// played the bad one any more. Then what had been good breaks, and the fix goes to all hosts, whose play has another
+// name in it.
 func TestTheFixComesAfterTheBrokenCommit(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()

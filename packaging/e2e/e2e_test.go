@@ -86,7 +86,8 @@ func oracle(t *testing.T, modes []string) engine {
 	if err != nil {
 		t.Fatal("real Ansible is not installed: .ci/run installs ansible-core")
 	}
-	// With more than one worker, what Ansible prints depends on which of them ends first, and so does the order of included files.
+	// With more than one worker, what Ansible prints depends on which of them ends first, and so does the order of
+	// included files.
 	e := engine{dir: filepath.Dir(path), connection: "local", env: []string{"ANSIBLE_FORKS=1"}}
 	if slices.Contains(modes, "ssh") {
 		e.overSSH(t)

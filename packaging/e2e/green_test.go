@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestNothingIsGreenWithNothingDone: an inventory that cannot be read, too few hosts and a play that cannot be read end with 4, the last two on record; a run
-// that came to no host is not ok.
+// TestNothingIsGreenWithNothingDone: an inventory that cannot be read, too few hosts and a play that cannot be read
+// end with 4, the last two on record; a run that came to no host is not ok.
 func TestNothingIsGreenWithNothingDone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

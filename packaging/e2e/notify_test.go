@@ -61,7 +61,8 @@ func (h *told) types() string {
 	return strings.Join(all, " ")
 }
 
-// TestSomebodyIsTold: a keeper tells a hook and the broker when hosts fail and when that is over, once; a third party hears it at the broker and can do nothing else.
+// TestSomebodyIsTold: a keeper tells a hook and the broker when hosts fail and when that is over, once; a third party
+// hears it at the broker and can do nothing else.
 func TestSomebodyIsTold(t *testing.T) {
 	t.Parallel()
 	out, hook := t.TempDir(), newTold(t)
@@ -160,7 +161,8 @@ func (tm *team) listen() func() []string {
 	}
 }
 
-// TestARunTellsHowItEndsWhenThatChanges: HARK_NOTIFY is told of a run that fails after one that did not, and of one that does not fail after one that did.
+// TestARunTellsHowItEndsWhenThatChanges: HARK_NOTIFY is told of a run that fails after one that did not, and of one
+// that does not fail after one that did.
 func TestARunTellsHowItEndsWhenThatChanges(t *testing.T) {
 	t.Parallel()
 	dir, hook := t.TempDir(), newTold(t)

@@ -32,7 +32,8 @@ func (c testCase) secrets() []string {
 	return out
 }
 
-// TestRecordsShowRunsAgain plays every case under every view and shows it again from its record: stdout is the same, byte for byte.
+// TestRecordsShowRunsAgain plays every case under every view and shows it again from its record: stdout is the same,
+// byte for byte.
 func TestRecordsShowRunsAgain(t *testing.T) {
 	paths, err := filepath.Glob("cases/*.txt")
 	if err != nil || len(paths) == 0 {
@@ -82,7 +83,8 @@ func showsAgain(t *testing.T, c testCase, screen string) {
 	}
 }
 
-// factless is a screen without facts, which are in no record: JSON up to the brace that closes it, YAML as far as it is indented.
+// factless is a screen without facts, which are in no record: JSON up to the brace that closes it, YAML as far as it
+// is indented.
 func factless(text string) string {
 	var out strings.Builder
 	for {

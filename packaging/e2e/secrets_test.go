@@ -76,8 +76,8 @@ var marked = regexp.MustCompile(`S3CRET[a-z]+`)
 // secretValue finds what is behind the name of a secret.
 var secretValue = regexp.MustCompile(`(?i)(?:password|passwd|secret|token|pw)\w*["']?\s*[:=]\s*["']?([A-Za-z0-9!_$%.-]{6,})`)
 
-// TestSecretsAreNowhere plays the cases that have secrets with all that can be recorded, and looks for them in records, in what else lies on the
-// controller, in the broker's store and in what its readers read there.
+// TestSecretsAreNowhere plays the cases that have secrets with all that can be recorded, and looks for them in
+// records, in what else lies on the controller, in the broker's store and in what its readers read there.
 func TestSecretsAreNowhere(t *testing.T) {
 	var paths []string
 	for _, pattern := range []string{"cases/*.txt", "testdata/secrets/*.txt"} {

@@ -20,7 +20,8 @@ import (
 	"time"
 )
 
-// TestServers plays the cases of servers/ beside a web server; the environment has its addresses, HTTP and HTTPS, and the file CA with its certificate.
+// TestServers plays the cases of servers/ beside a web server; the environment has its addresses, HTTP and HTTPS, and
+// the file CA with its certificate.
 func TestServers(t *testing.T) {
 	paths, err := filepath.Glob("servers/*.txt")
 	if err != nil || len(paths) == 0 {
@@ -115,7 +116,7 @@ func fixedDate(site http.Handler) http.Handler {
 	})
 }
 
-// echo tells what was asked for.
+// echo returns what was asked for.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	text := string(body)

@@ -15,13 +15,16 @@ import (
 	"testing"
 )
 
-// before is a commit whose programs must work with those of now, both ways round, as long as there is no release: see previous.
+// before is a commit whose programs must work with those of now, both ways round, as long as there is no release: see
+// previous.
 const before = "0afe8ac87741e95217cc94dae96b7bcb2be4db5e"
 
-// stranger is the last version with plans of version 1: it need not work with those of now, and then says which of the two to upgrade.
+// stranger is the last version with plans of version 1: it need not work with those of now, and then says which of
+// the two to upgrade.
 const stranger = "b2dfb4adc77cf736e55afb8981c2bbdd3be200ce"
 
-// TestVersionsThatTalk: agents are enrolled, seen and told what to do across versions, or the message says which of them to upgrade.
+// TestVersionsThatTalk: agents are enrolled, seen and told what to do across versions, or the message says which of
+// them to upgrade.
 func TestVersionsThatTalk(t *testing.T) {
 	now, then, long := built(t), buildBefore(t, previous(t)), buildBefore(t, stranger)
 	for name, tc := range map[string]struct {
@@ -61,8 +64,8 @@ func previous(t *testing.T) string {
 	return before
 }
 
-// TestAHostGoesToThisVersionAndBack: an agent's state and an operator's records serve the release before and this version, in turns. The last step is
-// an upgrade that the operator orders.
+// TestAHostGoesToThisVersionAndBack: an agent's state and an operator's records serve the release before and this
+// version, in turns. The last step is an upgrade that the operator orders.
 func TestAHostGoesToThisVersionAndBack(t *testing.T) {
 	now, then := built(t), buildBefore(t, previous(t))
 	f := startFleetOf(t, programs{then, then}, "h1")
@@ -94,7 +97,8 @@ func TestAHostGoesToThisVersionAndBack(t *testing.T) {
 	works(now, "upgraded")
 }
 
-// upgraded has the operator replace the agent of h1, which ends for it: what the service manager does elsewhere, the test does.
+// upgraded has the operator replace the agent of h1, which ends for it: what the service manager does elsewhere, the
+// test does.
 func (f *fleet) upgraded(t *testing.T, p programs, to string) {
 	t.Helper()
 	own := filepath.Join(t.TempDir(), "hark-agent") // the agent replaces its own program, so it must be a copy

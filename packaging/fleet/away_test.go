@@ -12,7 +12,8 @@ import (
 // away is for how long the broker is away: longer than agents may be silent, and as long as a lease.
 const away = 60 * time.Second
 
-// TestBrokerIsAwayForAMinute in the middle of a play: killed, or stopped so that its connections look alive. No host is lost whose agent is there.
+// TestBrokerIsAwayForAMinute in the middle of a play: killed, or stopped so that its connections look alive. No host
+// is lost whose agent is there.
 func TestBrokerIsAwayForAMinute(t *testing.T) {
 	signal := func(t *testing.T, s syscall.Signal) {
 		t.Helper()
@@ -85,7 +86,8 @@ func TestPlayBeginsBeforeTheBrokerIsBack(t *testing.T) {
 	tr.whole(t, p.wait(t))
 }
 
-// TestSilentHostIsMissedSoon: its line is cut without a word in the middle of a play; the others go on when it is given up.
+// TestSilentHostIsMissedSoon: its line is cut without a word in the middle of a play; the others go on when it is
+// given up.
 func TestSilentHostIsMissedSoon(t *testing.T) {
 	tr := trace{hosts: fleetOf(t, 4), name: "silent", waits: []machine{"h2"}}
 	p := tr.begin(t)

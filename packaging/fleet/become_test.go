@@ -23,7 +23,8 @@ type login struct {
 	ours bool
 }
 
-// logins are the ways of the matrix. deploy may use sudo with its password, ops without; drew may use doas with its password, dana without.
+// logins are the ways of the matrix. deploy may use sudo with its password, ops without; drew may use doas with its
+// password, dana without.
 func logins() []login {
 	return []login{
 		{name: "root", vars: "ansible_user=root"},
@@ -133,7 +134,8 @@ func conditions() map[string][2]string {
 	}
 }
 
-// TestBecomeMatrixOverSSH: whoever is logged in, and however the host is, tasks become whom they name, and nothing is left.
+// TestBecomeMatrixOverSSH: whoever is logged in, and however the host is, tasks become whom they name, and nothing is
+// left.
 func TestBecomeMatrixOverSSH(t *testing.T) {
 	m := machine("h1")
 	m.sh(t, people)

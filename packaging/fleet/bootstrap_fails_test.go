@@ -15,8 +15,9 @@ func (m machine) remains(t *testing.T) string {
 		"/etc/systemd/system/*.wants/hark-agent* /tmp/.hark-* 2>/dev/null || true")
 }
 
-// TestBootstrapThatFailsLeavesHostsAsTheyWere: a bare host is bare and unknown to the broker, one that had an agent has it still, with its
-// key and its place in the book; whether the agent does not reach the broker or the controller goes away in the middle.
+// TestBootstrapThatFailsLeavesHostsAsTheyWere: a bare host is bare and unknown to the broker, one that had an agent
+// has it still, with its key and its place in the book; whether the agent does not reach the broker or the controller
+// goes away in the middle.
 func TestBootstrapThatFailsLeavesHostsAsTheyWere(t *testing.T) {
 	had := machine("h9")
 	bootstrapped(t, []machine{had})

@@ -62,7 +62,8 @@ func TestBroadcastInBatches(t *testing.T) {
 	}
 }
 
-// TestHostsAreFoundByTheirFacts: the cached facts choose, the agents look again, and without an inventory all agents are meant.
+// TestHostsAreFoundByTheirFacts: the cached facts choose, the agents look again, and without an inventory all agents
+// are meant.
 func TestHostsAreFoundByTheirFacts(t *testing.T) {
 	hosts := fleetOf(t, 4)
 	dir := project(t, hosts, map[string]string{

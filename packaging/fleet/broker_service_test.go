@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestBrokerServiceIsNobody: the installed broker runs as a user of its own without capabilities, takes over the directory of one that ran as
-// root, serves after a restart and on a port below 1024, and gives the operator who installed it his access.
+// TestBrokerServiceIsNobody: the installed broker runs as a user of its own without capabilities, takes over the
+// directory of one that ran as root, serves after a restart and on a port below 1024, and gives the operator who
+// installed it his access.
 func TestBrokerServiceIsNobody(t *testing.T) {
 	m := fleetOf(t, 1)[0]
 	program, err := os.ReadFile(filepath.Join(site.control.bin, "hark"))

@@ -75,7 +75,8 @@ var (
 	resultLine = regexp.MustCompile(`^(changed|ok|fatal|failed): \[(h\d+)\]`)
 )
 
-// told are the tasks that were reported of each host: those that are changed, and the one at which it was lost or failed.
+// told are the tasks that were reported of each host: those that are changed, and the one at which it was lost or
+// failed.
 func (p *disturbed) told() (changed map[machine]map[string]bool, end map[machine]string) {
 	changed, end = map[machine]map[string]bool{}, map[machine]string{}
 	task := ""
@@ -119,8 +120,8 @@ func (p *disturbed) ran(m machine) ([]ran, error) {
 	return all, err
 }
 
-// graces: how long after the word that a host is lost a line of it may still be on its way to the screen, and for how long a host goes on whose
-// controller was killed (its last answer is good for 3 s).
+// graces: how long after the word that a host is lost a line of it may still be on its way to the screen, and for how
+// long a host goes on whose controller was killed (its last answer is good for 3 s).
 const (
 	graceLost   = time.Second
 	graceKilled = 5 * time.Second

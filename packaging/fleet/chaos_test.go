@@ -32,8 +32,8 @@ type chaos struct {
 	tally tallies // guarded by mu
 }
 
-// TestChaos plays for HARK_CHAOS (1m), with random faults from HARK_CHAOS_SEED, which it prints, and counts on the hosts what the controller
-// reported.
+// TestChaos plays for HARK_CHAOS (1m), with random faults from HARK_CHAOS_SEED, which it prints, and counts on the
+// hosts what the controller reported.
 func TestChaos(t *testing.T) {
 	length, err := time.ParseDuration(orElse(os.Getenv("HARK_CHAOS"), "1m"))
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"hark/modules/all"
 )
 
-// TestClockIsOffByAnHour: the play goes through on hosts whose clock differs as on the others. All hosts of this fleet share one
-// kernel and so one clock: the agents with another one live in this process.
+// TestClockIsOffByAnHour: the play goes through on hosts whose clock differs as on the others. All hosts of this
+// fleet share one kernel and so one clock: the agents with another one live in this process.
 func TestClockIsOffByAnHour(t *testing.T) {
 	for name, off := range map[string]time.Duration{"slow": -time.Hour, "fast": time.Hour} {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestPackagesAndBootstrapFollowEachOther on one host: the agent of the package takes the place of the one that was brought by ssh, and is
-// left alone by the next bootstrap; without it bootstrap brings its own again. Keys and name stay, and there is never more than one.
+// TestPackagesAndBootstrapFollowEachOther on one host: the agent of the package takes the place of the one that was
+// brought by ssh, and is left alone by the next bootstrap; without it bootstrap brings its own again. Keys and name
+// stay, and there is never more than one.
 func TestPackagesAndBootstrapFollowEachOther(t *testing.T) {
 	hosts := []machine{"h8"}
 	m := hosts[0]

@@ -18,8 +18,8 @@ func (p *process) toldLost(t *testing.T, m machine) {
 	})
 }
 
-// TestTheEndOfALogIsLost: the agent is killed, and what it had not made durable is gone, as after a power cut or when a snapshot is put
-// back. It knows less than the controller then; the play ends nevertheless, and nothing runs twice.
+// TestTheEndOfALogIsLost: the agent is killed, and what it had not made durable is gone, as after a power cut or when
+// a snapshot is put back. It knows less than the controller then; the play ends nevertheless, and nothing runs twice.
 func TestTheEndOfALogIsLost(t *testing.T) {
 	for _, strategy := range []string{"linear", "free"} {
 		t.Run(strategy, func(t *testing.T) {
@@ -38,8 +38,8 @@ func TestTheEndOfALogIsLost(t *testing.T) {
 	}
 }
 
-// TestHostThatWasGivenUpDoesNothingMore: whatever lay in buffers when a host was cut off, and whatever it could do by itself, nothing
-// begins on it once it was told of as unreachable, in the run or after it.
+// TestHostThatWasGivenUpDoesNothingMore: whatever lay in buffers when a host was cut off, and whatever it could do by
+// itself, nothing begins on it once it was told of as unreachable, in the run or after it.
 func TestHostThatWasGivenUpDoesNothingMore(t *testing.T) {
 	hosts := fleetOf(t, 3)
 	for _, strategy := range []string{"linear", "free"} {
@@ -85,8 +85,9 @@ func TestHostThatWasGivenUpDoesNothingMore(t *testing.T) {
 	}
 }
 
-// TestSessionsOfTheDeadAreNotWork: a controller is killed in a free play. Its hosts begin nothing more, the next run says that they are
-// still at the old one, and when the lease is over a reload ends the agent though nobody came for what it has to tell.
+// TestSessionsOfTheDeadAreNotWork: a controller is killed in a free play. Its hosts begin nothing more, the next run
+// says that they are still at the old one, and when the lease is over a reload ends the agent though nobody came for
+// what it has to tell.
 func TestSessionsOfTheDeadAreNotWork(t *testing.T) {
 	t.Setenv("HARK_LEASE", "5")
 	tr := trace{hosts: fleetOf(t, 2), name: "dead", extra: "  strategy: free\n"}

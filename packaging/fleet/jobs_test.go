@@ -65,7 +65,8 @@ func ended(t *testing.T, m machine, j job) string {
 	return site.control.hark(t, t.TempDir(), "jobs", "wait", "-i", string(m)+",", j.ID).out
 }
 
-// TestJobsOutliveTheAgent: restarted, killed and upgraded, it adopts them, and their results are there for every user and run.
+// TestJobsOutliveTheAgent: restarted, killed and upgraded, it adopts them, and their results are there for every user
+// and run.
 func TestJobsOutliveTheAgent(t *testing.T) {
 	m := fleetOf(t, 1)[0]
 	m.sh(t, "rm -f /run/go; mkfifo /run/go")
@@ -133,8 +134,8 @@ func TestLimitsHoldWithoutTheAgent(t *testing.T) {
 	}
 }
 
-// TestAJobWhoseProcessIsKilledLeavesNothing: systemd lets the agent know what belongs to it, even a child that has thrown away
-// group, session, parent and environment.
+// TestAJobWhoseProcessIsKilledLeavesNothing: systemd lets the agent know what belongs to it, even a child that has
+// thrown away group, session, parent and environment.
 func TestAJobWhoseProcessIsKilledLeavesNothing(t *testing.T) {
 	m := fleetOf(t, 1)[0]
 	j := background(t, m, "killed", `(env -i setsid sh -c 'echo $$ >/run/orphan; exec sleep 600' &) ; sleep 600`, 600)
@@ -151,8 +152,8 @@ func TestAJobWhoseProcessIsKilledLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAJobThatForksWithoutEndIsEnded: nobody who looks at processes one by one gets hold of one that is another whenever he looks. A control
-// group can be removed only when nothing lives in it.
+// TestAJobThatForksWithoutEndIsEnded: nobody who looks at processes one by one gets hold of one that is another
+// whenever he looks. A control group can be removed only when nothing lives in it.
 func TestAJobThatForksWithoutEndIsEnded(t *testing.T) {
 	m := fleetOf(t, 1)[0]
 	j := background(t, m, "comet", `trap "" TERM; comet() { comet & }; comet; sleep 600`, 4)
@@ -297,8 +298,8 @@ func TestLostControllerDisturbsNobody(t *testing.T) {
 	await(t, "the step in hand is finished", func() bool { _, err := m.try(nil, "test -e /run/finished"); return err == nil })
 }
 
-// TestLeaseOfALostControllerRunsOut: a host that waits at a barrier leaves the play when nobody has spoken to it for the lease, and keeps
-// nothing of it; one that is in the middle of a step ends that first.
+// TestLeaseOfALostControllerRunsOut: a host that waits at a barrier leaves the play when nobody has spoken to it for
+// the lease, and keeps nothing of it; one that is in the middle of a step ends that first.
 func TestLeaseOfALostControllerRunsOut(t *testing.T) {
 	hosts := fleetOf(t, 2)
 	t.Setenv("HARK_LEASE", "5")
@@ -337,8 +338,8 @@ func TestLeaseOfALostControllerRunsOut(t *testing.T) {
 	answers(t, hosts...)
 }
 
-// TestAnAdoptedJobEndsItsTask: the agent is killed while a task waits for its job. The agent that adopts the job tells how it ended, the host goes
-// on behind the task, and the handlers that were notified before run.
+// TestAnAdoptedJobEndsItsTask: the agent is killed while a task waits for its job. The agent that adopts the job
+// tells how it ended, the host goes on behind the task, and the handlers that were notified before run.
 func TestAnAdoptedJobEndsItsTask(t *testing.T) {
 	hosts := fleetOf(t, 2)
 	each(t, hosts, func(m machine) error {

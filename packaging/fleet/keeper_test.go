@@ -35,8 +35,9 @@ func keeperSite() map[string]string {
 	}
 }
 
-// TestKeeperServiceHoldsAHost: the keeper's service under systemd, of its own user, with a vault's password that only root can read. What it leaves on the
-// host is what ansible-playbook leaves with --limit; drift is found and mended, and its end leaves nothing at work.
+// TestKeeperServiceHoldsAHost: the keeper's service under systemd, of its own user, with a vault's password that only
+// root can read. What it leaves on the host is what ansible-playbook leaves with --limit; drift is found and mended,
+// and its end leaves nothing at work.
 func TestKeeperServiceHoldsAHost(t *testing.T) {
 	hosts := fleetOf(t, 2)
 	keeper, host := hosts[0], hosts[1]
@@ -101,7 +102,8 @@ func TestKeeperServiceHoldsAHost(t *testing.T) {
 	}
 }
 
-// installKeeper installs the service on a machine, and lets it to the broker and to the hosts. It gives the keeper's key.
+// installKeeper installs the service on a machine, and lets it to the broker and to the hosts. It gives the keeper's
+// key.
 func installKeeper(t *testing.T, m machine, dir string) string {
 	t.Helper()
 	program, err := os.ReadFile(filepath.Join(site.control.bin, "hark"))

@@ -1,7 +1,8 @@
 //go:build fleet
 
-// Package fleet tries hark on real hosts: Debian with systemd, booted by the script fleet beside it, each with an address, a
-// disk, users and sshd of its own. Every test says what must be true of the hosts afterwards and looks there.
+// Package fleet tries hark on real hosts: Debian with systemd, booted by the script fleet beside it, each with an
+// address, a disk, users and sshd of its own. Every test says what must be true of the hosts afterwards and looks
+// there.
 //
 // The build tag keeps these tests out of `make test`: they need root. `packaging/fleet/run` brings what they need.
 package fleet

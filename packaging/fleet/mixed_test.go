@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestAnAgentWhereThereIsOne: h1 has an agent and h2 has none; one play reaches both, each does things to the other, and who names ssh gets it.
+// TestAnAgentWhereThereIsOne: h1 has an agent and h2 has none; one play reaches both, each does things to the other,
+// and who names ssh gets it.
 func TestAnAgentWhereThereIsOne(t *testing.T) {
 	hosts := fleetOf(t, 2)
 	with, without := hosts[0], hosts[1]

@@ -25,8 +25,9 @@ type newcomer struct {
 	ends  []func()           // of the commands that go on
 }
 
-// TestTheTutorialIsTrue: its files are written and its commands typed, each prints what the page shows; then so do the drill of docs/broker.md, with which a
-// lost broker comes back, and the words of docs/install.md that take all of it away.
+// TestTheTutorialIsTrue: its files are written and its commands typed, each prints what the page shows; then so do
+// the drill of docs/broker.md, with which a lost broker comes back, and the words of docs/install.md that take all of
+// it away.
 func TestTheTutorialIsTrue(t *testing.T) {
 	n := newcomer{hub: "h6", hosts: map[string]machine{"web1": "h7", "web2": "h8", "db1": "h9", "old1": "h10"}}
 	n.clean(t)
@@ -148,7 +149,8 @@ func (n *newcomer) galaxy(t *testing.T) {
 	}
 }
 
-// follow does what blocks say: files are written into the project, commands typed there. "console stays" are commands that go on until all is done.
+// follow does what blocks say: files are written into the project, commands typed there. "console stays" are commands
+// that go on until all is done.
 func (n *newcomer) follow(t *testing.T, blocks []pages.Block) {
 	t.Helper()
 	for _, b := range blocks {

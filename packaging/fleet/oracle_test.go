@@ -17,7 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ansible plays a project with real Ansible over ssh, as user; the inventory is the project's with how to reach its hosts.
+// ansible plays a project with real Ansible over ssh, as user; the inventory is the project's with how to reach its
+// hosts.
 func ansible(t *testing.T, dir, user string, args ...string) outcome {
 	t.Helper()
 	text, err := tool("inventory", user).Output()

@@ -107,7 +107,8 @@ func TestDebianPackages(t *testing.T) {
 	enrolled.Unlock()
 }
 
-// names holds what the controller's packages bring: the Ansible names, agents for all kinds of machines, pages whose links lead somewhere.
+// names holds what the controller's packages bring: the Ansible names, agents for all kinds of machines, pages whose
+// links lead somewhere.
 func names(t *testing.T, m machine) {
 	t.Helper()
 	for _, name := range strings.Fields("ansible ansible-config ansible-console ansible-doc ansible-galaxy ansible-inventory ansible-playbook ansible-pull ansible-vault") {
@@ -132,8 +133,8 @@ func names(t *testing.T, m machine) {
 	}
 }
 
-// TestArm64 runs agent and controller of the other architecture, in an emulator, against the broker: the agent enrols, and does what it is told; the
-// controller plays.
+// TestArm64 runs agent and controller of the other architecture, in an emulator, against the broker: the agent
+// enrols, and does what it is told; the controller plays.
 func TestArm64(t *testing.T) {
 	dir := t.TempDir()
 	unpack := exec.Command("sh", "-c", `dpkg-deb -x "$1"/hark_*_amd64.deb "$2"`, "unpack", packages(t, "1.0.0"), dir)
@@ -197,7 +198,8 @@ const armPlay = `- hosts: all
     - debug: {var: word}
 `
 
-// TestRPMOnASystem: an rpm's scripts do on a booted host what the deb's do. Debian's rpm is put there for it, so nothing is said of dnf and of SELinux.
+// TestRPMOnASystem: an rpm's scripts do on a booted host what the deb's do. Debian's rpm is put there for it, so
+// nothing is said of dnf and of SELinux.
 func TestRPMOnASystem(t *testing.T) {
 	m := machine("h10")
 	m.sh(t, "hark-agent uninstall 2>/dev/null; rm -rf /etc/hark /var/lib/hark /usr/bin/hark-agent /usr/local/bin/hark-agent")

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestRebootInThePlay: the module reboot takes a host down and up in the middle of a play, and the play goes on where it was.
+// TestRebootInThePlay: the module reboot takes a host down and up in the middle of a play, and the play goes on where
+// it was.
 func TestRebootInThePlay(t *testing.T) {
 	tr := trace{hosts: fleetOf(t, 4), name: "reboot", stand: "      reboot: {reboot_timeout: 120}\n      when: inventory_hostname != 'h1'\n"}
 	boots := func() []string {

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// residentPlay changes in one task what a process reads when it begins, and looks in the next task whether it counts. The host has a server of
-// its own, at one of two addresses. Each word is what a process that begins after the change has.
+// residentPlay changes in one task what a process reads when it begins, and looks in the next task whether it counts.
+// The host has a server of its own, at one of two addresses. Each word is what a process that begins after the change
+// has.
 const residentPlay = `
 - hosts: h1
   gather_facts: false

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestAgentIsAService: systemd knows when the agent is ready, starts it again when it dies, and has its words in the journal.
+// TestAgentIsAService: systemd knows when the agent is ready, starts it again when it dies, and has its words in the
+// journal.
 func TestAgentIsAService(t *testing.T) {
 	m := fleetOf(t, 1)[0]
 	if got := m.sh(t, "hark-agent status"); !strings.HasPrefix(got, "running") {

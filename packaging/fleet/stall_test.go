@@ -20,8 +20,8 @@ const (
 	fuseInitAnswer = 64
 )
 
-// stall mounts a file system that answers nothing on a host: what touches it hangs, and no signal ends it (state D), as with a network file
-// system whose server is dead. All is let go when the test ends.
+// stall mounts a file system that answers nothing on a host: what touches it hangs, and no signal ends it (state D),
+// as with a network file system whose server is dead. All is let go when the test ends.
 func stall(t *testing.T, m machine, at string) {
 	t.Helper()
 	// Not through os.File: the kernel cannot poll the device before a file system is mounted.
@@ -65,8 +65,8 @@ func stall(t *testing.T, m machine, at string) {
 	})
 }
 
-// TestProcessThatCannotBeEndedHoldsNothing: at its time-out, and as a job at its limit, it is named and left behind; the play goes on, and
-// other hosts never waited.
+// TestProcessThatCannotBeEndedHoldsNothing: at its time-out, and as a job at its limit, it is named and left behind;
+// the play goes on, and other hosts never waited.
 func TestProcessThatCannotBeEndedHoldsNothing(t *testing.T) {
 	hosts := fleetOf(t, 2)
 	m := hosts[0]

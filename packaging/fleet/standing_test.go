@@ -94,7 +94,8 @@ func TestFullDiskOfAnAgentIsToldOf(t *testing.T) {
 	}
 }
 
-// TestTargetingByFactsWithTheBrokerOnRecord: nothing in the environment says where it is; a ping takes no facts away, nobody is missed.
+// TestTargetingByFactsWithTheBrokerOnRecord: nothing in the environment says where it is; a ping takes no facts away,
+// nobody is missed.
 func TestTargetingByFactsWithTheBrokerOnRecord(t *testing.T) {
 	fleetOf(t, 4)
 	dir := project(t, nil, map[string]string{

@@ -59,7 +59,8 @@ func TestHostIsCutOffAndHealed(t *testing.T) {
 	}
 }
 
-// TestHostThatStaysAwayIsLost: the others go through; the host is told of as unreachable, once, and is there again later.
+// TestHostThatStaysAwayIsLost: the others go through; the host is told of as unreachable, once, and is there again
+// later.
 func TestHostThatStaysAwayIsLost(t *testing.T) {
 	tr := trace{hosts: fleetOf(t, 4), name: "away", waits: []machine{"h2"}}
 	p := tr.begin(t)
@@ -97,8 +98,8 @@ func TestPowerCut(t *testing.T) {
 	present(t, m)
 }
 
-// TestAgentEndsDuringThePlay: killed, started again by the service manager, or replaced by another version: the host leaves the
-// play, with the reason, and nothing runs twice.
+// TestAgentEndsDuringThePlay: killed, started again by the service manager, or replaced by another version: the host
+// leaves the play, with the reason, and nothing runs twice.
 func TestAgentEndsDuringThePlay(t *testing.T) {
 	hosts := fleetOf(t, 4)
 	binary, err := os.ReadFile(filepath.Join(site.control.bin, "hark-agent"))
@@ -169,7 +170,8 @@ func TestFarHosts(t *testing.T) {
 	t.Logf("%d tasks on %d hosts in %s", len(steps), len(hosts), time.Since(began).Round(time.Millisecond))
 }
 
-// TestStateDirectoryIsFull: nothing is begun that could not be noted; the host says why, and is well when there is room.
+// TestStateDirectoryIsFull: nothing is begun that could not be noted; the host says why, and is well when there is
+// room.
 func TestStateDirectoryIsFull(t *testing.T) {
 	hosts := fleetOf(t, 3)
 	m := machine("h2")

@@ -57,7 +57,8 @@ func newer(t *testing.T, version string, edits ...edit) string {
 	return out
 }
 
-// brokenUpgrade are edits for an agent that brings the state directory to another layout and then never reaches the broker.
+// brokenUpgrade are edits for an agent that brings the state directory to another layout and then never reaches the
+// broker.
 var brokenUpgrade = []edit{
 	{"agent/internal/store/upgrade.go", "const layout = 1", "const layout = 2"},
 	{"agent/internal/store/upgrade.go", "func upgrades() []func(dir string) error { return nil }", `func upgrades() []func(dir string) error {
@@ -68,7 +69,8 @@ var brokenUpgrade = []edit{
 	{"agent/hark-agent/run.go", "	defer state.Close()\n", "	defer state.Close()\n	if ctx != nil {\n		<-ctx.Done()\n		return nil\n	}\n"},
 }
 
-// hasty is an edit for an agent that waits for its successor's hello no longer than a test does. It is the old program that waits.
+// hasty is an edit for an agent that waits for its successor's hello no longer than a test does. It is the old
+// program that waits.
 var hasty = edit{"agent/hark-agent/upgrade.go", "confirmLimit = 60 * time.Second", "confirmLimit = 12 * time.Second"}
 
 // bare takes everything of an agent from hosts.
@@ -102,8 +104,8 @@ func pattern(hosts []machine) string {
 	return strings.Join(names, ",")
 }
 
-// TestFleetIsUpgradedInStages: all agents take a good version and keep their keys; a bad one is taken back by the first host, over the state
-// directory that it has upgraded, and the others never had it.
+// TestFleetIsUpgradedInStages: all agents take a good version and keep their keys; a bad one is taken back by the
+// first host, over the state directory that it has upgraded, and the others never had it.
 func TestFleetIsUpgradedInStages(t *testing.T) {
 	hosts := []machine{"h5", "h6", "h7"}
 	bootstrapped(t, hosts)

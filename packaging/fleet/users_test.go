@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// The cases of testdata/users/*.txt are played by Ansible over ssh as the user that their first line names, and by hark over an
-// agent of that user; the screens must be the same.
+// The cases of testdata/users/*.txt are played by Ansible over ssh as the user that their first line names, and by
+// hark over an agent of that user; the screens must be the same.
 //
 //	user: ops       as whom Ansible comes and the agent runs
 //	args: -e x=y    more arguments for both

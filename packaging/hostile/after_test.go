@@ -66,8 +66,8 @@ func TestNothingIsDoneForWhoWasGivenUp(t *testing.T) {
 	}
 }
 
-// Action plug-ins in Python are given what hosts return. Whatever that is, no template in it is rendered, no program is started for it, and it is
-// about its own host alone.
+// Action plug-ins in Python are given what hosts return. Whatever that is, no template in it is rendered, no program
+// is started for it, and it is about its own host alone.
 func TestPluginsAreFedInVain(t *testing.T) {
 	s := newSite(t)
 	secret, witness := s.secret("vault"), s.witness()

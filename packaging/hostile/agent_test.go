@@ -21,9 +21,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// hostile is an agent with a good key and good credentials whose host was taken over. It is the project's own agent, so that it takes
-// part in plays as others do, with its hands on the connection: it knows the keys of its sessions, alters what the agent says, and
-// says what it likes beside it. Without callbacks it is honest.
+// hostile is an agent with a good key and good credentials whose host was taken over. It is the project's own agent,
+// so that it takes part in plays as others do, with its hands on the connection: it knows the keys of its sessions,
+// alters what the agent says, and says what it likes beside it. Without callbacks it is honest.
 type hostile struct {
 	t        *testing.T
 	name     string

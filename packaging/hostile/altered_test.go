@@ -219,9 +219,10 @@ func (s *site) watched(dir string) (outcome, int) {
 	}
 }
 
-// Whatever an agent with good keys makes of its messages, and whenever it sends them: no file of the controller is read or written but the
-// play's, no program starts, other hosts fare as ever, the exit code is true, and the controller needs no more memory than it has. The
-// seed is HARK_SEED or by chance; HARK_ALTER is for how long it goes on.
+// Whatever an agent with good keys makes of its messages, and whenever it sends them: no file of the controller is
+// read or written but the play's, no program starts, other hosts fare as ever, the exit code is true, and the
+// controller needs no more memory than it has. The seed is HARK_SEED or by chance; HARK_ALTER is for how long it goes
+// on.
 func TestEveryMessageAltered(t *testing.T) {
 	seed, span := uint64(time.Now().UnixNano()), 20*time.Second
 	if text := os.Getenv("HARK_SEED"); text != "" {
@@ -311,7 +312,8 @@ func (s *site) altered(p project, a *alterer, shapes []wire.Ask, control outcome
 	var pestering sync.WaitGroup
 	var mu sync.Mutex
 	h := s.evil
-	// What it said of itself in the play before may have been a name that is not in the inventory: then no play would come to it any more.
+	// What it said of itself in the play before may have been a name that is not in the inventory: then no play would
+	// come to it any more.
 	h.say(wire.KindHello, h.hello())
 	h.mu.Lock()
 	h.onPlan = func(x *session) {

@@ -37,8 +37,9 @@ func archiveOf(t *testing.T, c treesync.Change, content int) []byte {
 	return b.Bytes()
 }
 
-// A host from which a directory is pulled changes there what the task asks for: it deletes nothing, makes no links, gives no modes and owners, and
-// fills no disk, unless that was asked for; and it reaches nothing beside the directory.
+// A host from which a directory is pulled changes there what the task asks for: it deletes nothing, makes no links,
+// gives no modes and owners, and fills no disk, unless that was asked for; and it reaches nothing beside the
+// directory.
 func TestPulledArchivesDoNoMoreThanTheTask(t *testing.T) {
 	s := newSite(t)
 	s.secret("id_rsa")

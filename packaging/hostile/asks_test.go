@@ -119,8 +119,8 @@ func (s *site) asked() project {
 	}
 }
 
-// What sessions of the controller ask of it no agent may: not before the play, not within it, not as one that does a call; whatever step is
-// named and whatever the plan holds.
+// What sessions of the controller ask of it no agent may: not before the play, not within it, not as one that does a
+// call; whatever step is named and whatever the plan holds.
 func TestAgentsAskNothingOfTheController(t *testing.T) {
 	s := newSite(t)
 	secret := s.secret("id_rsa")
@@ -176,8 +176,8 @@ func TestAgentsAskNothingOfTheController(t *testing.T) {
 	}
 }
 
-// Of the questions that agents may ask those about content bring what the controller has named to them, and what is beside the question
-// counts for nothing.
+// Of the questions that agents may ask those about content bring what the controller has named to them, and what is
+// beside the question counts for nothing.
 func TestContentIsWhatTheControllerNamed(t *testing.T) {
 	s := newSite(t)
 	secret := s.secret("id_rsa")

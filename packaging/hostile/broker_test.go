@@ -10,7 +10,8 @@ import (
 	"hark/agent/wire"
 )
 
-// The broker has everything that passes through it, and can send it again as often as it likes, to whom it likes: nothing runs twice.
+// The broker has everything that passes through it, and can send it again as often as it likes, to whom it likes:
+// nothing runs twice.
 func TestRecordedMessagesDoNothingAgain(t *testing.T) {
 	s := newSite(t)
 	file := s.dir + "/runs"

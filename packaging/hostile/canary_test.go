@@ -32,8 +32,8 @@ var spellings = []struct{ name, text string }{
 // sink is a place for a foreign text in a playbook.
 type sink struct {
 	name string
-	// tasks are the items of a list of tasks: TEXT stands for an expression that gives the text, ID for the name of the case. It is
-	// ended by plays if it is alone: sinks that end a run, or are no tasks, are.
+	// tasks are the items of a list of tasks: TEXT stands for an expression that gives the text, ID for the name of
+	// the case. It is ended by plays if it is alone: sinks that end a run, or are no tasks, are.
 	tasks string
 	// alone sinks have a playbook of their own, in which tasks are the plays after the one that brings the texts.
 	alone bool

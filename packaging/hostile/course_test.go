@@ -11,7 +11,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// What an agent says of the course of the play is about its own host. Others go on, what they did counts, and the exit code is that of the run.
+// What an agent says of the course of the play is about its own host. Others go on, what they did counts, and the
+// exit code is that of the run.
 func TestAgentsDoNotSteerThePlay(t *testing.T) {
 	s := newSite(t)
 	s.secret("id_rsa")
@@ -117,8 +118,8 @@ func TestAgentsDoNotSteerThePlay(t *testing.T) {
 	}
 }
 
-// An agent that leaves tasks out, by passing over them or by leaving the play early, does not go unnoticed: the host is unreachable, and the
-// task is named.
+// An agent that leaves tasks out, by passing over them or by leaving the play early, does not go unnoticed: the host
+// is unreachable, and the task is named.
 func TestNothingIsLeftOutInSilence(t *testing.T) {
 	s := newSite(t)
 	p := project{"site.yml": `- hosts: all

@@ -15,7 +15,8 @@ import (
 	"hark/agent/wire"
 )
 
-// An agent that begins messages and never finishes them uses up no place of another's: what honest hosts send in parts arrives.
+// An agent that begins messages and never finishes them uses up no place of another's: what honest hosts send in
+// parts arrives.
 func TestUnfinishedPartsDisplaceNobody(t *testing.T) {
 	s := newSite(t)
 	p := project{"site.yml": "- hosts: all\n  gather_facts: false\n  tasks:\n" +
@@ -48,8 +49,8 @@ func TestUnfinishedPartsDisplaceNobody(t *testing.T) {
 	flooding.Wait()
 }
 
-// What an agent says at length is shown, or refused, while others' plays go on: warnings that wrap badly, diffs of which every line differs,
-// values that are deep and wide. Each of these held up the controller for minutes.
+// What an agent says at length is shown, or refused, while others' plays go on: warnings that wrap badly, diffs of
+// which every line differs, values that are deep and wide. Each of these held up the controller for minutes.
 func TestLongWordsHoldUpNobody(t *testing.T) {
 	s := newSite(t)
 	lines := func(form string, n int) string {

@@ -151,8 +151,8 @@ func TestLyingTargetsDecideNothing(t *testing.T) {
 	}
 }
 
-// What a host says is secret in the result of a call is hidden where it has done the task, and takes no word out of what others
-// say, of later tasks or of the playbook.
+// What a host says is secret in the result of a call is hidden where it has done the task, and takes no word out of
+// what others say, of later tasks or of the playbook.
 func TestLyingAgentsHideNoWordsOfOthers(t *testing.T) {
 	s := newSite(t)
 	p := project{"ansible.cfg": "", "site.yml": `- hosts: db1
@@ -177,7 +177,8 @@ func TestLyingAgentsHideNoWordsOfOthers(t *testing.T) {
 	}
 }
 
-// A host that says a lot in results of calls, or of its own steps, is refused before that takes the controller's memory.
+// A host that says a lot in results of calls, or of its own steps, is refused before that takes the controller's
+// memory.
 func TestFloodsOfLiesAreBounded(t *testing.T) {
 	const size = 20 << 20
 	many := func(one string) lie {

@@ -10,8 +10,8 @@ import (
 	"hark/agent/wire"
 )
 
-// An agent that says it is called otherwise, or that is called more than one line can hold, stays who it is: it takes no other host's
-// plays and spoils no command.
+// An agent that says it is called otherwise, or that is called more than one line can hold, stays who it is: it takes
+// no other host's plays and spoils no command.
 func TestNoNameMakesAnAgentAnotherHost(t *testing.T) {
 	s := newSite(t)
 	if r := s.play(project{"site.yml": "- hosts: web2\n  gather_facts: false\n  tasks:\n  - ping:\n"}); r.code != 0 {

@@ -16,8 +16,8 @@ import (
 	"hark/controller/broker"
 )
 
-// An operator who was only admitted to the broker sees who is there. He lets nobody in or out, takes nobody off the roster, and no agent
-// obeys him.
+// An operator who was only admitted to the broker sees who is there. He lets nobody in or out, takes nobody off the
+// roster, and no agent obeys him.
 func TestAdmissionIsNoPower(t *testing.T) {
 	s := newBroker(t)
 	s.startAgent("db1")

@@ -143,8 +143,9 @@ func (s *site) left(dir string) map[string]string {
 	return all
 }
 
-// attack runs a project twice: with an agent that is honest, and with one that does what evil says. What honest hosts did and were shown,
-// and what was counted of them, must be the same; nobody may have learned a secret. The outcomes are for what the case itself demands.
+// attack runs a project twice: with an agent that is honest, and with one that does what evil says. What honest hosts
+// did and were shown, and what was counted of them, must be the same; nobody may have learned a secret. The outcomes
+// are for what the case itself demands.
 func (s *site) attack(p project, evil func(*hostile), flags ...string) (control, attacked outcome) {
 	s.t.Helper()
 	s.evil.reset()

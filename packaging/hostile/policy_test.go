@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// An operator whom a host's policy bounds gets none of the ways around it that there are: each task is refused, and nothing ran.
+// An operator whom a host's policy bounds gets none of the ways around it that there are: each task is refused, and
+// nothing ran.
 func TestPolicyHoldsAgainstItsOperator(t *testing.T) {
 	s := newBroker(t)
 	allowed := t.TempDir()

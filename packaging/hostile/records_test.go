@@ -106,8 +106,8 @@ func (t *tap) show(messages []*natsgo.Msg) {
 	}
 }
 
-// The broker keeps the records of runs. It reads none, and whatever it alters, swaps, leaves out or takes from another run, the audit names; nobody takes it
-// for what was recorded.
+// The broker keeps the records of runs. It reads none, and whatever it alters, swaps, leaves out or takes from
+// another run, the audit names; nobody takes it for what was recorded.
 func TestBrokerCannotForgeRecords(t *testing.T) {
 	s := newBroker(t)
 	s.startAgent("web2")
@@ -190,7 +190,8 @@ func TestBrokerCannotForgeRecords(t *testing.T) {
 	}
 }
 
-// An operator who is no reader sees that there is something, and nothing of it; one who writes under another's id, or claims a name, is not believed.
+// An operator who is no reader sees that there is something, and nothing of it; one who writes under another's id, or
+// claims a name, is not believed.
 func TestOperatorsWriteForThemselvesAlone(t *testing.T) {
 	s := newBroker(t)
 	s.startAgent("web2")
@@ -245,7 +246,8 @@ func TestOperatorsWriteForThemselvesAlone(t *testing.T) {
 	}
 }
 
-// Who may only look sees runs that he is a reader of, and the roster. Nothing that he does reaches an agent, whoever obeys him.
+// Who may only look sees runs that he is a reader of, and the roster. Nothing that he does reaches an agent, whoever
+// obeys him.
 func TestReadersCommandNobody(t *testing.T) {
 	s := newBroker(t)
 	s.startAgent("web2")
@@ -280,7 +282,8 @@ func TestReadersCommandNobody(t *testing.T) {
 	}
 }
 
-// again makes a stream that was deleted. The server takes the old one's files away beside, and may find them in its way: then its code is 10049.
+// again makes a stream that was deleted. The server takes the old one's files away beside, and may find them in its
+// way: then its code is 10049.
 func again(ctx context.Context, js jetstream.JetStream, cfg jetstream.StreamConfig) error {
 	const storeFailed jetstream.ErrorCode = 10049
 	for {

@@ -10,7 +10,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// What the other cases stand on: the agent takes part, its questions are answered, its words can be altered, and the frame sees it.
+// What the other cases stand on: the agent takes part, its questions are answered, its words can be altered, and the
+// frame sees it.
 func TestFrameSeesWhatHappens(t *testing.T) {
 	s := newSite(t)
 	s.secret("id_rsa")

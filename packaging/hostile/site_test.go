@@ -164,7 +164,8 @@ type operator struct {
 	home string
 }
 
-// newOperator makes the home of an operator: a key is made when it is first needed, access to the broker he must be given (admit).
+// newOperator makes the home of an operator: a key is made when it is first needed, access to the broker he must be
+// given (admit).
 func (s *site) newOperator(name string) *operator {
 	s.t.Helper()
 	o := &operator{s: s, home: filepath.Join(s.dir, "home-"+name)}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// An agent is told of variables what its own steps read, whatever way it hears of them: its plan, its variables, answers, calls. The play does
-// what it would without that.
+// An agent is told of variables what its own steps read, whatever way it hears of them: its plan, its variables,
+// answers, calls. The play does what it would without that.
 func TestAgentsAreToldWhatTheyRead(t *testing.T) {
 	s := newSite(t)
 	pass := s.dir + "/pass"

@@ -11,8 +11,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// A step of the controller's is done for a host when that stands there, once. What was not included for it, and handlers that it was never
-// given, are no steps of its.
+// A step of the controller's is done for a host when that stands there, once. What was not included for it, and
+// handlers that it was never given, are no steps of its.
 func TestStepsAreHandedOverInTurn(t *testing.T) {
 	s := newSite(t)
 	file := s.dir + "/lines"

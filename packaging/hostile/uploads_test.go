@@ -44,8 +44,8 @@ func piece(dest string, data []byte, mode uint32) *wire.Upload {
 	return &wire.Upload{Dest: dest, Data: data, Digest: hex.EncodeToString(sum[:]), Last: true, Mode: mode}
 }
 
-// A host that is to bring a file brings that, to where the controller said: no link, no archive and no path leads elsewhere, and what it begins
-// and does not finish is gone when the play is over.
+// A host that is to bring a file brings that, to where the controller said: no link, no archive and no path leads
+// elsewhere, and what it begins and does not finish is gone when the play is over.
 func TestUploadsStayInTheirPlace(t *testing.T) {
 	s := newSite(t)
 	s.secret("authorized_keys")

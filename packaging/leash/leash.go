@@ -1,5 +1,6 @@
-// Package leash sees to it that tests which start programs leave no process and no file behind, whatever ends them: a process of its own
-// waits for the end of the test binary, ends what comes from it, and removes its directory. leash.sh does the work, for scripts too.
+// Package leash sees to it that tests which start programs leave no process and no file behind, whatever ends them: a
+// process of its own waits for the end of the test binary, ends what comes from it, and removes its directory.
+// leash.sh does the work, for scripts too.
 package leash
 
 import (
@@ -16,8 +17,9 @@ var script string
 // mark is the variable by which the processes of a run are known.
 const mark = "LEASH"
 
-// Main runs the tests of a package on a leash and gives their exit code. Temporary files lie in a directory that goes with them. It is called
-// from TestMain, before anything else. Under leash.sh it only runs the tests: that has them on its leash.
+// Main runs the tests of a package on a leash and gives their exit code. Temporary files lie in a directory that goes
+// with them. It is called from TestMain, before anything else. Under leash.sh it only runs the tests: that has them
+// on its leash.
 func Main(m interface{ Run() int }) int {
 	if os.Getenv(mark) != "" {
 		return m.Run()

@@ -13,7 +13,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
 
-// victim is what the tests below kill: a run of this binary, on a leash of its own, that has files and a process which nobody would end.
+// victim is what the tests below kill: a run of this binary, on a leash of its own, that has files and a process
+// which nobody would end.
 func victim(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestVictim$", "-test.v")

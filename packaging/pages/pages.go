@@ -1,5 +1,5 @@
-// Package pages reads what pages of documentation tell people to type: the blocks of code in Markdown, and the commands in them with what they
-// are said to print. It knows as much of Markdown as that takes.
+// Package pages reads what pages of documentation tell people to type: the blocks of code in Markdown, and the
+// commands in them with what they are said to print. It knows as much of Markdown as that takes.
 package pages
 
 import (
@@ -15,7 +15,8 @@ type Block struct {
 	Lines []string
 }
 
-// Blocks are the blocks of code of a page, in order: fenced ones, also within lists, and paragraphs that are indented by four.
+// Blocks are the blocks of code of a page, in order: fenced ones, also within lists, and paragraphs that are indented
+// by four.
 func Blocks(markdown string) []Block {
 	var all []Block
 	var open *Block
@@ -56,7 +57,8 @@ type Command struct {
 	Shown []string
 }
 
-// Commands are those of a block in which each is written behind a prompt: "$ ", and between that and the next what it prints.
+// Commands are those of a block in which each is written behind a prompt: "$ ", and between that and the next what it
+// prints.
 func (b Block) Commands() []Command {
 	var all []Command
 	for i, line := range b.Lines {
@@ -70,8 +72,8 @@ func (b Block) Commands() []Command {
 	return all
 }
 
-// Missing is the first of the shown lines that an output has not, in their order; "" if it has all. "..." in a line is any text, and a line of it
-// any lines. Blanks at the ends of lines count for nothing.
+// Missing is the first of the shown lines that an output has not, in their order; "" if it has all. "..." in a line
+// is any text, and a line of it any lines. Blanks at the ends of lines count for nothing.
 func (c Command) Missing(output string) string {
 	lines := strings.Split(output, "\n")
 	for _, shown := range c.Shown {

@@ -18,7 +18,8 @@ import (
 	"github.com/blakesmith/ar"
 )
 
-// aptRepository makes apt/: packages in pool, lists of them in dists/stable, a signature over all of it (wiki.debian.org/DebianRepository/Format).
+// aptRepository makes apt/: packages in pool, lists of them in dists/stable, a signature over all of it
+// (wiki.debian.org/DebianRepository/Format).
 func (r *release) aptRepository() error {
 	debs, err := filepath.Glob(filepath.Join(r.out, "*.deb"))
 	if err != nil {
@@ -56,7 +57,8 @@ func (r *release) aptRepository() error {
 // aptArchitectures are Debian's names of the machines there are packages for.
 func aptArchitectures() []string { return []string{"amd64", "arm64", "armhf", "i386"} }
 
-// aptRelease writes the lists and the file that has their digests, with its signature within (InRelease) and beside (Release.gpg).
+// aptRelease writes the lists and the file that has their digests, with its signature within (InRelease) and beside
+// (Release.gpg).
 func (r *release) aptRelease(dir string, files map[string][]byte) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Origin: %s\nLabel: %s\nSuite: stable\nCodename: stable\nVersion: %s\nDate: %s\nArchitectures: %s\nComponents: main\nDescription: Packages of hark\n",

@@ -36,7 +36,8 @@ func (r *release) archives() error {
 	return nil
 }
 
-// entry is a file of an archive: from is where its text lies if text is nil; link makes it a symbolic link, a path that ends with / a directory.
+// entry is a file of an archive: from is where its text lies if text is nil; link makes it a symbolic link, a path
+// that ends with / a directory.
 type entry struct {
 	path, from, link string
 	text             []byte

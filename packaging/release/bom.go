@@ -81,7 +81,8 @@ type (
 		Name   string            `json:"name"`
 		Digest map[string]string `json:"digest"`
 	}
-	// provenance is SLSA's, version 1 (slsa.dev/spec/v1.0/provenance). It has no time and no machine, so that it is the same for everybody.
+	// provenance is SLSA's, version 1 (slsa.dev/spec/v1.0/provenance). It has no time and no machine, so that it is
+	// the same for everybody.
 	provenance struct {
 		Definition struct {
 			Type     string            `json:"buildType"`

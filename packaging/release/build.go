@@ -33,7 +33,8 @@ func sources(name string) string {
 	return map[string]string{"hark": "./controller/hark", "hark-agent": "./agent/hark-agent"}[name]
 }
 
-// build compiles what the packages need; archives compile the rest. Then it has the programs write their manual pages and completions.
+// build compiles what the packages need; archives compile the rest. Then it has the programs write their manual pages
+// and completions.
 func (r *release) build() error {
 	need := agents()
 	for _, p := range controllers() {
@@ -84,7 +85,8 @@ func goTool() string {
 	return "go"
 }
 
-// words are the completions and manual pages of a program. The copy that writes them links one package more, and is not shipped.
+// words are the completions and manual pages of a program. The copy that writes them links one package more, and is
+// not shipped.
 func (r *release) words(name, section string) error {
 	speaker := filepath.Join(r.work, name+"-that-writes")
 	if err := r.goBuild(speaker, program{name, runtime.GOOS, runtime.GOARCH}, "-tags", "man"); err != nil {
@@ -132,7 +134,8 @@ func writeGzip(path string, text []byte) error {
 	return os.WriteFile(path, packed, 0o644)
 }
 
-// documents copies the documentation with modes that do not depend on the checkout, and writes the packages' copyright and changelog.
+// documents copies the documentation with modes that do not depend on the checkout, and writes the packages'
+// copyright and changelog.
 func (r *release) documents() error {
 	from := filepath.Join(r.root, "docs")
 	err := filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {

@@ -38,7 +38,8 @@ func services() []service {
 	}
 }
 
-// images makes an archive in OCI layout for each service: an index of the images for amd64 and arm64. They have nothing but hark and a directory.
+// images makes an archive in OCI layout for each service: an index of the images for amd64 and arm64. They have
+// nothing but hark and a directory.
 func (r *release) images() error {
 	for _, s := range services() {
 		if err := r.image(s); err != nil {

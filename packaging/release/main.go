@@ -1,5 +1,6 @@
-// Command release makes everything that a release of hark is: packages, archives, repositories, images, what they are made of and where they come
-// from, all signed. The same commit and the same key give the same bytes in any directory, on any machine with the same Go.
+// Command release makes everything that a release of hark is: packages, archives, repositories, images, what they are
+// made of and where they come from, all signed. The same commit and the same key give the same bytes in any
+// directory, on any machine with the same Go.
 //
 // It is a module of its own, so that nothing of the libraries for these formats is linked into hark.
 package main

@@ -24,8 +24,8 @@ import (
 // testVersion is that of the release that the tests look at.
 const testVersion = "0.1.0-dev.1117+00000000"
 
-// released is a release in a directory, made once, with a key of its own. HARK_RELEASE_TEST names a directory with the stages of slow tests;
-// without it they are left out, as they compile all programs.
+// released is a release in a directory, made once, with a key of its own. HARK_RELEASE_TEST names a directory with
+// the stages of slow tests; without it they are left out, as they compile all programs.
 func released(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("HARK_RELEASE_TEST") == "" {
@@ -95,7 +95,8 @@ func digests(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestAReleaseIsTheSameInAnyDirectory builds it a second time, in a copy of the checkout, with another umask, zone and home.
+// TestAReleaseIsTheSameInAnyDirectory builds it a second time, in a copy of the checkout, with another umask, zone
+// and home.
 func TestAReleaseIsTheSameInAnyDirectory(t *testing.T) {
 	one := released(t)
 	copied, two := filepath.Join(t.TempDir(), "some", "where"), filepath.Join(t.TempDir(), "two")
@@ -232,7 +233,8 @@ func replaceIn(path, old, replacement string) error {
 	return os.WriteFile(path, bytes.ReplaceAll(text, []byte(old), []byte(replacement)), 0o600)
 }
 
-// TestWhatItIsMadeOfAndWhereItComesFrom: the statement is signed and has the digests of the files; the list of parts has the modules of the product.
+// TestWhatItIsMadeOfAndWhereItComesFrom: the statement is signed and has the digests of the files; the list of parts
+// has the modules of the product.
 func TestWhatItIsMadeOfAndWhereItComesFrom(t *testing.T) {
 	one := released(t)
 	text, err := os.ReadFile(only(t, filepath.Join(one, "*.intoto.jsonl")))

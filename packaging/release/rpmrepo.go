@@ -111,7 +111,8 @@ type (
 	}
 )
 
-// rpmRepository makes rpm/: the packages, and repodata/ with the lists and their signature. hark.repo is what goes into /etc/yum.repos.d.
+// rpmRepository makes rpm/: the packages, and repodata/ with the lists and their signature. hark.repo is what goes
+// into /etc/yum.repos.d.
 func (r *release) rpmRepository() error {
 	rpms, err := filepath.Glob(filepath.Join(r.out, "*.rpm"))
 	if err != nil {

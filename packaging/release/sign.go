@@ -23,7 +23,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// keyVariable names the variable of the environment with the path of the private key, as ssh-keygen -t ed25519 makes it.
+// keyVariable names the variable of the environment with the path of the private key, as ssh-keygen -t ed25519 makes
+// it.
 const keyVariable = "HARK_RELEASE_KEY"
 
 // namespace keeps signatures of releases apart from all others of the key (ssh-keygen -Y sign -n).
@@ -35,7 +36,8 @@ const principal = "release"
 // pgpMade is the time of the OpenPGP form of any key: it is part of its fingerprint, so it must not change.
 var pgpMade = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// signer signs with one Ed25519 key in two forms: that of ssh for people and scripts, that of OpenPGP for apt and rpm, which know no other.
+// signer signs with one Ed25519 key in two forms: that of ssh for people and scripts, that of OpenPGP for apt and
+// rpm, which know no other.
 type signer struct {
 	key    ed25519.PrivateKey
 	ssh    ssh.Signer
@@ -100,7 +102,8 @@ func pgpEntity(key ed25519.PrivateKey, config *packet.Config) (*openpgp.Entity, 
 	return e, e.AddUserId("hark releases", "", "", &own)
 }
 
-// pgpSecretKey is the packet of an Ed25519 key without a passphrase, version 4 (RFC 4880, section 5.5.3, and the draft of EdDSA).
+// pgpSecretKey is the packet of an Ed25519 key without a passphrase, version 4 (RFC 4880, section 5.5.3, and the
+// draft of EdDSA).
 func pgpSecretKey(key ed25519.PrivateKey) []byte {
 	oid := []byte{9, 0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f, 0x01}
 	body := append([]byte{4}, binary.BigEndian.AppendUint32(nil, uint32(pgpMade.Unix()))...)

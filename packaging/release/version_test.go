@@ -29,7 +29,8 @@ func form(t *testing.T, version, kind string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestPackagesAreUpgradedToTheNewerBuild asks dpkg and rpm themselves. The old names of packages, 0.0.0+COMMIT, are older than all.
+// TestPackagesAreUpgradedToTheNewerBuild asks dpkg and rpm themselves. The old names of packages, 0.0.0+COMMIT, are
+// older than all.
 func TestPackagesAreUpgradedToTheNewerBuild(t *testing.T) {
 	for kind, older := range map[string]func(a, b string) bool{
 		"deb": func(a, b string) bool {

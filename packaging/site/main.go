@@ -1,5 +1,6 @@
-// Command site makes the documentation's site: a directory of plain pages out of README.md, docs and PROTOCOL.md, which needs no server and
-// asks nothing of other machines. It fails if a link leads nowhere, or if a page of docs is missing in docs/README.md, the contents.
+// Command site makes the documentation's site: a directory of plain pages out of README.md, docs and PROTOCOL.md,
+// which needs no server and asks nothing of other machines. It fails if a link leads nowhere, or if a page of docs is
+// missing in docs/README.md, the contents.
 //
 //	site -o DIR [-root CHECKOUT]
 package main

@@ -134,7 +134,7 @@ func plain(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// has tells whether a link may name a place of the page.
+// has reports whether a link may name a place of the page.
 func (p *page) has(id string) bool {
 	return slices.ContainsFunc(p.heads, func(h head) bool { return h.id == id })
 }

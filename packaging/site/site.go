@@ -123,7 +123,7 @@ func (s *site) check() error {
 	return errors.Join(bad...)
 }
 
-// lists tells whether the page of a directory, which should name all others of it, has a link to one.
+// lists reports whether the page of a directory, which should name all others of it, has a link to one.
 func (s *site) lists(list string, p *page) bool {
 	l := s.page(list)
 	return l != nil && slices.ContainsFunc(l.links, func(link string) bool { return l.leads(link) == p.source })

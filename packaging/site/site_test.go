@@ -74,7 +74,8 @@ func TestPagesLinkToPages(t *testing.T) {
 	}
 }
 
-// TestTheSiteAsksNobody: every address that a browser would load by itself is one of the site, and every link within it leads to a file.
+// TestTheSiteAsksNobody: every address that a browser would load by itself is one of the site, and every link within
+// it leads to a file.
 func TestTheSiteAsksNobody(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "site")
 	if _, err := build("../..", out); err != nil {

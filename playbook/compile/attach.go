@@ -22,8 +22,9 @@ type Attachment struct {
 // inlineBudget is how many bytes of files travel in one plan; what is beyond is pulled.
 const inlineBudget = 256 << 10
 
-// attach sends the controller-side file of a step ahead, if its name is constant and Config.Attach is for it. A step without is
-// the controller's. Nor is a file sent ahead that an earlier step may change: it is read when its step comes.
+// attach sends the controller-side file of a step ahead, if its name is constant and Config.Attach is for it. A step
+// without is the controller's. Nor is a file sent ahead that an earlier step may change: it is read when its step
+// comes.
 func (c *compiler) attach(s *plan.Step) {
 	cfg := &c.play.project.cfg
 	if c.play.hosts.Ahead {
@@ -69,8 +70,8 @@ func (c *compiler) attachModule(s *plan.Step) {
 	}
 }
 
-// plainTemplate tells whether a host can render a template: it needs nothing of the controller, and its delimiters are the usual ones. What
-// it reads counts for the step.
+// plainTemplate reports whether a host can render a template: it needs nothing of the controller, and its delimiters
+// are the usual ones. What it reads counts for the step.
 func (c *compiler) plainTemplate(s *plan.Step, text string) bool {
 	for _, name := range []string{
 		"variable_start_string", "variable_end_string", "block_start_string", "block_end_string", "comment_start_string", "comment_end_string",
@@ -88,7 +89,7 @@ func (c *compiler) plainTemplate(s *plan.Step, text string) bool {
 	return w.why == before
 }
 
-// local tells whether hosts of the batch are the controller, whose own steps change its files.
+// local reports whether hosts of the batch are the controller, whose own steps change its files.
 func (c *compiler) local() bool {
 	for _, host := range c.play.hosts.Batch {
 		if host == "localhost" || host == "127.0.0.1" || host == "::1" {
@@ -98,7 +99,7 @@ func (c *compiler) local() bool {
 	return c.play.hosts.Settings != nil && strings.HasSuffix(c.play.hosts.Settings.Connection, "local")
 }
 
-// mayTouch tells whether a step may change files of the controller.
+// mayTouch reports whether a step may change files of the controller.
 func (c *compiler) mayTouch(s *plan.Step) bool {
 	switch {
 	case !s.DelegateTo.IsZero(), !s.Connection.IsZero(), s.Plugin != nil:
@@ -115,7 +116,7 @@ var touching = sync.OnceValue(func() *regexp.Regexp {
 		`\b(?:lookup|query|q)\(\s*(?:[^'"\s]|['"](?:\w+\.\w+\.)?(?:pipe|lines|password|url)\b|['"](?:[^a'"]\w*|a[^n'"]\w*)\.)`)
 })
 
-// touches tells whether any task file of the project has such words.
+// touches reports whether any task file of the project has such words.
 func (p *Project) touches() bool {
 	p.touching.Do(func() { p.touched = p.Mentions(touching()) })
 	return p.touched

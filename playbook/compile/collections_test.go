@@ -9,7 +9,8 @@ import (
 	"hark/playbook/syntax"
 )
 
-// TestACollectionOfAnotherAnsibleIsWarnedOf, once, also where it is met by the name of a role alone. The text is that of ansible-core 2.14.18.
+// TestACollectionOfAnotherAnsibleIsWarnedOf, once, also where it is met by the name of a role alone. The text is that
+// of ansible-core 2.14.18.
 func TestACollectionOfAnotherAnsibleIsWarnedOf(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -1,8 +1,8 @@
-// Package compile makes plans: it reads a playbook with everything it names (imported playbooks and task files,
-// roles and their dependencies, variables files), resolves all inheritance of keywords, and gives for each play and batch a
-// plan.Plan, and for each dynamic include a plan.Fragment. What depends on a host is left as a template.
-// It runs nothing and asks no host; the templates that Ansible renders while it loads a playbook (names of imported
-// files and roles, keywords of plays, tags) it renders with the variables that Ansible has at that time.
+// Package compile makes plans: it reads a playbook with everything it names (imported playbooks and task files, roles
+// and their dependencies, variables files), resolves all inheritance of keywords, and gives for each play and batch a
+// plan.Plan, and for each dynamic include a plan.Fragment. What depends on a host is left as a template. It runs
+// nothing and asks no host; the templates that Ansible renders while it loads a playbook (names of imported files and
+// roles, keywords of plays, tags) it renders with the variables that Ansible has at that time.
 package compile
 
 import (
@@ -24,8 +24,8 @@ type Config struct {
 	RolePaths, CollectionPaths []string
 	// Library and Utils are the directories of the settings for modules that are not native, and for their module_utils.
 	Library, Utils []string
-	// FilterPlugins, TestPlugins and LookupPlugins are those for plug-ins in Python. PluginNames are the filters or tests (the kind) in the
-	// project's own directories; nil runs nothing that is written in Python.
+	// FilterPlugins, TestPlugins and LookupPlugins are those for plug-ins in Python. PluginNames are the filters or
+	// tests (the kind) in the project's own directories; nil runs nothing that is written in Python.
 	FilterPlugins, TestPlugins, LookupPlugins []string
 	PluginNames                               func(kind string) []string
 	// PythonDirs are where Python's packages lie on this machine: an ansible-core among them lends its module_utils.
@@ -56,8 +56,8 @@ type Config struct {
 	// Level is the language of the playbooks. BrokenConditions is allow_broken_conditionals, which it may have.
 	Level            plan.Level
 	BrokenConditions bool
-	// HashMerge, Native and InjectFacts are hash_behaviour=merge, jinja2_native and inject_facts_as_vars. PrivateRoleVars is
-	// private_role_vars: roles do not see each other's vars.
+	// HashMerge, Native and InjectFacts are hash_behaviour=merge, jinja2_native and inject_facts_as_vars.
+	// PrivateRoleVars is private_role_vars: roles do not see each other's vars.
 	HashMerge, Native, InjectFacts, PrivateRoleVars bool
 	// Outgoing are the variables whose use is told of.
 	Outgoing plan.Outgoing
@@ -67,12 +67,13 @@ type Config struct {
 	Debugger, DebugIgnored bool
 	// IgnoreMissingHandlers is error_on_missing_handler turned off.
 	IgnoreMissingHandlers bool
-	// Attach reads a file of the controller that a step names as written, so that it can be sent ahead; told wants plan.File.Told and the
-	// text too. False sends nothing, and nil never does. AttachModule does so for the pack of a step's module that is not native.
+	// Attach reads a file of the controller that a step names as written, so that it can be sent ahead; told wants
+	// plan.File.Told and the text too. False sends nothing, and nil never does. AttachModule does so for the pack of
+	// a step's module that is not native.
 	Attach       func(path, written string, told bool) (Attachment, bool)
 	AttachModule func(s *plan.Step) (plan.File, bool)
-	// Version is that of the ansible-core which the language is; AnyCollection says nothing of collections that want another
-	// (collections_on_ansible_version_mismatch=ignore).
+	// Version is that of the ansible-core which the language is; AnyCollection says nothing of collections that want
+	// another (collections_on_ansible_version_mismatch=ignore).
 	Version       string
 	AnyCollection bool
 	// Warn shows a warning, Deprecate a deprecation; nil drops them.

@@ -20,9 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
-// TestPlans compiles the projects in testdata/*.txt. A file holds cases parted by lines of ---. A case begins with settings
-// (name: value), then come its files, each after a line "-- path --". The last ones are what is expected, and rewritten by
-// -update: plan, the dump of every play; error, the errors; list; fragment, what the includes of the settings bring.
+// TestPlans compiles the projects in testdata/*.txt. A file holds cases separated by lines of ---. A case begins with
+// settings (name: value), then come its files, each after a line "-- path --". The last ones are what is expected,
+// and rewritten by -update: plan, the dump of every play; error, the errors; list; fragment, what the includes of the
+// settings bring.
 func TestPlans(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

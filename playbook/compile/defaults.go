@@ -65,8 +65,8 @@ func asks(action string) []string {
 	return []string{action}
 }
 
-// plug gives a step what plug-ins in Python want to know of its module_defaults. Any step that gathers facts may come to need the plug-in
-// of ansible-core that does so.
+// plug gives a step what plug-ins in Python want to know of its module_defaults. Any step that gathers facts may come
+// to need the plug-in of ansible-core that does so.
 func (m moduleDefaults) plug(s *plan.Step, t *task) {
 	switch {
 	case s.Plugin != nil:
@@ -80,7 +80,7 @@ func (m moduleDefaults) plug(s *plan.Step, t *task) {
 	}
 }
 
-// native tells whether these modules (facts_modules) are the one that gather_facts is here.
+// native reports whether these modules (facts_modules) are the one that gather_facts is here.
 func native(factsModules []string) bool {
 	return len(factsModules) == 0 || len(factsModules) == 1 && factsModules[0] == "smart"
 }
@@ -116,7 +116,8 @@ func (m moduleDefaults) key(name string) string {
 	return name
 }
 
-// hidden is the builtin action that one of the project's own hides: what is said of it by the name of both holds for both.
+// hidden is the builtin action that one of the project's own hides: what is said of it by the name of both holds for
+// both.
 func (m moduleDefaults) hidden(name string) (string, bool) {
 	short := strings.TrimPrefix(name, "ansible.legacy.")
 	if strings.Contains(short, ".") {
@@ -125,7 +126,7 @@ func (m moduleDefaults) hidden(name string) (string, bool) {
 	return m.project.resolve("ansible.builtin."+short, nil)
 }
 
-// inGroup tells whether an action belongs to a group of actions, or to one that the group extends.
+// inGroup reports whether an action belongs to a group of actions, or to one that the group extends.
 func (m moduleDefaults) inGroup(action, group string, seen []string) bool {
 	parts := strings.SplitN(group, ".", 3)
 	if len(parts) < 3 || slices.Contains(seen, group) {

@@ -7,7 +7,7 @@ import (
 	"hark/playbook/syntax"
 )
 
-// check tells what is wrong with the module_defaults of a play, role, block or task. Ansible shows no place.
+// check returns what is wrong with the module_defaults of a play, role, block or task. Ansible shows no place.
 func (m moduleDefaults) check(attrs syntax.Attrs) error {
 	v := attrs.Get("module_defaults")
 	if v == nil || value.IsNone(v) {
@@ -30,7 +30,7 @@ func (m moduleDefaults) check(attrs syntax.Attrs) error {
 	return nil
 }
 
-// checkEntry tells whether the action or group exists that an entry is for.
+// checkEntry reports whether the action or group exists that an entry is for.
 func (m moduleDefaults) checkEntry(name string) error {
 	if group, ok := strings.CutPrefix(m.key(name), "group/"); ok {
 		parts := strings.SplitN(group, ".", 3)

@@ -24,9 +24,9 @@ type compiler struct {
 	next   int
 	// keepAll takes every task whatever its tags: handlers.
 	keepAll bool
-	// observed tells that a host may still be at a step that looks at other hosts when this one comes to the next.
+	// observed reports whether a host may still be at a step that looks at other hosts when this one comes to the next.
 	observed bool
-	// ending tells that a step may have ended the play for a host that has not heard of it.
+	// ending reports whether a step may have ended the play for a host that has not heard of it.
 	ending bool
 	errs   []error
 }
@@ -201,7 +201,8 @@ func (p *Play) gathering() *block {
 	return b
 }
 
-// allHandlers are the handlers in the order in which they run: of the play's roles, of the play, of roles that tasks import.
+// allHandlers are the handlers in the order in which they run: of the play's roles, of the play, of roles that tasks
+// import.
 func (p *Play) allHandlers() []*block {
 	var out []*block
 	for _, r := range p.roles {

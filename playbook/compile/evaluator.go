@@ -11,8 +11,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// Who evaluates a step: its host, if it needs nothing but the host itself and what the plan brings along; else the controller, which has
-// the answers. See plan.Evaluator.
+// Who evaluates a step: its host, if it needs nothing but the host itself and what the plan brings along; else the
+// controller, which has the answers. See plan.Evaluator.
 
 // evaluator says who evaluates a step, once its files are attached.
 func (c *compiler) evaluator(s *plan.Step) {
@@ -39,7 +39,7 @@ func (c *compiler) evaluator(s *plan.Step) {
 	}
 }
 
-// judged tells whether a host can judge the conditions of a step before it comes to it, and again when it does.
+// judged reports whether a host can judge the conditions of a step before it comes to it, and again when it does.
 func (c *compiler) judged(s *plan.Step) bool {
 	w := c.survey(s)
 	return len(s.When) > 0 && s.Loop == nil && s.Kind != plan.Meta && w.guardWhy == "" && !w.volatile && off(s.RunOnce) && s.Debugger.IsZero() &&
@@ -100,7 +100,7 @@ func (c *compiler) needs(s *plan.Step, w *survey) {
 	}
 }
 
-// smart tells whether a step's connection is left to its host.
+// smart reports whether a step's connection is left to its host.
 func smart(connection plan.Expr) bool {
 	text, isText := value.Text(value.OrNone(connection.V))
 	return connection.IsZero() || isText && (text == "smart" || text == "")
@@ -117,7 +117,7 @@ func metaAction(s *plan.Step) string {
 	return action
 }
 
-// otherFacts tells whether variables may say that facts come from other modules than setup.
+// otherFacts reports whether variables may say that facts come from other modules than setup.
 func (c *compiler) otherFacts() bool {
 	for _, name := range []string{"ansible_facts_modules", "ansible_network_os"} {
 		if c.play.hosts.Inventory != nil && len(c.play.hosts.Inventory(name)) > 0 {
@@ -161,7 +161,7 @@ func (u *Unit) steers(d *value.Dict) []string {
 	return names
 }
 
-// reads tells what of the controller's files the step's module reads that does not come along with the plan.
+// reads returns what of the controller's files the step's module reads that does not come along with the plan.
 func (c *compiler) reads(s *plan.Step) string {
 	if s.Foreign != nil && len(s.Files) == 0 {
 		return "a module that is not native"
@@ -181,7 +181,7 @@ func (c *compiler) reads(s *plan.Step) string {
 	return ""
 }
 
-// readsFile tells whether a module that may read a file of the controller does.
+// readsFile reports whether a module that may read a file of the controller does.
 func readsFile(s *plan.Step, mod *modules.Module) bool {
 	remote, given := s.Args.Get("remote_src")
 	told := given && (templar.IsTemplate(remote) || off(plan.Lit(remote)))
@@ -197,7 +197,8 @@ func readsFile(s *plan.Step, mod *modules.Module) bool {
 	return given && !value.IsNone(src)
 }
 
-// setsProtected reports whether a step sets variables that no host may set: a playbook may, so such a step is the controller's.
+// setsProtected reports whether a step sets variables that no host may set: a playbook may, so such a step is the
+// controller's.
 func (c *compiler) setsProtected(s *plan.Step) bool {
 	protected := vars.ProtectedIn(&c.unit.Plan.Play, nil)
 	found := slices.ContainsFunc(s.Registers(), protected.Has)
@@ -211,8 +212,8 @@ func (c *compiler) setsProtected(s *plan.Step) bool {
 	return found
 }
 
-// ComputedNames reports whether the names of a step's arguments are known only when it is evaluated: those of variables that it
-// sets, say. Then nobody but who evaluates it knows them, which is the controller.
+// ComputedNames reports whether the names of a step's arguments are known only when it is evaluated: those of
+// variables that it sets, say. Then nobody but who evaluates it knows them, which is the controller.
 func ComputedNames(s *plan.Step) bool {
 	computed := s.ArgsExpr != "" || len(s.Defaults) > 0
 	s.Args.Each(func(k, _ value.Value) bool {
@@ -222,7 +223,7 @@ func ComputedNames(s *plan.Step) bool {
 	return computed
 }
 
-// identifier tells whether a variable may have the name, as far as its characters go.
+// identifier reports whether a variable may have the name, as far as its characters go.
 func identifier(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool {
 		return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')

@@ -6,9 +6,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// Readable are the variables that a host's own steps can read, those of the fragments that were compiled for it among them: what their texts
-// name, what the values of these name in turn, and those that steer how tasks are done. own gives the raw values that the host itself has for
-// a name: in the inventory, from include_vars, as facts.
+// Readable are the variables that a host's own steps can read, those of the fragments that were compiled for it among
+// them: what their texts name, what the values of these name in turn, and those that steer how tasks are done. own
+// gives the raw values that the host itself has for a name: in the inventory, from include_vars, as facts.
 func (u *Unit) Readable(fragments []*plan.Fragment, own func(name string) []value.Value, always ...string) map[string]bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -110,7 +110,7 @@ func (u *Unit) sharedLayers(fragments []*plan.Fragment) []*value.Dict {
 	return append(layers, u.reach.dicts...)
 }
 
-// Held tells whether a host can render a value: nothing that it uses, by way of variables, is the controller's.
+// Held reports whether a host can render a value: nothing that it uses, by way of variables, is the controller's.
 func (u *Unit) Held(v value.Value, own func(name string) []value.Value) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

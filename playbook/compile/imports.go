@@ -88,7 +88,7 @@ func itemsOf(blocks []*block, handlers bool) []item {
 	return out
 }
 
-// pathHelp tells what the path of an import may use.
+// pathHelp returns what the path of an import may use.
 const pathHelp = "When using static imports, ensure that any variables used in their names are defined in vars/vars_files\n" +
 	"or extra-vars passed in from the command line. Static imports cannot use variables from facts or inventory\n" +
 	"sources like group or host vars."
@@ -105,8 +105,8 @@ func undefinedPath(l *syntax.Loader, o *object, err error) error {
 		"\n\n<<< caused by >>>\n\n" + cause}
 }
 
-// importedFile finds the file of an import: beside the files that include the one it stands in, nearest first, then in the
-// role or beside the playbook.
+// importedFile finds the file of an import: beside the files that include the one it stands in, nearest first, then
+// in the role or beside the playbook.
 func (p *Play) importedFile(t *task, in within) (string, error) {
 	name, err := p.text(t.o.include.file, t.o)
 	if err != nil {
@@ -143,8 +143,8 @@ func (p *Play) importedFile(t *task, in within) (string, error) {
 	return p.base.Path(name), nil
 }
 
-// includingDirs are the directories of the files by which an object was included, as they were named, each joined to those
-// around it. Lookups go through them from the nearest on.
+// includingDirs are the directories of the files by which an object was included, as they were named, each joined to
+// those around it. Lookups go through them from the nearest on.
 func (p *Play) includingDirs(o *object) ([]string, error) {
 	var out []string
 	path := ""
@@ -310,7 +310,8 @@ func (p *Play) renderedArgs(src *syntax.Task, o *object, args *value.Dict) (*rol
 	return p.roleArgs(src, out)
 }
 
-// argumentPlace is where the first of the arguments stands that a task has; the task's own place if that cannot be found.
+// argumentPlace is where the first of the arguments stands that a task has; the task's own place if that cannot be
+// found.
 func (p *Play) argumentPlace(t *task, names ...string) syntax.Place {
 	at := t.o.place
 	root, err := p.project.loader.Once(at.File)

@@ -50,8 +50,8 @@ type within struct {
 // maxDepth bounds how deep files may import each other: a file that imports itself never ends.
 const maxDepth = 100
 
-// blocks loads a list of entries. Neighbouring tasks outside blocks become one implicit block. What could be loaded is given
-// even if there are errors.
+// blocks loads a list of entries. Neighbouring tasks outside blocks become one implicit block. What could be loaded
+// is given even if there are errors.
 func (p *Play) blocks(entries []syntax.Entry, in within) ([]*block, error) {
 	var out []*block
 	var errs []error
@@ -241,8 +241,8 @@ func copyItems(list []item, of func(*object) *object) []item {
 // dirOf is the directory of the file that an object stands in.
 func (o *object) dirOf() string { return filepath.Dir(o.place.File) }
 
-// search are the directories in which a step looks for files: those of the roles by which it was reached, then that of its
-// file.
+// search are the directories in which a step looks for files: those of the roles by which it was reached, then that
+// of its file.
 func (o *object) search() []string {
 	var out []string
 	chain := o.chain()

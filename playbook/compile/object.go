@@ -70,7 +70,7 @@ func inheritance(name string) plan.Inheritance {
 	return k.Inherit
 }
 
-// adds tells whether a keyword adds to what it inherits: it is a list then.
+// adds reports whether a keyword adds to what it inherits: it is a list then.
 func adds(how plan.Inheritance) bool { return how == plan.Inner || how == plan.Outer }
 
 // own is a keyword as it stands at the object itself: nil, or a list for those that extend.
@@ -115,8 +115,8 @@ func (o *object) keyword(name string) value.Value {
 	return v
 }
 
-// ancestry are the values that an object inherits for a keyword, nearest first: that of what it stands in, and those of its
-// role, the roles above and the play. Each stands for the whole of what that ancestor has, nil for nothing.
+// ancestry are the values that an object inherits for a keyword, nearest first: that of what it stands in, and those
+// of its role, the roles above and the play. Each stands for the whole of what that ancestor has, nil for nothing.
 func (o *object) ancestry(name string) []value.Value {
 	var out []value.Value
 	parent := o.parent

@@ -5,7 +5,8 @@ import "hark/playbook/vars"
 // Shared are the variables that all hosts of a batch share, before the play is compiled for it.
 func (p *Project) Shared(play *Play, b Batch) *vars.Shared { return play.batch(b).shared() }
 
-// Outline are the names of a play's own tasks, those of its roles left out, block by block; tasks that stand in no block are in one together.
+// Outline are the names of a play's own tasks, those of its roles left out, block by block; tasks that stand in no
+// block are in one together.
 func (p *Play) Outline() [][]string {
 	var out [][]string
 	for _, list := range [][]*block{p.pre, p.tasks, p.post} {

@@ -88,8 +88,9 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 	return play, syntax.Join(errs...)
 }
 
-// readVarsFiles reads vars_files as they are now, as far as their names are the same for all hosts. What can be read is there
-// even if it gives an error. That files are missing is told apart: Ansible minds it only when a play has hosts.
+// readVarsFiles reads vars_files as they are now, as far as their names are the same for all hosts. What can be read
+// is there even if it gives an error. That files are missing is told apart: Ansible minds it only when a play has
+// hosts.
 func (p *Play) readVarsFiles() (missing, err error) {
 	p.varsFiles, p.lateFiles = nil, map[int]*value.Dict{}
 	var absent, errs []error
@@ -155,7 +156,8 @@ func missingVarsFile(entry value.Value) error {
 		"If you are using a module and expect the file to exist on the remote, see the remote_src option"}
 }
 
-// constant tells whether a name is the same for all hosts: it reads nothing but extra variables and the controller's world.
+// constant reports whether a name is the same for all hosts: it reads nothing but extra variables and the
+// controller's world.
 func (p *Play) constant(name value.Value) bool {
 	if !templar.IsTemplate(name) {
 		return true

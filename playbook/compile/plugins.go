@@ -14,10 +14,11 @@ import (
 // PluginDirs adds the settings' directories of plug-ins in Python of a kind; see foreign.Finder.
 func (p *Project) PluginDirs(kind string, dirs []string) { p.foreign.Configure(kind, dirs) }
 
-// ShowAll has results come with all that there is of them, for views that hand them to others. It is called before the first Compile.
+// ShowAll has results come with all that there is of them, for views that hand them to others. It is called before
+// the first Compile.
 func (p *Project) ShowAll() { p.cfg.Invocation, p.cfg.Brief = true, false }
 
-// Plugin tells where a plug-in in Python is looked for, and under which name; see foreign.Finder.
+// Plugin returns where a plug-in in Python is looked for, and under which name; see foreign.Finder.
 func (p *Project) Plugin(kind, name string) (short string, dirs []string) {
 	if kind == "filter" || kind == "test" { // of others ansible-core tells itself
 		if n := p.foreign.Deprecated(kind, name); n != nil {
@@ -90,7 +91,8 @@ func (p *Project) own(kind string) []string {
 // OwnWays are the names of the project's own plug-ins by which hosts are reached, and users become others.
 func OwnWays(p *Project) (connections, becomes []string) { return p.own("connection"), p.own("become") }
 
-// pluginNames are the project's own filters or tests, and those that short names from before there were collections lead to.
+// pluginNames are the project's own filters or tests, and those that short names from before there were collections
+// lead to.
 func (p *Project) pluginNames(kind string) []string {
 	names := p.cfg.PluginNames(kind)
 	for _, name := range p.foreign.Moved(kind) {
@@ -101,7 +103,7 @@ func (p *Project) pluginNames(kind string) []string {
 	return names
 }
 
-// hasCollections tells whether a collection may be there at all.
+// hasCollections reports whether a collection may be there at all.
 func (p *Project) hasCollections() bool {
 	dirs := p.cfg.CollectionPaths
 	for _, book := range p.Books() {
@@ -117,8 +119,8 @@ func (p *Project) hasCollections() bool {
 	return false
 }
 
-// action is an action's full name, or the name as written if it is unknown or holds a template; its file, if it is not native; and the
-// plug-in that stands before it.
+// action is an action's full name, or the name as written if it is unknown or holds a template; its file, if it is
+// not native; and the plug-in that stands before it.
 func (p *Project) action(name string, collections []string) (string, *plan.Foreign, *plan.ActionPlugin) {
 	full, module := p.Module(name, collections)
 	a, ok := p.actionPlugin(name, collections)
@@ -131,8 +133,8 @@ func (p *Project) action(name string, collections []string) (string, *plan.Forei
 	return full, module, &plan.ActionPlugin{Name: a.Name, Path: a.Path, Collections: collections}
 }
 
-// actionPlugin finds the plug-in in Python that stands before a module, or that is all there is of a name. One in the project's own
-// directories stands before a native module too.
+// actionPlugin finds the plug-in in Python that stands before a module, or that is all there is of a name. One in the
+// project's own directories stands before a native module too.
 func (p *Project) actionPlugin(name string, collections []string) (foreign.Action, bool) {
 	if modules.ShortName(name) == "meta" {
 		return foreign.Action{}, false
@@ -152,7 +154,7 @@ func (p *Project) actionPlugin(name string, collections []string) (foreign.Actio
 	return p.foreign.ActionIn(name, collections)
 }
 
-// isLookup tells whether with_<name> is a loop.
+// isLookup reports whether with_<name> is a loop.
 func (p *Project) isLookup(name string) bool {
 	if p.cfg.Lookups == nil || p.cfg.Lookups(name) {
 		return true

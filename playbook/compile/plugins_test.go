@@ -8,7 +8,8 @@ import (
 	"hark/playbook/syntax"
 )
 
-// TestWhatStandsBeforeAModule is an action plug-in: of the project's own before any module, of a collection before those of collections.
+// TestWhatStandsBeforeAModule is an action plug-in: of the project's own before any module, of a collection before
+// those of collections.
 func TestWhatStandsBeforeAModule(t *testing.T) {
 	dir := t.TempDir()
 	collection := "collections/ansible_collections/acme/tools/plugins"

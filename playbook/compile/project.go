@@ -64,8 +64,8 @@ type Playbook struct {
 	Plays []*Play
 }
 
-// Playbook reads a playbook, named by its path or by its full name in a collection, with all that it imports and all its roles. The
-// error holds everything that is wrong with them, one by one (syntax.List).
+// Playbook reads a playbook, named by its path or by its full name in a collection, with all that it imports and all
+// its roles. The error holds everything that is wrong with them, one by one (syntax.List).
 func (p *Project) Playbook(name string) (*Playbook, error) {
 	path, collection, ok := p.finder.Playbook(name, "")
 	shown := path
@@ -147,7 +147,8 @@ func (p *Project) importPlaybook(im *syntax.Import, path string, depth int) ([]*
 	return plays, err
 }
 
-// importedPlaybook is the playbook that an import names. The tagged language wants its other templates to be renderable too.
+// importedPlaybook is the playbook that an import names. The tagged language wants its other templates to be
+// renderable too.
 func (p *Project) importedPlaybook(im *syntax.Import, top *Play) (string, error) {
 	tagged := p.cfg.Level.Has(dialect.PlayNames)
 	title := im.Attrs["name"]
@@ -194,7 +195,7 @@ func (p *Play) imported(im *syntax.Import, when []value.Value) {
 	}
 }
 
-// isAction tells whether a name is that of an action, where these collections are in force, and that a name will go.
+// isAction reports whether a name is that of an action, where these collections are in force, and that a name will go.
 // The error is that of an action that is gone.
 func (p *Project) isAction(name string, collections []string) (bool, error) {
 	if _, ok := p.native(name, collections); ok {
@@ -217,8 +218,8 @@ func (p *Project) isAction(name string, collections []string) (bool, error) {
 	return ok, nil
 }
 
-// foresee notes where the roles of a play are, and those that they depend on: the play's own tasks may use the modules in them. What
-// is wrong with a role is told when it is read.
+// foresee notes where the roles of a play are, and those that they depend on: the play's own tasks may use the
+// modules in them. What is wrong with a role is told when it is read.
 func (p *Project) foresee(file string, entries []*syntax.RoleEntry, collections []string) {
 	seen := map[string]bool{}
 	var walk func(near string, entries []*syntax.RoleEntry)
@@ -238,7 +239,8 @@ func (p *Project) foresee(file string, entries []*syntax.RoleEntry, collections 
 	walk("", entries)
 }
 
-// Module is a module's full name, or the name as written if it is unknown or holds a template; and its file, if it is not native.
+// Module is a module's full name, or the name as written if it is unknown or holds a template; and its file, if it is
+// not native.
 func (p *Project) Module(name string, collections []string) (string, *plan.Foreign) {
 	if full, ok := p.native(name, collections); ok {
 		return full, nil
@@ -273,7 +275,7 @@ func (p *Project) resolve(name string, collections []string) (string, bool) {
 	return a.Name, ok
 }
 
-// HasModule tells whether a task may name the module: it is native, or lies in a library directory or a collection.
+// HasModule reports whether a task may name the module: it is native, or lies in a library directory or a collection.
 func (p *Project) HasModule(name string) bool {
 	_, ok := p.resolve(name, nil)
 	return ok
@@ -340,7 +342,8 @@ func (p *Project) Read(dir string) {
 	}
 }
 
-// Collection finds the directory of a collection, beside one of the playbooks that were read or in the configured paths.
+// Collection finds the directory of a collection, beside one of the playbooks that were read or in the configured
+// paths.
 func (p *Project) Collection(name string) (string, bool) {
 	p.mu.Lock()
 	books := slices.Clone(p.books)

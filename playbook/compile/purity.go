@@ -31,15 +31,16 @@ func (c *compiler) gate(s *plan.Step) {
 	}
 }
 
-// mayHalt tells whether the debugger may open at the step: what comes before it must be on the screen then.
+// mayHalt reports whether the debugger may open at the step: what comes before it must be on the screen then.
 func (c *compiler) mayHalt(s *plan.Step) bool {
 	return s.Kind == plan.Task && (!s.Debugger.IsZero() || c.unit.Plan.Play.Debugger)
 }
 
-// changesOthers tells whether the step sets variables of another host (delegate_facts): that host must not run ahead of it.
+// changesOthers reports whether the step sets variables of another host (delegate_facts): that host must not run
+// ahead of it.
 func changesOthers(s *plan.Step) bool { return !s.DelegateTo.IsZero() && !off(s.DelegateFacts) }
 
-// pureAction tells whether what the step does stays within the session.
+// pureAction reports whether what the step does stays within the session.
 func (c *compiler) pureAction(s *plan.Step) bool {
 	if s.Kind == plan.Meta {
 		v, _ := s.Args.Get("_raw_params")
@@ -53,7 +54,7 @@ func (c *compiler) pureAction(s *plan.Step) bool {
 	return ok && m.Pure && s.Foreign == nil && s.Plugin == nil
 }
 
-// off tells whether a keyword is not given, or given with a constant that means no.
+// off reports whether a keyword is not given, or given with a constant that means no.
 func off(e plan.Expr) bool {
 	if e.IsZero() || templar.IsTemplate(e.V) {
 		return e.IsZero()
@@ -64,10 +65,10 @@ func off(e plan.Expr) bool {
 	return value.Falsy(e.V)
 }
 
-// observes tells whether the step may look at other hosts, or whether its failure concerns them.
+// observes reports whether the step may look at other hosts, or whether its failure concerns them.
 func (c *compiler) observes(s *plan.Step) bool { return c.survey(s).observes }
 
-// everObserved tells whether any step of the blocks observes or is an include.
+// everObserved reports whether any step of the blocks observes or is an include.
 func (c *compiler) everObserved(blocks []plan.Block) bool {
 	found := false
 	plan.Walk(blocks, func(s *plan.Step) { found = found || c.observes(s) })

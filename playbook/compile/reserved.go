@@ -9,7 +9,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// warnReserved warns of variables of the play that have a reserved name. In the tagged language each task warns of the others that it sees.
+// warnReserved warns of variables of the play that have a reserved name. In the tagged language each task warns of
+// the others that it sees.
 func (p *Play) warnReserved(ctx context.Context) {
 	if !p.project.cfg.Level.Has(dialect.ReservedNames) {
 		names := slices.DeleteFunc(vars.NewScope(nil, p.shared(), vars.Step{}).Names(ctx), func(name string) bool { return !vars.IsReserved(name) })

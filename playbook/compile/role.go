@@ -95,7 +95,8 @@ func (p *Play) loadRole(c roleCall) (*role, error) {
 	return r, nil
 }
 
-// roleName is the name of the role. Tasks that include or import one have rendered it already: it may be what a host said.
+// roleName is the name of the role. Tasks that include or import one have rendered it already: it may be what a host
+// said.
 func (p *Play) roleName(c roleCall) (string, error) {
 	if c.included {
 		return c.entry.Name, nil
@@ -289,8 +290,8 @@ func (r *role) allVars(chain []*role, merge bool) *value.Dict {
 	return vars.Combine(out, r.roleVars, merge)
 }
 
-// exported are the vars of a role that the rest of the play sees. Since ansible-core 2.15 these are those of its files, and not those of the
-// entry or import that names it.
+// exported are the vars of a role that the rest of the play sees. Since ansible-core 2.15 these are those of its
+// files, and not those of the entry or import that names it.
 func (r *role) exported(merge bool) *value.Dict {
 	if !r.play.project.cfg.Level.Has(dialect.RoleVarsOwn) {
 		return r.allVars(nil, merge)
@@ -321,8 +322,8 @@ func (r *role) plan(chain []*role, merge bool) *plan.Role {
 	}
 }
 
-// compile gives the blocks of the role after those of its dependencies, each with the chain of roles by which it was reached.
-// A block that is empty ends each role.
+// compile gives the blocks of the role after those of its dependencies, each with the chain of roles by which it was
+// reached. A block that is empty ends each role.
 func (r *role) compile(chain []*role) []*block {
 	chain = append(append([]*role(nil), chain...), r)
 	var out []*block

@@ -73,8 +73,8 @@ func (p *Play) text(s string, o *object) (string, error) {
 	return p.templar(o).Text(context.Background(), value.SourceText(s))
 }
 
-// Error is something wrong with a playbook that is not a matter of its form: a role that does not exist, a name that cannot
-// be rendered. Ansible tells such errors with another exit code than those of syntax.
+// Error is something wrong with a playbook that is not a matter of its form: a role that does not exist, a name that
+// cannot be rendered. Ansible tells such errors with another exit code than those of syntax.
 type Error struct {
 	Msg   string
 	Place syntax.Place // zero if it has none

@@ -18,7 +18,8 @@ func (p *Play) in(w World) *Play {
 	return &out
 }
 
-// Settings renders a play's own keywords. A file of vars_files that cannot be read is an error, one that is not there is none.
+// Settings renders a play's own keywords. A file of vars_files that cannot be read is an error, one that is not there
+// is none.
 func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings, error) {
 	k := &keywords{ctx: ctx, p: play.in(w)}
 	if _, err := k.p.readVarsFiles(); err != nil {
@@ -80,7 +81,7 @@ func (k *keywords) get(name string) value.Value {
 	return v
 }
 
-// constant tells whether a keyword is no template: one that tasks inherit may depend on their hosts.
+// constant reports whether a keyword is no template: one that tasks inherit may depend on their hosts.
 func (k *keywords) constant(name string) bool {
 	return !templar.IsTemplate(value.OrNone(k.p.own(name)))
 }

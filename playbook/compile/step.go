@@ -77,7 +77,8 @@ func exprs(v value.Value) []plan.Expr {
 	return out
 }
 
-// register is the name to register under. Anything but text is kept as it is printed, to be refused when the task has run.
+// register is the name to register under. Anything but text is kept as it is printed, to be refused when the task has
+// run.
 func register(a syntax.Attrs) string {
 	v := value.OrNone(a.Get("register"))
 	if value.IsNone(v) || projections(a).Dict != nil {

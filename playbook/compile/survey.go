@@ -11,9 +11,10 @@ import (
 	"hark/playbook/plan"
 )
 
-// A survey is what a step reads, followed through the variables that are known: whether it looks at other hosts, and what only the
-// controller has of it. Of the first the barriers are made (gate), of the second who evaluates the step: its host, or the
-// controller. Where the compiler cannot tell, a step is taken to observe, and to be the controller's: slower, never wrong.
+// A survey is what a step reads, followed through the variables that are known: whether it looks at other hosts, and
+// what only the controller has of it. Of the first the barriers are made (gate), of the second who evaluates the
+// step: its host, or the controller. Where the compiler cannot tell, a step is taken to observe, and to be the
+// controller's: slower, never wrong.
 type survey struct {
 	c    *compiler
 	s    *plan.Step
@@ -26,7 +27,8 @@ type survey struct {
 	guardWhy string
 	// reads are the variables that the step's own texts name; guards those of its conditions.
 	reads, guards []string
-	// volatile: what is rendered may come out differently the second time; writes: a lookup is run that may change the controller's files.
+	// volatile: what is rendered may come out differently the second time; writes: a lookup is run that may change
+	// the controller's files.
 	volatile, writes bool
 }
 
@@ -181,7 +183,8 @@ func readsOnly(name string) bool {
 	return ok && !l.Traits.Has(dialect.ChangesController)
 }
 
-// onController tells a filter or test that only the controller can run: one that looks at files, is in Python, or is not known.
+// onController tells a filter or test that only the controller can run: one that looks at files, is in Python, or is
+// not known.
 func (p *Project) onController(name string) bool {
 	return p.known(name) || p.cfg.Templates.Engine.Missing("filter", name) && p.cfg.Templates.Engine.Missing("test", name)
 }
@@ -249,8 +252,8 @@ func (w *survey) follow(name string, v value.Value) {
 	}
 }
 
-// readings remembers what texts use: the same variables are followed for many steps and hosts. Its methods assume Unit.mu held, or the
-// unit still in the making.
+// readings remembers what texts use: the same variables are followed for many steps and hosts. Its methods assume
+// Unit.mu held, or the unit still in the making.
 type readings struct {
 	texts map[string]templar.Reading
 }

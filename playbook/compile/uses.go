@@ -15,13 +15,14 @@ const (
 	largest   = 1 << 20
 )
 
-// Uses tells whether a task file beside the playbooks or among the roles names a module of ansible.builtin: what a dynamic include may bring.
-// It reads text alone, so it may see what is never included, and does not see a name that a template makes or a role of a collection.
+// Uses reports whether a task file beside the playbooks or among the roles names a module of ansible.builtin: what a
+// dynamic include may bring. It reads text alone, so it may see what is never included, and does not see a name that
+// a template makes or a role of a collection.
 func (p *Project) Uses(module string) bool {
 	return p.Mentions(regexp.MustCompile(`(?m)^[ \t-]*(?:(?:local_)?action:[ \t]*)?(?:ansible\.(?:builtin|legacy)\.)?` + regexp.QuoteMeta(module) + `[ \t]*(?::|$)`))
 }
 
-// Mentions tells whether any of those files has such words.
+// Mentions reports whether any of those files has such words.
 func (p *Project) Mentions(words *regexp.Regexp) bool {
 	p.mu.Lock()
 	dirs := append([]string{}, p.cfg.RolePaths...)

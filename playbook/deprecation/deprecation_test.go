@@ -2,7 +2,8 @@ package deprecation
 
 import "testing"
 
-// The sentences are those of ansible-core 2.14.18 (Display.get_deprecation_message), and of 2.19 for the tagged language.
+// The sentences are those of ansible-core 2.14.18 (Display.get_deprecation_message), and of 2.19 for the tagged
+// language.
 func TestNoticesAreWordedAsAnsibleDoes(t *testing.T) {
 	const off = " Deprecation warnings can be disabled by setting deprecation_warnings=False in ansible.cfg."
 	for _, c := range []struct{ got, want string }{

@@ -35,7 +35,8 @@ func (f *Finder) OwnAction(name string) (Action, bool) {
 	return Action{}, false
 }
 
-// ActionOf finds the action plug-in of a collection that stands before the module of a full name, or that has no module.
+// ActionOf finds the action plug-in of a collection that stands before the module of a full name, or that has no
+// module.
 func (f *Finder) ActionOf(full string) (Action, bool) {
 	parts := strings.SplitN(full, ".", 3)
 	if len(parts) < 3 {
@@ -57,8 +58,8 @@ func (f *Finder) ActionOf(full string) (Action, bool) {
 	return a, found
 }
 
-// networkFamilies are the first words of modules for network devices that have one action plug-in for all, the default of Ansible's
-// network_group_modules.
+// networkFamilies are the first words of modules for network devices that have one action plug-in for all, the
+// default of Ansible's network_group_modules.
 var networkFamilies = []string{
 	"eos", "nxos", "ios", "iosxr", "junos", "enos", "ce", "vyos", "sros", "dellos9", "dellos10", "dellos6", "asa", "aruba", "aireos",
 	"bigip", "ironware", "onyx", "netconf", "exos", "voss", "slxos",

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestActionPluginsAreFound in the project's own directories and in collections, where modules may name another plug-in than their own.
+// TestActionPluginsAreFound in the project's own directories and in collections, where modules may name another
+// plug-in than their own.
 func TestActionPluginsAreFound(t *testing.T) {
 	root, c := disk(t, "testdata/actions.txtar")
 	f := NewFinder(nil, nil, c)

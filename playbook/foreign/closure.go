@@ -30,19 +30,21 @@ type closure struct {
 // need is a dotted name that a file imports.
 type need struct {
 	name string
-	// item tells that the last part may be something in a module, and no module itself.
+	// item reports whether the last part may be something in a module, and no module itself.
 	item bool
-	// optional: the file does without it if it is not there. behind: a redirect stands for what lies in this package, which may not exist.
+	// optional: the file does without it if it is not there. behind: a redirect stands for what lies in this package,
+	// which may not exist.
 	optional, behind bool
 }
 
 var releaseVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^__version__\s*=\s*['"]([^'"]+)`) })
 
-// path looks for __init__ files of the host's own Ansible too, as under Ansible: a pack holds a part of the package only.
+// path looks for __init__ files of the host's own Ansible too, as under Ansible: a pack holds a part of the package
+// only.
 const packageInit = "from pkgutil import extend_path\n__path__ = extend_path(__path__, __name__)\n"
 
-// always are the files that every module in Python needs; the loader and the profiles are there since ansible-core 2.19, and imported
-// by names that are made up as they run.
+// always are the files that every module in Python needs; the loader and the profiles are there since ansible-core
+// 2.19, and imported by names that are made up as they run.
 var always = []string{
 	"ansible.module_utils.basic", "ansible.module_utils._internal._ansiballz._loader",
 	"ansible.module_utils._internal._json._profiles._module_legacy_c2m", "ansible.module_utils._internal._json._profiles._module_legacy_m2c",
@@ -122,7 +124,8 @@ func (c *closure) follow(dotted string, text []byte, pkg bool) {
 	}
 }
 
-// embedded is how a file asks for another one, of any kind, beside what it imports (since ansible-core 2.22): on the top level, with literals.
+// embedded is how a file asks for another one, of any kind, beside what it imports (since ansible-core 2.22): on the
+// top level, with literals.
 var embedded = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\w[\w, ]*=\s*[\w.]+\.embed\(\s*['"]([\w.]+)['"]\s*,\s*['"]([^'"/]+)['"]\s*,?\s*\)`)
 })
@@ -146,7 +149,7 @@ func (c *closure) embed(dotted string, text []byte) {
 	}
 }
 
-// ofUtils tells whether Ansible packs what is taken from a module.
+// ofUtils reports whether Ansible packs what is taken from a module.
 func ofUtils(from string) bool {
 	return strings.HasPrefix(from, "ansible.module_utils") || strings.HasPrefix(from, "ansible_collections.") &&
 		(strings.HasSuffix(from, "plugins.module_utils") || strings.Contains(from, ".plugins.module_utils."))
@@ -215,8 +218,8 @@ func (c *closure) candidates(n need) []string {
 	return []string{n.name}
 }
 
-// find is the file that a name means; nil if there is none. What lies in module_utils of the project hides redirects of old names, but
-// redirects of a collection hide its files.
+// find is the file that a name means; nil if there is none. What lies in module_utils of the project hides redirects
+// of old names, but redirects of a collection hide its files.
 func (c *closure) find(n need) (*util, error) {
 	own := strings.HasPrefix(n.name, "ansible.")
 	candidates := c.candidates(n)

@@ -1,5 +1,6 @@
 // Package foreign finds the modules that are not native to hark, where Ansible finds them on the controller: library
-// directories, and collections on disk with their redirects. It packs them for the hosts, with the module_utils that they import.
+// directories, and collections on disk with their redirects. It packs them for the hosts, with the module_utils that
+// they import.
 package foreign
 
 import (
@@ -23,7 +24,8 @@ type Module struct {
 	Utils []string
 	// Deprecated are the names on the way to it that will go.
 	Deprecated []deprecation.Notice
-	// Removed tells that it is gone, and Circle are names that lead to each other and to no module; nothing else is known of such a module.
+	// Removed tells that it is gone, and Circle are names that lead to each other and to no module; nothing else is
+	// known of such a module.
 	Removed *deprecation.Notice
 	Circle  []string
 }
@@ -65,8 +67,8 @@ func NewFinder(library, utils []string, c Collections) *Finder {
 	return f
 }
 
-// Add looks also into library, module_utils and the directories of plug-ins of a directory: a playbook's, the modules of whose roles
-// are then known too, or a role's.
+// Add looks also into library, module_utils and the directories of plug-ins of a directory: a playbook's, the modules
+// of whose roles are then known too, or a role's.
 func (f *Finder) Add(dir string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,7 +118,8 @@ func ownName(name string) (string, bool) {
 	return name, !strings.Contains(name, ".")
 }
 
-// InCollections finds a module by its full name, by its short one in the given collections, or by a short name of old times.
+// InCollections finds a module by its full name, by its short one in the given collections, or by a short name of old
+// times.
 func (f *Finder) InCollections(name string, collections []string) (Module, bool) {
 	if parts := strings.SplitN(name, ".", 3); len(parts) == 3 && !inAnsible(name) {
 		return f.inCollection(parts[0]+"."+parts[1], parts[2], nil)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// PythonDirs are the directories in which Python's packages lie on this machine, of a virtual environment and the user first.
-// Nothing is run to find them.
+// PythonDirs are the directories in which Python's packages lie on this machine, of a virtual environment and the
+// user first. Nothing is run to find them.
 func PythonDirs(environ func(string) string, home string) []string {
 	var patterns []string
 	patterns = append(patterns, filepath.SplitList(environ("PYTHONPATH"))...)

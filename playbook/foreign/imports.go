@@ -10,7 +10,7 @@ import (
 type importing struct {
 	// from is what the name is taken from, with the dots of a relative import; "" if the name is imported as it is.
 	from, name string
-	// optional tells that the statement stands inside another one: the file may do without.
+	// optional reports whether the statement stands inside another one: the file may do without.
 	optional bool
 }
 
@@ -70,13 +70,14 @@ func isName(t string) bool {
 	return r == '_' || unicode.IsLetter(r)
 }
 
-// scanner takes the text of a Python file apart: into names, the signs between them, "\n" at the end of a logical line, and `""` for
-// any string and number.
+// scanner takes the text of a Python file apart: into names, the signs between them, "\n" at the end of a logical
+// line, and `""` for any string and number.
 type scanner struct {
 	text  string
 	at    int
 	depth int // of brackets
-	// begins tells that the next token begins a statement, first that the one that was read does, and nested that it stands inside another.
+	// begins reports whether the next token begins a statement, first that the one that was read does, and nested
+	// that it stands inside another.
 	begins, first, nested bool
 }
 

@@ -7,7 +7,8 @@ import (
 	"hark/playbook/deprecation"
 )
 
-// KeptModule finds a module that is kept for old playbooks: _name in a library directory, where nothing is called name alone.
+// KeptModule finds a module that is kept for old playbooks: _name in a library directory, where nothing is called
+// name alone.
 func (f *Finder) KeptModule(name string) (Module, bool) {
 	short, ok := ownName(name)
 	if !ok || strings.HasPrefix(short, "_") {

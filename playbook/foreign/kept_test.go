@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestKeptForOldPlaybooks is what lies there as _name and is found as name, with a word that it will go; a link is just another name.
+// TestKeptForOldPlaybooks is what lies there as _name and is found as name, with a word that it will go; a link is
+// just another name.
 func TestKeptForOldPlaybooks(t *testing.T) {
 	root, c := disk(t, "testdata/kept.txtar")
 	if err := os.Symlink("_old.py", filepath.Join(root, "library/_alias.py")); err != nil {

@@ -156,7 +156,8 @@ func entry(m Module) string {
 	return "ansible.modules." + m.Name[strings.LastIndexByte(m.Name, '.')+1:]
 }
 
-// newStyle tells a module that imports Ansible's module_utils, or its collection's, by the words: they may stand in a comment.
+// newStyle tells a module that imports Ansible's module_utils, or its collection's, by the words: they may stand in a
+// comment.
 var newStyle = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`from +(?:\.{2,} *module_utils|ansible_collections\.[^.]+\.[^.]+\.plugins\.module_utils|ansible\.module_utils).* +import |` +
 		`import +(?:ansible_collections\.[^.]+\.[^.]+\.plugins\.module_utils|ansible\.module_utils\.)`)
@@ -167,7 +168,7 @@ var powerShell = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`# POWERSHELL_COMMON|(?i:#Requires -(?:Module|Version)|#AnsibleRequires -(?:OSVersion|PowerShell|CSharpUtil|Wrapper))`)
 })
 
-// StyleOf tells how a module takes its arguments, by its text.
+// StyleOf describes how a module takes its arguments, by its text.
 func StyleOf(text []byte) Style {
 	switch {
 	case slices.ContainsFunc(text[:min(len(text), 1<<10)], binary):

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// places are the directories in which one kind of thing is looked for. As in Ansible the first playbook or role that was read comes
-// first, wherever the task stands, and the settings come last.
+// places are the directories in which one kind of thing is looked for. As in Ansible the first playbook or role that
+// was read comes first, wherever the task stands, and the settings come last.
 type places struct {
 	own []string // of playbooks and roles
 	// expected are those of roles that lie beside a playbook and may be read yet.
@@ -18,7 +18,8 @@ type places struct {
 func (p *places) add(dir string)    { p.own = appendDir(p.own, dir) }
 func (p *places) expect(dir string) { p.expected = appendDir(p.expected, dir) }
 
-// configure takes the directories of a setting, nearest first. What lies in directories below them, two deep, hides what lies in them.
+// configure takes the directories of a setting, nearest first. What lies in directories below them, two deep, hides
+// what lies in them.
 func (p *places) configure(dirs []string) {
 	for _, dir := range dirs {
 		for _, pattern := range []string{"*", "*/*"} {

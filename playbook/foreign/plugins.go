@@ -15,16 +15,17 @@ var pluginDirs = map[string]string{
 	"action": "action_plugins", "connection": "connection_plugins", "become": "become_plugins", "strategy": "strategy_plugins",
 }
 
-// Configure adds directories of the settings for plug-ins of a kind. Those of playbooks and roles are looked into first.
+// Configure adds directories of the settings for plug-ins of a kind. Those of playbooks and roles are looked into
+// first.
 func (f *Finder) Configure(kind string, dirs []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.plugins[kind].configure(dirs)
 }
 
-// Plugin tells where a plug-in of a kind (filter, test, lookup, callback, vars) is looked for, nearest first, and the short name that it has there:
-// in the project's own directories, and in the collection that its full name, or its name from before there were collections, leads
-// to. No name gives the project's own directories.
+// Plugin returns where a plug-in of a kind (filter, test, lookup, callback, vars) is looked for, nearest first, and
+// the short name that it has there: in the project's own directories, and in the collection that its full name, or
+// its name from before there were collections, leads to. No name gives the project's own directories.
 func (f *Finder) Plugin(kind, name string) (short string, dirs []string) {
 	parts := strings.SplitN(name, ".", 3)
 	switch {
@@ -48,7 +49,8 @@ func (f *Finder) Plugin(kind, name string) (short string, dirs []string) {
 	return parts[2], nil
 }
 
-// NoPlugin says why a collection that is there has no plug-in of a kind under a full name, in Ansible's words; "" if there is no such collection.
+// NoPlugin says why a collection that is there has no plug-in of a kind under a full name, in Ansible's words; "" if
+// there is no such collection.
 func (f *Finder) NoPlugin(kind, name string) string {
 	parts := strings.SplitN(name, ".", 3)
 	if len(parts) < 3 || inAnsible(name) {

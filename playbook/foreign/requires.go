@@ -9,7 +9,7 @@ import (
 	"hark/playbook/jinja/versions"
 )
 
-// Supports tells whether the collection of a directory is made for a version of ansible-core: requires_ansible of its
+// Supports reports whether the collection of a directory is made for a version of ansible-core: requires_ansible of its
 // meta/runtime.yml. One that asks for nothing is; the error is of one whose wish cannot be read.
 func Supports(dir, version string) (bool, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "meta", "runtime.yml"))

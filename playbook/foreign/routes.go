@@ -21,7 +21,8 @@ type route struct{ collection, name string }
 // modulesKind is the kind of modules, which are most of those that lead elsewhere.
 const modulesKind = "modules"
 
-// moduleRoutes and pluginRoutes are the redirects of short names by kind and name, read on first use: every call asks for a plug-in, and few for a module that leads elsewhere.
+// moduleRoutes and pluginRoutes are the redirects of short names by kind and name, read on first use: every call asks
+// for a plug-in, and few for a module that leads elsewhere.
 var (
 	moduleRoutes = sync.OnceValue(func() map[string]route { return readRoutes(true) })
 	pluginRoutes = sync.OnceValue(func() map[string]route { return readRoutes(false) })
@@ -60,7 +61,7 @@ func readRoutes(modules bool) map[string]route {
 	return m
 }
 
-// routed tells where a name from before there were collections leads.
+// routed returns where a name from before there were collections leads.
 func routed(kind, short string) (collection, name string, ok bool) {
 	r, ok := routesOf(kind)[kind+" "+short]
 	return r.collection, r.name, ok
@@ -76,7 +77,8 @@ type routing struct {
 	deprecated, removed *deprecation.Notice
 }
 
-// routing reads meta/runtime.yml of a collection for a kind of plug-in, as it is called there. What cannot be read says nothing.
+// routing reads meta/runtime.yml of a collection for a kind of plug-in, as it is called there. What cannot be read
+// says nothing.
 func (f *Finder) routing(kind, collection, dir string) map[string]routing {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,7 +116,8 @@ func readRouting(file, collection, kind string) map[string]routing {
 	return r
 }
 
-// routingOf reads what the file of a collection says of a kind: these files are long, and nobody wants to know the rest.
+// routingOf reads what the file of a collection says of a kind: these files are long, and nobody wants to know the
+// rest.
 func routingOf(text, kind string) value.Value {
 	if !strings.Contains(text, kind+":") {
 		return nil

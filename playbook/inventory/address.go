@@ -34,7 +34,8 @@ var (
 	})
 )
 
-// parseAddress parts a host name, an IPv4 or IPv6 address from its port; 0 is no port. Ranges in brackets may stand in it if ranges is set.
+// parseAddress parts a host name, an IPv4 or IPv6 address from its port; 0 is no port. Ranges in brackets may stand
+// in it if ranges is set.
 func parseAddress(address string, ranges bool) (host string, port int, err error) {
 	if plainName(address) {
 		return address, 0, nil
@@ -124,7 +125,8 @@ func expandHosts(pattern string) (names []string, port int, err error) {
 	return names, port, err
 }
 
-// valueError is an error of Python itself, which ends the reading of a source where one of Ansible's own leaves the text as it is.
+// valueError is an error of Python itself, which ends the reading of a source where one of Ansible's own leaves the
+// text as it is.
 type valueError string
 
 func (e valueError) Error() string { return string(e) }

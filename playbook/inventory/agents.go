@@ -74,7 +74,8 @@ func parseAgents(ctx context.Context, r *reading, path string) error {
 	return nil
 }
 
-// checkAgentOptions refuses what the plug-in does not have: a group that is misspelt would be empty, and nobody would know why.
+// checkAgentOptions refuses what the plug-in does not have: a group that is misspelt would be empty, and nobody would
+// know why.
 func checkAgentOptions(path string, d *value.Dict) error {
 	known := []string{"plugin", "absent", "strict", "compose", "groups", "keyed_groups", "leading_separator", "use_extra_vars", "use_vars_plugins"}
 	for _, k := range d.Keys() {

@@ -6,7 +6,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// change is what a task of the run does to hosts and groups. It tells whether it changed anything.
+// change is what a task of the run does to hosts and groups. It reports whether it changed anything.
 type change func(t *tree) (bool, error)
 
 // newHost adds a host if there is none of the name, sets its variables and puts it into the groups, which it makes.
@@ -34,7 +34,7 @@ func newHost(name string, groups []string, vars *value.Dict) change {
 	}
 }
 
-// setAll stores variables of the host, nil for none, and tells whether any was another before.
+// setAll stores variables of the host, nil for none, and reports whether any was another before.
 func (h *Host) setAll(vars *value.Dict, m merging) (changed bool) {
 	if vars == nil {
 		return false

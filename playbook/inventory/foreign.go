@@ -9,11 +9,11 @@ import (
 
 // Foreign are the inventory plug-ins that are not hark's own.
 type Foreign interface {
-	// Has tells whether there is a plug-in of the name.
+	// Has reports whether there is a plug-in of the name.
 	Has(ctx context.Context, name string) bool
-	// Read gives what a plug-in makes of a source: the variables of each host under "hosts", and under "groups" the "hosts", "children"
-	// and "vars" of each group. present is what the sources before it made, in the same shape. The error is ErrNoPlugin, ErrDeclined or
-	// what is wrong with the source.
+	// Read gives what a plug-in makes of a source: the variables of each host under "hosts", and under "groups" the
+	// "hosts", "children" and "vars" of each group. present is what the sources before it made, in the same shape.
+	// The error is ErrNoPlugin, ErrDeclined or what is wrong with the source.
 	Read(ctx context.Context, name, path string, present *value.Dict) (*value.Dict, error)
 }
 

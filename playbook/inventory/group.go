@@ -42,7 +42,7 @@ func (g *Group) hasAncestor(other *Group) bool {
 	return slices.ContainsFunc(g.parents, func(p *Group) bool { return p == other || p.hasAncestor(other) })
 }
 
-// addHost tells whether the host is new in the group.
+// addHost reports whether the host is new in the group.
 func (g *Group) addHost(h *Host) bool {
 	if g.member[h] {
 		return false

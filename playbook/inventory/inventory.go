@@ -1,6 +1,6 @@
-// Package inventory knows the hosts and groups of a run: it reads inventory sources of every kind, keeps Ansible's rules
-// of how hosts and groups relate, finds hosts by pattern, and merges the variables that inventory files, group_vars and
-// host_vars give a host. It renders only what its own plug-ins (constructed, generator) must render.
+// Package inventory knows the hosts and groups of a run: it reads inventory sources of every kind, keeps Ansible's
+// rules of how hosts and groups relate, finds hosts by pattern, and merges the variables that inventory files,
+// group_vars and host_vars give a host. It renders only what its own plug-ins (constructed, generator) must render.
 package inventory
 
 import (
@@ -53,7 +53,8 @@ type Options struct {
 	Agents func(ctx context.Context) ([]Agent, error)
 	// Foreign are further plug-ins; nil has none.
 	Foreign Foreign
-	// VarsPlugins give hosts and groups variables; nil has none. FilesStage is when group_vars and host_vars are read; "" is AtTasks.
+	// VarsPlugins give hosts and groups variables; nil has none. FilesStage is when group_vars and host_vars are
+	// read; "" is AtTasks.
 	VarsPlugins VarsPlugins
 	FilesStage  Stage
 	// Templates is how the plug-ins render.
@@ -65,8 +66,8 @@ type Options struct {
 
 // Inventory is what the sources told, and what the run added. It is safe for concurrent use.
 //
-// Its parts: the tree of hosts and groups, which the readers of sources fill (reading, and a file for each form), the variables that
-// a host has of it and of files, and the hosts that patterns match.
+// Its parts: the tree of hosts and groups, which the readers of sources fill (reading, and a file for each form), the
+// variables that a host has of it and of files, and the hosts that patterns match.
 type Inventory struct {
 	o       Options
 	notices *notices
@@ -131,7 +132,7 @@ func (inv *Inventory) Refresh(ctx context.Context) error {
 }
 
 // AddHost does what the module add_host asks: it adds the host if it is new, sets its variables and puts it into the
-// groups, which it makes. The name may carry a port. It tells whether that changed anything, and lasts over Refresh.
+// groups, which it makes. The name may carry a port. It reports whether that changed anything, and lasts over Refresh.
 func (inv *Inventory) AddHost(name string, groups []string, vars *value.Dict) (changed bool, err error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -140,8 +141,8 @@ func (inv *Inventory) AddHost(name string, groups []string, vars *value.Dict) (c
 	return inv.apply(c)
 }
 
-// AddToGroup does what the module group_by asks: it puts the host into the group, which it makes, and the group below the
-// parents, which it makes too. It tells whether that changed anything, and lasts over Refresh.
+// AddToGroup does what the module group_by asks: it puts the host into the group, which it makes, and the group below
+// the parents, which it makes too. It reports whether that changed anything, and lasts over Refresh.
 func (inv *Inventory) AddToGroup(host, group string, parents []string) (changed bool, err error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -165,8 +166,9 @@ func (inv *Inventory) apply(c change) (changed bool, err error) {
 	return changed, err
 }
 
-// Appeared tells whether directories of group_vars or host_vars have come into being since they were looked for, as when a play
-// makes them. Their variables count from then on; files of directories that were there before are not read again.
+// Appeared reports whether directories of group_vars or host_vars have come into being since they were looked for, as
+// when a play makes them. Their variables count from then on; files of directories that were there before are not
+// read again.
 func (inv *Inventory) Appeared() bool {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -189,7 +191,8 @@ func (inv *Inventory) Vars(h *Host) (*value.Dict, error) {
 	return inv.vars.of(h, AtTasks)
 }
 
-// Host finds a host by name. The names of the local machine always give one: the implicit localhost if no source names it.
+// Host finds a host by name. The names of the local machine always give one: the implicit localhost if no source
+// names it.
 func (inv *Inventory) Host(name string) *Host {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -231,7 +234,8 @@ func (inv *Inventory) GroupsDict() *value.Dict {
 	return inv.tree.groupMembers()
 }
 
-// Magic are the magic variables of a host that an inventory knows. A host that it does not have is one by its name alone, and from no file.
+// Magic are the magic variables of a host that an inventory knows. A host that it does not have is one by its name
+// alone, and from no file.
 func Magic(inv *Inventory, name string) *value.Dict {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()

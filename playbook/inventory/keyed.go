@@ -108,7 +108,8 @@ func isEmptyContainer(v value.Value) bool {
 	return false
 }
 
-// keyedNames are the names that a key gives, without the prefix. An empty one is replaced by the fallback, if there is one.
+// keyedNames are the names that a key gives, without the prefix. An empty one is replaced by the fallback, if there
+// is one.
 func keyedNames(key value.Value, sep string, fallback value.Value, bare bool) ([]string, error) {
 	or := func(v value.Value) string {
 		if s, ok := value.Text(v); ok && s == "" && fallback != nil && !value.IsNone(fallback) {

@@ -5,7 +5,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// merging is hash_behaviour: a mapping that meets another of the same name is merged into it (true), or takes its place.
+// merging is hash_behaviour: a mapping that meets another of the same name is merged into it (true), or takes its
+// place.
 type merging bool
 
 // set stores a value in d.

@@ -127,7 +127,7 @@ func (l *lister) own(g *Group) []*Host {
 	return slices.DeleteFunc(slices.Clone(g.hosts), func(h *Host) bool { return !l.within[h] })
 }
 
-// once tells whether a group or host comes for the first time.
+// once reports whether a group or host comes for the first time.
 func (l *lister) once(x any) bool {
 	if l.seen == nil {
 		l.seen = map[any]bool{}

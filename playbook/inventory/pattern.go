@@ -56,15 +56,16 @@ func (inv *Inventory) Limit(pattern string) error {
 	return nil
 }
 
-// Match finds the hosts of patterns, within the limit, in the order of the inventory's groups; each host once. Several patterns are one list.
-// A pattern that matches nothing is a warning, or what Options.Mismatch says.
+// Match finds the hosts of patterns, within the limit, in the order of the inventory's groups; each host once.
+// Several patterns are one list. A pattern that matches nothing is a warning, or what Options.Mismatch says.
 func (inv *Inventory) Match(patterns ...string) ([]*Host, error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	return inv.patterns.within(splitPatterns(patterns))
 }
 
-// Peek is Match for a look ahead: that a pattern matches nothing yet is no matter, since a run makes hosts and groups too.
+// Peek is Match for a look ahead: that a pattern matches nothing yet is no matter, since a run makes hosts and groups
+// too.
 func (inv *Inventory) Peek(patterns ...string) ([]*Host, error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -128,7 +129,8 @@ func (m *matcher) forget() { m.matched = map[string][]*Host{} }
 
 func (m *matcher) limited() bool { return len(m.limit) > 0 }
 
-// quiet finds the same and says nothing of patterns without hosts. It keeps to itself what it has found, for somebody may have to be told later.
+// quiet finds the same and says nothing of patterns without hosts. It keeps to itself what it has found, for somebody
+// may have to be told later.
 func (m *matcher) quiet() *matcher {
 	return &matcher{notices: m.notices, tree: m.tree, mismatch: "ignore", limit: m.limit, matched: map[string][]*Host{}}
 }
@@ -262,7 +264,8 @@ func (m *matcher) subscript(hosts []*Host, sub []string, pattern string) ([]*Hos
 	return hosts[from:max(from, to)], nil
 }
 
-// enumerate finds hosts by the names of groups, and by their own names if no group matched or the pattern is no plain word.
+// enumerate finds hosts by the names of groups, and by their own names if no group matched or the pattern is no plain
+// word.
 func (m *matcher) enumerate(pattern string) ([]*Host, error) {
 	match, err := nameMatcher(pattern)
 	if err != nil {
@@ -333,7 +336,8 @@ func nameMatcher(pattern string) (func(name string) bool, error) {
 	}, nil
 }
 
-// Order puts hosts into the order that a play asks for: "" or inventory, reverse_inventory, sorted, reverse_sorted, shuffle.
+// Order puts hosts into the order that a play asks for: "" or inventory, reverse_inventory, sorted, reverse_sorted,
+// shuffle.
 func Order(hosts []*Host, order string) ([]*Host, error) {
 	hosts = slices.Clone(hosts)
 	byName := func(a, b *Host) int { return strings.Compare(a.Name, b.Name) }

@@ -48,7 +48,7 @@ type reading struct {
 	done    []string // the sources that were read
 }
 
-// all reads sources and tells whether any of them could be.
+// all reads sources and reports whether any of them could be.
 func (r *reading) all(ctx context.Context, sources []string) (parsed bool, err error) {
 	for _, s := range sources {
 		if s == "" {
@@ -101,7 +101,7 @@ func cleanSource(s string) string {
 
 var defaultIgnored = []string{".pyc", ".pyo", ".swp", ".bak", "~", ".rpm", ".md", ".txt", ".rst", ".orig", ".ini", ".cfg", ".retry"}
 
-// ignored tells which entries of a directory are no sources.
+// ignored returns which entries of a directory are no sources.
 func (r *reading) ignored() (func(name string) bool, error) {
 	exts := r.o.IgnoreExtensions
 	if exts == nil {

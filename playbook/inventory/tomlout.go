@@ -174,8 +174,8 @@ func tomlItems(items []value.Value) (string, error) {
 	return b.String(), nil
 }
 
-// tomlText writes text as Python's toml does: its repr in double quotes. What that library does to the escape \x is a slip
-// of its own, copied here.
+// tomlText writes text as Python's toml does: its repr in double quotes. What that library does to the escape \x is a
+// slip of its own, copied here.
 func tomlText(s string) string {
 	r := value.ReprText(s)
 	single := r[0] == '\''

@@ -9,7 +9,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// tree is the hosts and groups of an inventory and how they relate, by Ansible's rules. It knows no files, patterns or templates.
+// tree is the hosts and groups of an inventory and how they relate, by Ansible's rules. It knows no files, patterns
+// or templates.
 type tree struct {
 	notices    *notices
 	groupChars string // force_valid_group_names, see Options
@@ -88,7 +89,8 @@ func (t *tree) newGroup(name string) *Group {
 	return g
 }
 
-// addHost gives the host of a name, making it if there is none yet, and puts it into the group, which may be nil. A port of 0 is none.
+// addHost gives the host of a name, making it if there is none yet, and puts it into the group, which may be nil. A
+// port of 0 is none.
 func (t *tree) addHost(name string, g *Group, port int) (*Host, error) {
 	if name == "" {
 		return nil, failf("Invalid empty host name provided: %s", name)
@@ -167,7 +169,8 @@ func (t *tree) populate(names []string, vars []setting, g *Group, port int) erro
 	return nil
 }
 
-// reconcile brings hosts and groups into Ansible's order: all groups hang below all, and hosts without a group of their own are in ungrouped.
+// reconcile brings hosts and groups into Ansible's order: all groups hang below all, and hosts without a group of
+// their own are in ungrouped.
 func (t *tree) reconcile() {
 	t.source = nil
 	all, ungrouped := t.groups["all"], t.groups["ungrouped"]
@@ -193,7 +196,8 @@ func (t *tree) reconcile() {
 	t.members = nil
 }
 
-// host finds a host by name. The names of the local machine always give one: the implicit localhost if no source names it.
+// host finds a host by name. The names of the local machine always give one: the implicit localhost if no source
+// names it.
 func (t *tree) host(name string) *Host {
 	if h := t.hosts[name]; h != nil || !isLocal(name) {
 		return h

@@ -115,8 +115,8 @@ func (v *variables) keepOwn() error {
 	return nil
 }
 
-// soFar are a host's variables while sources are read, with the magic ones that there are by then. Sources' directories of variables count if
-// the sources are given, which are those that were read.
+// soFar are a host's variables while sources are read, with the magic ones that there are by then. Sources'
+// directories of variables count if the sources are given, which are those that were read.
 func (v *variables) soFar(h *Host, sources []string) (*value.Dict, error) {
 	out, merge := value.NewDict(), v.tree.merge
 	for _, g := range sortedGroups(h.allGroups()) {

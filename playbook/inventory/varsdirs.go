@@ -9,7 +9,8 @@ import (
 	"hark/playbook/search"
 )
 
-// varsDirs finds the directories group_vars and host_vars (the kinds) beside sources and the playbook, each of which is listed once.
+// varsDirs finds the directories group_vars and host_vars (the kinds) beside sources and the playbook, each of which
+// is listed once.
 type varsDirs struct {
 	notices  *notices
 	sources  []string
@@ -74,7 +75,7 @@ func varsRoot(source string) (string, bool) {
 	return filepath.Dir(source), true
 }
 
-// appeared tells whether directories have come into being since they were looked for. They are read from then on.
+// appeared reports whether directories have come into being since they were looked for. They are read from then on.
 func (v *varsDirs) appeared() bool {
 	found := false
 	for path, d := range v.listed {

@@ -9,18 +9,20 @@ import (
 	"hark/playbook/syntax"
 )
 
-// VarsPlugins are vars plug-ins that are not hark's own, which reads group_vars and host_vars. Calls come one at a time.
+// VarsPlugins are vars plug-ins that are not hark's own, which reads group_vars and host_vars. Calls come one at a
+// time.
 type VarsPlugins interface {
-	// Vars are the variables that plug-ins give groups or hosts (kind group_vars, host_vars) for a directory, which is an inventory's or
-	// the playbook's, at a stage: those that files of variables there stand above, and those that stand above the files. Nil is none.
+	// Vars are the variables that plug-ins give groups or hosts (kind group_vars, host_vars) for a directory, which
+	// is an inventory's or the playbook's, at a stage: those that files of variables there stand above, and those
+	// that stand above the files. Nil is none.
 	Vars(dir, kind string, names []string, stage Stage) (under, over *value.Dict, err error)
 }
 
 // Stage is when vars plug-ins run.
 type Stage string
 
-// The stages. A plug-in runs at one of the first two or at both (AnyStage); when an inventory is shown, all but those that are for the first
-// alone run.
+// The stages. A plug-in runs at one of the first two or at both (AnyStage); when an inventory is shown, all but those
+// that are for the first alone run.
 const (
 	AtInventory Stage = "inventory" // once, when the sources were read: what they give then is hosts' and groups' own
 	AtTasks     Stage = "task"
@@ -28,7 +30,7 @@ const (
 	NoStage     Stage = "none"
 )
 
-// includes tells whether what has a stage of its own runs at another one.
+// includes reports whether what has a stage of its own runs at another one.
 func (own Stage) includes(stage Stage) bool {
 	if own == "" {
 		own = AtTasks
@@ -57,10 +59,11 @@ func extensions(set []string) []string {
 	return append([]string{""}, set...)
 }
 
-// anyAt tells whether anything is read at a stage.
+// anyAt reports whether anything is read at a stage.
 func (f varsFiles) anyAt(stage Stage) bool { return f.plugins != nil || f.stage.includes(stage) }
 
-// lay lays what directories hold for groups or hosts over out: for each that of plug-ins, of files, and of plug-ins that come after files.
+// lay lays what directories hold for groups or hosts over out: for each that of plug-ins, of files, and of plug-ins
+// that come after files.
 func (f varsFiles) lay(out *value.Dict, dirs []*varsDir, stage Stage, names ...string) error {
 	for _, dir := range dirs {
 		var under, over *value.Dict
@@ -115,7 +118,8 @@ func (f varsFiles) read(dir *varsDir, name string) (*value.Dict, error) {
 	return out, nil
 }
 
-// asParserError makes every reason why a vars file cannot be read, a vault without its password too, an error of the project's files.
+// asParserError makes every reason why a vars file cannot be read, a vault without its password too, an error of the
+// project's files.
 func asParserError(err error) error {
 	var known *syntax.Error
 	if errors.As(err, &known) {

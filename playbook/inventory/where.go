@@ -11,9 +11,9 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// Where gives the hosts for which an expression over their variables and cached facts holds, and those of which it cannot be
-// told: where facts are wanted that are not cached, or the expression fails. They are to look themselves. An expression that cannot be read is an error.
-// facts are those of the host of an agent, by its name, nil for none.
+// Where gives the hosts for which an expression over their variables and cached facts holds, and those of which it
+// cannot be told: where facts are wanted that are not cached, or the expression fails. They are to look themselves.
+// An expression that cannot be read is an error. facts are those of the host of an agent, by its name, nil for none.
 func (inv *Inventory) Where(ctx context.Context, expr string, facts func(agent string) *value.Dict) (sure, unsure []*Host, err error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -50,7 +50,7 @@ func AgentOf(h *Host, vars *value.Dict) string {
 	return h.Name
 }
 
-// WholeFacts tells whether facts are all that there are: a play may have gathered some of them only.
+// WholeFacts reports whether facts are all that there are: a play may have gathered some of them only.
 func WholeFacts(facts *value.Dict) bool {
 	if facts == nil {
 		return false
@@ -110,7 +110,8 @@ func (j judge) one(ctx context.Context, expr string) verdict {
 	return no
 }
 
-// asked are variables that note whether facts were wanted that are not there. A template looks up all its names, those too that it does not come to.
+// asked are variables that note whether facts were wanted that are not there. A template looks up all its names,
+// those too that it does not come to.
 type asked struct {
 	templar.DictVars
 	short bool

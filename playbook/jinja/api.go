@@ -1,5 +1,5 @@
-// Package jinja is the template engine: Jinja2's language over Python's values, compiled once to closures.
-// It knows no hosts, plays or modules; Ansible's own rules are in package templar, the filters and tests in package filters.
+// Package jinja is the template engine: Jinja2's language over Python's values, compiled once to closures. It knows
+// no hosts, plays or modules; Ansible's own rules are in package templar, the filters and tests in package filters.
 package jinja
 
 import (
@@ -47,8 +47,8 @@ type Env struct {
 	Filters map[string]Filter
 	Tests   map[string]Test
 	Globals map[string]value.Value
-	// Elsewhere tells whether a filter or test (the kind) that is in neither map may be a plug-in of the Scope's, which is then called.
-	// Nil: there are none.
+	// Elsewhere reports whether a filter or test (the kind) that is in neither map may be a plug-in of the Scope's,
+	// which is then called. Nil: there are none.
 	Elsewhere func(kind, name string) bool
 	// Unknown words the error of a missing filter or test; nil leaves it to the engine.
 	Unknown func(kind, name string) string

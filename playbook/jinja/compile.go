@@ -110,7 +110,7 @@ func (c *compiler) surveyExpr(x expr) {
 	eachChild(x, c.surveyExpr)
 }
 
-// mutator tells whether a method of that name changes a list or dict.
+// mutator reports whether a method of that name changes a list or dict.
 func mutator(name string) bool {
 	switch name {
 	case "append", "extend", "insert", "remove", "pop", "popitem", "clear", "sort", "reverse",

@@ -73,7 +73,7 @@ func (c *exprCompiler) expr(x expr, sc scope) evalFunc {
 	return nil
 }
 
-// embeds tells that a constant is text which looks like a template, where that matters.
+// embeds reports whether a constant is text which looks like a template, where that matters.
 func (c *exprCompiler) embeds(x *constExpr) bool {
 	text, ok := x.v.(value.Str)
 	return ok && c.t.o.Constant != nil && (strings.Contains(string(text), "{{") || strings.Contains(string(text), "{%") || strings.Contains(string(text), "{#"))

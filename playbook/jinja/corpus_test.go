@@ -235,7 +235,8 @@ func compare(got value.Value, want json.RawMessage) string {
 	return fmt.Sprintf("got  %s\n\twant %s", a, b)
 }
 
-// plain is a value as the corpus writes it: keys that are not text are marked, and numbers are printed by Python's rules.
+// plain is a value as the corpus writes it: keys that are not text are marked, and numbers are printed by Python's
+// rules.
 func plain(v value.Value) (any, error) {
 	switch v := v.(type) {
 	case value.None:

@@ -73,7 +73,7 @@ func (c *cursor) next() token {
 	return t
 }
 
-// isName tells whether the current token is one of the words.
+// isName reports whether the current token is one of the words.
 func (c *cursor) isName(words ...string) bool {
 	t := c.cur()
 	return t.kind == tokName && slices.Contains(words, t.text)

@@ -7,11 +7,11 @@ import (
 	"hark/modules/py/value"
 )
 
-// travels tells that undefined values travel, and that values know themselves whether they may be templates.
+// travels reports whether undefined values travel, and that values know themselves whether they may be templates.
 func (t *Template) travels() bool { return t.o.Defer != nil }
 
-// traveller is the first undefined value among what a filter, test or method is given; nil where there is none, where such values do not
-// travel, or where this one is about undefined values.
+// traveller is the first undefined value among what a filter, test or method is given; nil where there is none, where
+// such values do not travel, or where this one is about undefined values.
 func (t *Template) traveller(name string, v value.Value, a *Args) value.Value {
 	if t.o.Defer == nil {
 		return nil

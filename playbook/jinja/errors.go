@@ -10,7 +10,8 @@ type SyntaxError struct {
 	Msg  string
 	Name string // of the template; "" for a string of a playbook
 	Line int
-	// Verbatim says that Jinja takes the template but makes of it what Python refuses: Ansible then prints the text as it is.
+	// Verbatim says that Jinja takes the template but makes of it what Python refuses: Ansible then prints the text
+	// as it is.
 	Verbatim bool
 	// Late: it was found while the template ran, that a plug-in is missing which the Scope might have had.
 	Late bool
@@ -22,7 +23,7 @@ func syntaxErrorf(line int, format string, args ...any) error {
 	return &SyntaxError{Msg: fmt.Sprintf(format, args...), Line: line}
 }
 
-// RuntimeError tells where an evaluation failed. Its text is that of the error it wraps.
+// RuntimeError returns where an evaluation failed. Its text is that of the error it wraps.
 type RuntimeError struct {
 	Err  error
 	Name string // of the template; "" for a string of a playbook

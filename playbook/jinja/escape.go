@@ -30,7 +30,7 @@ func EscapeBackslashes(src string, s Syntax) (string, error) {
 	return b.String(), nil
 }
 
-// IsTemplate tells whether text has a whole tag in it: its beginning and, as the next of all ends, its end.
+// IsTemplate reports whether text has a whole tag in it: its beginning and, as the next of all ends, its end.
 func IsTemplate(src string, s Syntax) bool {
 	if !strings.Contains(src, s.BlockStart) && !strings.Contains(src, s.VariableStart) && !strings.Contains(src, s.CommentStart) {
 		return false

@@ -16,8 +16,8 @@ import (
 // mostMemory is what one template may use in all.
 const mostMemory = 2 << 30
 
-// TestNothingIsUnbounded renders what would take all memory or all time (testdata/limits.txt): each ends, with a value or an error,
-// and with little memory.
+// TestNothingIsUnbounded renders what would take all memory or all time (testdata/limits.txt): each ends, with a
+// value or an error, and with little memory.
 func TestNothingIsUnbounded(t *testing.T) {
 	vars := templar.DictVars{Dict: value.NewDict()}
 	vars.Dict.Set("x", value.Int(5))

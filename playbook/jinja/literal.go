@@ -100,7 +100,7 @@ func nameLength(s string) int {
 	return n
 }
 
-// isWordByte tells whether an ASCII character may be in a name.
+// isWordByte reports whether an ASCII character may be in a name.
 func isWordByte(c byte) bool {
 	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || isDigit(c)
 }

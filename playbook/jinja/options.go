@@ -77,8 +77,9 @@ type Options struct {
 	Finalize func(v value.Value) (value.Value, error)
 	// Concat makes the result out of what was printed, also for macros and captured blocks; nil makes text.
 	Concat func(nodes []value.Value) (value.Value, error)
-	// Defer, if set, makes undefined values travel: a filter, test or call that is given one is not run and gives it, and what fails
-	// is an undefined value too, whose error Defer words. It answers nil where the evaluation must end.
+	// Defer, if set, makes undefined values travel: a filter, test or call that is given one is not run and gives it,
+	// and what fails is an undefined value too, whose error Defer words. It answers nil where the evaluation must
+	// end.
 	Defer func(kind, name string, err error) error
 	// Constant, if set, makes of a text in an expression what it stands for.
 	Constant func(ctx context.Context, s Scope, text string) (value.Value, error)

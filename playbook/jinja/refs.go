@@ -10,19 +10,19 @@ import (
 
 // Reading is what a template may use beside its own text.
 type Reading struct {
-	// Names are the variables that it can read, in alphabetical order. Those that it sets itself are among them when they could also be
-	// meant from outside.
+	// Names are the variables that it can read, in alphabetical order. Those that it sets itself are among them when
+	// they could also be meant from outside.
 	Names []string
 	// Complete is false if it may read variables that its text does not show: vars[...], an include.
 	Complete bool
-	// Plugins are the filters and tests, by the names that it gives them; Texts are the constants that filters are given, which may
-	// name others: map('basename').
+	// Plugins are the filters and tests, by the names that it gives them; Texts are the constants that filters are
+	// given, which may name others: map('basename').
 	Plugins, Texts []string
 	// Lookups are the names of lookups; "" is one whose name is computed.
 	Lookups []string
 }
 
-// Read tells what a template may use. The text is not compiled: filters need not be known.
+// Read returns what a template may use. The text is not compiled: filters need not be known.
 func Read(src string, s Syntax) (Reading, error) {
 	body, err := parseTemplate(src, &Options{Syntax: s})
 	if err != nil {

@@ -88,7 +88,8 @@ func newSymbols(parent *symbols, fn *function) *symbols {
 	return s
 }
 
-// newApart are the names of a scope whose places no other scope shares, as it is entered while others of its level are open.
+// newApart are the names of a scope whose places no other scope shares, as it is entered while others of its level
+// are open.
 func newApart(parent *symbols, fn *function) *symbols {
 	s := newSymbols(parent, fn)
 	fn.apart++

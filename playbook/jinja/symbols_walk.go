@@ -76,7 +76,7 @@ func (s *symbols) branch(body []stmt) *symbols {
 	return s
 }
 
-// setsNames tells whether a statement sets names in the scope it stands in.
+// setsNames reports whether a statement sets names in the scope it stands in.
 func setsNames(st stmt) bool {
 	switch st := st.(type) {
 	case *outputStmt, *forStmt, *callStmt, *filterStmt, *withStmt, *includeStmt, *doStmt:

@@ -64,7 +64,7 @@ func (t *Template) Eval(ctx context.Context, s Scope) (value.Value, error) {
 	return v, err
 }
 
-// EvalUnsafe is Eval that tells whether the result must be made unsafe instead of doing it.
+// EvalUnsafe is Eval that reports whether the result must be made unsafe instead of doing it.
 func (t *Template) EvalUnsafe(ctx context.Context, s Scope) (v value.Value, unsafe bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err

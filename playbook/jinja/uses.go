@@ -1,6 +1,6 @@
 package jinja
 
-// reads tells whether a body reads a name before it sets it, looking into everything but blocks.
+// reads reports whether a body reads a name before it sets it, looking into everything but blocks.
 func reads(body []stmt, name string) bool {
 	u := usage{name: name}
 	u.statements(body)

@@ -1,5 +1,5 @@
-// Package level chooses the language level of a run, and writes the page for people about what differs between levels. What differs is in
-// modules/dialect.
+// Package level chooses the language level of a run, and writes the page for people about what differs between
+// levels. What differs is in modules/dialect.
 package level
 
 import (
@@ -35,7 +35,8 @@ func Parse(text string) (plan.Level, error) {
 	return plan.Level214, fmt.Errorf("there is no language level %q, only %s and %s", text, strings.Join(names[:last], ", "), names[last])
 }
 
-// OfCore is the level of a release of ansible-core, such as 2.17.4: the newest that is not later. Of none, "", it is the newest of all.
+// OfCore is the level of a release of ansible-core, such as 2.17.4: the newest that is not later. Of none, "", it is
+// the newest of all.
 func OfCore(version string) plan.Level {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")

@@ -9,9 +9,9 @@ import (
 	"hark/modules/py/value"
 )
 
-// What a host gets of a plan is cut to what its own steps are made of: of steps that the controller evaluates their place alone, of
-// variables those that its steps can read. The names of what was cut are told, so that a host knows what it does not hold from what is not
-// defined.
+// What a host gets of a plan is cut to what its own steps are made of: of steps that the controller evaluates their
+// place alone, of variables those that its steps can read. The names of what was cut are told, so that a host knows
+// what it does not hold from what is not defined.
 
 // Cut is the plan as a host gets it; keep tells which variables its steps can read.
 func (p *Plan) Cut(keep func(name string) bool) *Plan {
@@ -60,7 +60,8 @@ func (c *cutter) names() []string {
 	return names
 }
 
-// magic are the magic variables without those that grow with the fleet, if the host does not read them: each host would be sent the names of all others.
+// magic are the magic variables without those that grow with the fleet, if the host does not read them: each host
+// would be sent the names of all others.
 func (c *cutter) magic(d Dict) Dict {
 	if d.Dict == nil {
 		return d
@@ -178,8 +179,8 @@ func copyKeywords(to, from *Step, at Stage) {
 	}
 }
 
-// Steers reports whether a variable says how a host's tasks are done, beside what playbooks say: as whom, by which Python, where jobs are
-// kept. Hosts need such variables whatever their steps read.
+// Steers reports whether a variable says how a host's tasks are done, beside what playbooks say: as whom, by which
+// Python, where jobs are kept. Hosts need such variables whatever their steps read.
 func Steers(name string) bool { return dialect.IsBecomeVariable(name) || steering().MatchString(name) }
 
 var steering = sync.OnceValue(func() *regexp.Regexp {

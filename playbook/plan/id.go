@@ -42,7 +42,8 @@ func Compare(a, b ID) int {
 	return 0
 }
 
-// idNumber is one number of an ID, 0 for what is none. It is asked for several times for each event of each host, so it makes nothing, not even an error.
+// idNumber is one number of an ID, 0 for what is none. It is asked for several times for each event of each host, so
+// it makes nothing, not even an error.
 func idNumber(text string) int {
 	n := 0
 	for i := range len(text) {
@@ -54,7 +55,7 @@ func idNumber(text string) int {
 	return n
 }
 
-// Within tells that id lies under parent, or is it.
+// Within reports whether id lies under parent, or is it.
 func (id ID) Within(parent ID) bool {
 	return id == parent || strings.HasPrefix(string(id), string(parent)+".")
 }

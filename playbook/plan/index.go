@@ -132,7 +132,7 @@ func (x *Index) Section(id ID) Section {
 	return InBody
 }
 
-// Included tells whether a step is of a fragment.
+// Included reports whether a step is of a fragment.
 func (x *Index) Included(id ID) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -140,8 +140,8 @@ func (x *Index) Included(id ID) bool {
 	return ok
 }
 
-// Standing tells where a step, or the run of a handler, stands: whether a rescue takes a failure of it, as Ansible counts it, and whether it is
-// within an always section.
+// Standing returns where a step, or the run of a handler, stands: whether a rescue takes a failure of it, as Ansible
+// counts it, and whether it is within an always section.
 func (x *Index) Standing(id ID) (rescuing, lasting bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -162,8 +162,8 @@ type Place struct {
 	Section Section
 }
 
-// Around are the sections in which a step stands, or the flush that runs a handler, innermost first, those around its include too.
-// handler tells that it is the run of a handler.
+// Around are the sections in which a step stands, or the flush that runs a handler, innermost first, those around its
+// include too. handler reports whether it is the run of a handler.
 func (x *Index) Around(id ID) (places []Place, handler bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -196,7 +196,8 @@ func (x *Index) Steps(a, b ID) []ID {
 	return slices.Clone(x.sorted[from:max(from, to)])
 }
 
-// RoleEnd is where a role ends whose step comes before: the first such block after that step of a role that is meant, "" if there is none.
+// RoleEnd is where a role ends whose step comes before: the first such block after that step of a role that is meant,
+// "" if there is none.
 func (x *Index) RoleEnd(step ID, meant func(role string) bool) ID {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -216,7 +217,7 @@ func (x *Index) Refuge(id ID) (Section, bool) {
 	return section, nodes != nil
 }
 
-// Shelter tells whether a host whose step fails stands in a rescue or always section then, and not already in
+// Shelter reports whether a host whose step fails stands in a rescue or always section then, and not already in
 // the body of a block within: Ansible spares only the former when a failure of another host is fatal for all.
 func (x *Index) Shelter(id ID) bool {
 	_, nodes := x.refuge(id)
@@ -244,8 +245,8 @@ func (x *Index) refuge(id ID) (Section, []Node) {
 	return InBody, nil
 }
 
-// handlerRefuge is where a host goes whose handler fails: of the blocks around the flush only the outermost counts, and in
-// its rescue the host just goes on. Callers hold mu.
+// handlerRefuge is where a host goes whose handler fails: of the blocks around the flush only the outermost counts,
+// and in its rescue the host just goes on. Callers hold mu.
 func (x *Index) handlerRefuge(flush ID) (Section, []Node) {
 	p := x.at[flush]
 	for id, outer, ok := x.includer(flush); ok; id, outer, ok = x.includer(id) {
@@ -276,7 +277,7 @@ func (x *Index) includer(id ID) (ID, place, bool) {
 	return "", place{}, false
 }
 
-// Between tells whether a step that is known, or the run of a handler, lies after a and before b in play order.
+// Between reports whether a step that is known, or the run of a handler, lies after a and before b in play order.
 func (x *Index) Between(a, b ID) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -7,8 +7,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// Keyword is a word of the language of playbooks: a row of the one table from which all go that know keywords. A new one is a row, and
-// what it does.
+// Keyword is a word of the language of playbooks: a row of the one table from which all go that know keywords. A new
+// one is a row, and what it does.
 type Keyword struct {
 	Name string
 	// Field is what Ansible's classes and messages call it; "" is Name.
@@ -30,13 +30,13 @@ type Keyword struct {
 	Setting string
 	// Default is what tasks show of it that neither they nor settings give; nil is None.
 	Default value.Value
-	// Bare tells that its texts are expressions without braces.
+	// Bare reports whether its texts are expressions without braces.
 	Bare bool
 	// Doc is a line for people, "" for what nobody writes.
 	Doc string
 
-	// One or Many is the field of a step that holds it as it was written, of loop_control in a step with a loop. Both are nil for a keyword
-	// that a step has in another form, or not at all.
+	// One or Many is the field of a step that holds it as it was written, of loop_control in a step with a loop. Both
+	// are nil for a keyword that a step has in another form, or not at all.
 	One  func(*Step) *Expr
 	Many func(*Step) *[]Expr
 	// read gives that other form.
@@ -62,7 +62,7 @@ const (
 	everywhere = OnPlay | OnRole | OnBlock | OnTask | OnImport | OnMeta
 )
 
-// Has tells whether a keyword may stand on one of those.
+// Has reports whether a keyword may stand on one of those.
 func (w Where) Has(on Where) bool { return w&on != 0 }
 
 // Names are those things that people know, in Ansible's words.
@@ -159,10 +159,11 @@ func (k *Keyword) Becomes() bool {
 	return k.Become != "" || k.Name == "become" || k.Name == "become_method"
 }
 
-// Inherited tells whether tasks take it from what they stand in.
+// Inherited reports whether tasks take it from what they stand in.
 func (k *Keyword) Inherited() bool { return k.Inherit != Own }
 
-// Given is the keyword as a step has it: as it was written, a list for one that has several values; nil if it was not given.
+// Given is the keyword as a step has it: as it was written, a list for one that has several values; nil if it was not
+// given.
 func (k *Keyword) Given(s *Step) value.Value {
 	switch {
 	case k.On == OnLoopControl && s.Loop == nil:
@@ -201,7 +202,7 @@ func (s *Step) Registers() []string {
 	return names
 }
 
-// Kept tells whether steps have the keyword in some form.
+// Kept reports whether steps have the keyword in some form.
 func (k *Keyword) Kept() bool { return k.One != nil || k.Many != nil || k.read != nil }
 
 func listed(exprs []Expr) value.Value {

@@ -5,7 +5,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// keywords is the table. What Ansible's classes say of each is in keywordtest/keywords.txt, and tests hold the table to it.
+// keywords is the table. What Ansible's classes say of each is in keywordtest/keywords.txt, and tests hold the table
+// to it.
 var keywords = []Keyword{
 	{Name: "collections", On: OnPlay | OnRole | OnBlock | OnTask | OnInclude | OnMeta, Is: IsList, Inherit: Nearest, Stage: AtLoad,
 		Doc: "Where names without a collection are looked for."},

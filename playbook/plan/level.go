@@ -17,8 +17,8 @@ const (
 // Levels are all levels, oldest first.
 func Levels() []Level { return dialect.Levels() }
 
-// VersionOf is the version of the format that a plan of the level needs: agents that know nothing of levels, or of none above 2.19, would
-// take a later one for 2.14. Agents of today ask Known.
+// VersionOf is the version of the format that a plan of the level needs: agents that know nothing of levels, or of
+// none above 2.19, would take a later one for 2.14. Agents of today ask Known.
 func VersionOf(l Level) int {
 	switch l {
 	case Level214:

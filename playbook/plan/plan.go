@@ -45,13 +45,14 @@ type Play struct {
 	Verbosity     int  `json:"verbosity,omitempty"`
 	// Invocation wants the arguments of modules in their results whatever the verbosity is.
 	Invocation bool `json:"invocation,omitempty"`
-	// Brief leaves out of results what no view would show: the items in the result of their loop, which were reported one by one, and, at
-	// verbosity 0, all but how a result that is fine came out. A loop that gathers a list would send it once for each of its elements.
+	// Brief leaves out of results what no view would show: the items in the result of their loop, which were reported
+	// one by one, and, at verbosity 0, all but how a result that is fine came out. A loop that gathers a list would
+	// send it once for each of its elements.
 	Brief bool `json:"brief,omitempty"`
 	// Interpreter is the Python of hosts that name none, as ansible_python_interpreter does.
 	Interpreter string `json:"interpreter,omitempty"`
-	// ForModules is what the settings tell modules in Python beside their arguments, by Ansible's names for it (syslog_facility ...), where that is not
-	// the default.
+	// ForModules is what the settings tell modules in Python beside their arguments, by Ansible's names for it
+	// (syslog_facility ...), where that is not the default.
 	ForModules Dict `json:"for_modules,omitzero"`
 
 	// Layers of variables that all hosts of the play share, raw. See package vars for the order.
@@ -64,7 +65,8 @@ type Play struct {
 	// Magic are the magic variables that do not depend on the host: playbook_dir, groups (large
 	// values may be left out and asked for), ansible_play_hosts and the like.
 	Magic Dict `json:"magic,omitzero"`
-	// Withheld are names among these layers and those of the roles that the host does not get: none of its own steps reads them.
+	// Withheld are names among these layers and those of the roles that the host does not get: none of its own steps
+	// reads them.
 	Withheld []string `json:"withheld,omitempty"`
 	// HashMerge is hash_behaviour=merge.
 	HashMerge bool `json:"hash_merge,omitempty"`
@@ -78,7 +80,8 @@ type Play struct {
 	Extensions []string `json:"extensions,omitempty"`
 	// Plugins are filters and tests in Python; nil if there can be none.
 	Plugins *Plugins `json:"plugins,omitempty"`
-	// Connections are the project's own connection plug-ins. They are in Python and never run; hosts of theirs may have agents.
+	// Connections are the project's own connection plug-ins. They are in Python and never run; hosts of theirs may
+	// have agents.
 	Connections []string `json:"connections,omitempty"`
 	// Becomes are the project's own become plug-ins, which are in Python and run by ansible-core alone.
 	Becomes []string `json:"becomes,omitempty"`
@@ -86,15 +89,15 @@ type Play struct {
 	InjectFacts bool `json:"inject_facts"`
 	// Outgoing are the variables whose use is told of.
 	Outgoing Outgoing `json:"outgoing,omitzero"`
-	// Debugger opens the debugger where a task fails and its keyword debugger does not say otherwise; DebugIgnored also where the
-	// failure is ignored.
+	// Debugger opens the debugger where a task fails and its keyword debugger does not say otherwise; DebugIgnored
+	// also where the failure is ignored.
 	Debugger     bool `json:"debugger,omitempty"`
 	DebugIgnored bool `json:"debug_ignored,omitempty"`
 	// IgnoreMissingHandlers turns a notified handler that does not exist into a warning.
 	IgnoreMissingHandlers bool `json:"ignore_missing_handlers,omitempty"`
 }
 
-// Free tells that hosts go through the play each for itself (strategies free and host_pinned).
+// Free reports whether hosts go through the play each for itself (strategies free and host_pinned).
 func (p *Play) Free() bool { return p.Strategy == "free" || p.Strategy == "host_pinned" }
 
 // Outgoing are variables that a later language will not have.
@@ -176,8 +179,8 @@ const (
 // Evaluator is who evaluates a step: its loop, conditions, names and arguments.
 type Evaluator string
 
-// The evaluators. Who holds the answers evaluates: a host whose step needs only what the host itself has and what came with the plan; the
-// controller for all others, calling the host's modules with everything rendered.
+// The evaluators. Who holds the answers evaluates: a host whose step needs only what the host itself has and what
+// came with the plan; the controller for all others, calling the host's modules with everything rendered.
 const (
 	Agent      Evaluator = ""
 	Controller Evaluator = "controller"
@@ -189,21 +192,24 @@ type Foreign struct {
 	Utils []string `json:"-"` // directories of module_utils for it, nearest first
 }
 
-// ActionPlugin is an action plug-in in Python on the controller's disk, which stands before the module of a step. The hosts ask for it to be run.
+// ActionPlugin is an action plug-in in Python on the controller's disk, which stands before the module of a step. The
+// hosts ask for it to be run.
 type ActionPlugin struct {
 	Name string `json:"-"` // full, or short if it lies in a directory of the project's own
 	Path string `json:"-"`
 	// Collections are those that are in force where the step stands.
 	Collections []string `json:"-"`
-	// Defaults are the module_defaults in force, outermost first, by the names that playbooks give: for the modules that the plug-in runs.
+	// Defaults are the module_defaults in force, outermost first, by the names that playbooks give: for the modules
+	// that the plug-in runs.
 	Defaults []Dict `json:"-"`
 }
 
-// OtherFacts is what gathers a host's facts where that is not the native module alone. The hosts ask for it to be run as they ask for
-// an ActionPlugin.
+// OtherFacts is what gathers a host's facts where that is not the native module alone. The hosts ask for it to be run
+// as they ask for an ActionPlugin.
 type OtherFacts struct {
 	Plugin ActionPlugin `json:"-"`
-	// Always tells that the settings want it; otherwise a host's variables may: ansible_facts_modules, ansible_network_os.
+	// Always reports whether the settings want it; otherwise a host's variables may: ansible_facts_modules,
+	// ansible_network_os.
 	Always bool `json:"always,omitempty"`
 	// Defaults are the module_defaults of the action; the modules that it runs have their own.
 	Defaults []Dict `json:"defaults,omitempty"`
@@ -241,7 +247,8 @@ type Step struct {
 	ChangedWhen []Expr `json:"changed_when,omitempty"`
 	FailedWhen  []Expr `json:"failed_when,omitempty"`
 	Register    string `json:"register,omitempty"`
-	// Projections are what is registered in place of the result: expressions by the names of variables. Register is "" then.
+	// Projections are what is registered in place of the result: expressions by the names of variables. Register is
+	// "" then.
 	Projections       Dict `json:"projections,omitzero"`
 	Notify            Expr `json:"notify,omitzero"` // list of names
 	IgnoreErrors      Expr `json:"ignore_errors,omitzero"`
@@ -281,12 +288,12 @@ type Step struct {
 	Role string   `json:"role,omitempty"`
 	Tags []string `json:"tags,omitempty"`
 
-	// Evaluator says who evaluates the step. Guard, on one of the controller's, lets the host judge its conditions first: where they do
-	// not hold, it is skipped and nobody else needs to know.
+	// Evaluator says who evaluates the step. Guard, on one of the controller's, lets the host judge its conditions
+	// first: where they do not hold, it is skipped and nobody else needs to know.
 	Evaluator Evaluator `json:"evaluator,omitempty"`
 	Guard     bool      `json:"guard,omitempty"`
-	// Why is the reason for which the step is the controller's, for people. Reads are the variables that its texts name, as far as its
-	// host evaluates them. Both stay with the controller.
+	// Why is the reason for which the step is the controller's, for people. Reads are the variables that its texts
+	// name, as far as its host evaluates them. Both stay with the controller.
 	Why   string   `json:"-"`
 	Reads []string `json:"-"`
 	// Withheld are variables of the step's own, and of what it stands in, that its host does not get.
@@ -296,7 +303,8 @@ type Step struct {
 	Pure bool `json:"pure,omitempty"`
 	// Gate: a barrier stands before this step (not pure, or follows one that observes others).
 	Gate bool `json:"gate,omitempty"`
-	// Ahead: a host for which the conditions of the step do not hold need not wait at that barrier; for it the step is pure.
+	// Ahead: a host for which the conditions of the step do not hold need not wait at that barrier; for it the step
+	// is pure.
 	Ahead bool `json:"ahead,omitempty"`
 	// Implicit steps were written by nobody: the gathering of facts, and metas such as the flush between sections, of
 	// which nothing is shown.
@@ -360,7 +368,7 @@ type Fragment struct {
 // The zero Expr is a keyword that was not given.
 type Expr struct{ V value.Value }
 
-// IsZero tells that the keyword was not given.
+// IsZero reports whether the keyword was not given.
 func (e Expr) IsZero() bool { return e.V == nil }
 
 // Lit is an Expr of a value.
@@ -395,7 +403,7 @@ func (e *Expr) UnmarshalJSON(b []byte) error {
 // Dict is a *value.Dict on the wire. The zero Dict is empty.
 type Dict struct{ *value.Dict }
 
-// IsZero tells that the dict is absent or empty.
+// IsZero reports whether the dict is absent or empty.
 func (d Dict) IsZero() bool { return d.Len() == 0 }
 
 // MarshalJSON writes the dict with value.EncodeSource.
@@ -416,7 +424,8 @@ func (d *Dict) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Written gives what Digest does, which is made when it is first asked for: most plans travel cut. It is safe for concurrent use.
+// Written gives what Digest does, which is made when it is first asked for: most plans travel cut. It is safe for
+// concurrent use.
 func (p *Plan) Written() func() (digest string, body []byte, err error) {
 	type written struct {
 		digest string

@@ -1,7 +1,7 @@
 package plan
 
-// Plugins are the filters and tests of the project's own directories that are written in Python, by name: they hide hark's. Those of
-// collections are asked for by the full names that nobody knows.
+// Plugins are the filters and tests of the project's own directories that are written in Python, by name: they hide
+// hark's. Those of collections are asked for by the full names that nobody knows.
 type Plugins struct {
 	Filters []string `json:"filters,omitempty"`
 	Tests   []string `json:"tests,omitempty"`
@@ -9,8 +9,8 @@ type Plugins struct {
 	More bool `json:"more,omitempty"`
 }
 
-// ConnectionPlugins are the connections that Ansible knows by their short names: its own, and those of collections that had
-// such names before there were collections. Nobody may change it.
+// ConnectionPlugins are the connections that Ansible knows by their short names: its own, and those of collections
+// that had such names before there were collections. Nobody may change it.
 func ConnectionPlugins() []string { return connectionPlugins }
 
 var connectionPlugins = []string{

@@ -20,7 +20,8 @@ func (f *VarsFile) Texts() []value.Source {
 	return out
 }
 
-// LoopLabel is the label of a loop that names none: its variable. What is no name of a variable, which a template may have made, is only text.
+// LoopLabel is the label of a loop that names none: its variable. What is no name of a variable, which a template may
+// have made, is only text.
 func LoopLabel(variable string) value.Value {
 	if !Level214.NamesVariable(variable) {
 		return value.UnsafeStr("{{" + variable + "}}")

@@ -19,10 +19,11 @@ type Finder struct {
 	Paths []string
 	// CollectionPaths are the directories in which ansible_collections lie, or such directories themselves.
 	CollectionPaths []string
-	// Books gives the directories of the playbooks that were read, beside which collections may lie too; nil for none. A playbook of a collection finds
-	// those of the project by it.
+	// Books gives the directories of the playbooks that were read, beside which collections may lie too; nil for
+	// none. A playbook of a collection finds those of the project by it.
 	Books func() []string
-	// Met is told of each collection that is found, whenever it is, with its directory; nil for nobody. It is called from any goroutine that looks for one.
+	// Met is told of each collection that is found, whenever it is, with its directory; nil for nobody. It is called
+	// from any goroutine that looks for one.
 	Met func(name, dir string)
 }
 
@@ -84,8 +85,8 @@ func join(dir, name string) string {
 
 var fullName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\w+\.\w+(\.\w+)+$`) })
 
-// inCollections finds a role by its full name, or by its short one in the given collections. A dot parts directories, also in
-// short names, so that no path that begins with one leads there.
+// inCollections finds a role by its full name, or by its short one in the given collections. A dot parts directories,
+// also in short names, so that no path that begins with one leads there.
 func (f *Finder) inCollections(name string, playbookDir search.Dir, collections []string) (Found, bool) {
 	parts := strings.Split(name, ".")
 	called := name
@@ -110,7 +111,8 @@ func (f *Finder) inCollections(name string, playbookDir search.Dir, collections 
 	return Found{}, false
 }
 
-// Collection finds the directory of a collection: beside the playbook first, then beside others that were read, then in the configured paths.
+// Collection finds the directory of a collection: beside the playbook first, then beside others that were read, then
+// in the configured paths.
 func (f *Finder) Collection(name string, playbookDir search.Dir) (string, bool) {
 	namespace, short, ok := strings.Cut(name, ".")
 	if !ok || namespace == "" || short == "" {

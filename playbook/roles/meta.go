@@ -67,7 +67,7 @@ func dependencies(g *syntax.Grammar, file string, n *syntax.Node, at syntax.Plac
 	return g.Roles(file, n)
 }
 
-// metaKeyword tells whether meta/main.yml may hold a key. Keywords of plays are allowed there and mean nothing.
+// metaKeyword reports whether meta/main.yml may hold a key. Keywords of plays are allowed there and mean nothing.
 func metaKeyword(name string) bool {
 	k, known := plan.KeywordNamed(name)
 	return name == "galaxy_info" || name == "argument_specs" || known && k.On.Has(plan.OnMeta)

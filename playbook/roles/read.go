@@ -17,8 +17,8 @@ type From struct {
 	Tasks, Vars, Defaults, Handlers string
 }
 
-// Imported are the files of an import_role: the last part of a path counts, as in Ansible 2.14, or the whole path, as from 2.17 on, where
-// that alone exists.
+// Imported are the files of an import_role: the last part of a path counts, as in Ansible 2.14, or the whole path, as
+// from 2.17 on, where that alone exists.
 func (f Found) Imported(from From) From {
 	for dir, name := range map[string]*string{"tasks": &from.Tasks, "vars": &from.Vars, "defaults": &from.Defaults, "handlers": &from.Handlers} {
 		last := (*name)[strings.LastIndexByte(*name, '/')+1:]
@@ -36,7 +36,7 @@ func (f Found) has(dir, name string) bool {
 
 // NoFileError says that a role has no file that was asked for by its name.
 type NoFileError struct {
-	// NoDir tells that not even the directory is there, which is an error since ansible-core 2.21.
+	// NoDir reports whether not even the directory is there, which is an error since ansible-core 2.21.
 	NoDir bool
 
 	err error

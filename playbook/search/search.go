@@ -1,5 +1,5 @@
-// Package search finds the files that a playbook names, on the controller, where Ansible looks for them: relative to the
-// role, the task's file, the playbook. It reads no file.
+// Package search finds the files that a playbook names, on the controller, where Ansible looks for them: relative to
+// the role, the task's file, the playbook. It reads no file.
 package search
 
 import (
@@ -67,7 +67,7 @@ func expandUser(path string) string {
 	return home + path[1:]
 }
 
-// Exists tells whether there is a file or directory of that name.
+// Exists reports whether there is a file or directory of that name.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -92,8 +92,8 @@ func unquote(s string) string {
 var inTasks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|/)tasks/?$`) })
 
 // Relative finds a file that a role or a task file names: sub is the directory that such files live in (tasks,
-// templates, ...), or for files of a playbook the directory of the including file. If there is none the result is the last
-// place that was looked at. The path may hold dots, as Ansible's does, which shows it.
+// templates, ...), or for files of a playbook the directory of the including file. If there is none the result is the
+// last place that was looked at. The path may hold dots, as Ansible's does, which shows it.
 func (d Dir) Relative(path, sub, name string, isRole bool) string {
 	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") {
 		return Clean(name, "")
@@ -144,7 +144,7 @@ func Parent(path string) string {
 	return path[:i+1]
 }
 
-// isRoleDir tells whether path looks like a directory of a role, or one inside it.
+// isRoleDir reports whether path looks like a directory of a role, or one inside it.
 func isRoleDir(path string) bool {
 	var candidates []string
 	for _, main := range []string{"main.yml", "main.yaml", "main"} {
@@ -189,8 +189,8 @@ func (d Dir) Stack(paths []string, sub, name string) (found string, searched []s
 	return "", searched, false
 }
 
-// VarsFiles are the files of variables in a directory and in those below it, by name: the names end with one of the extensions and
-// are neither hidden nor backups.
+// VarsFiles are the files of variables in a directory and in those below it, by name: the names end with one of the
+// extensions and are neither hidden nor backups.
 func VarsFiles(dir string, extensions []string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

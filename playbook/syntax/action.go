@@ -339,7 +339,7 @@ func (r *reader) cmdArgument(o object, t *Task) bool {
 	return true
 }
 
-// isTemplate tells whether text holds an opening with its closing: what Ansible takes for a template.
+// isTemplate reports whether text holds an opening with its closing: what Ansible takes for a template.
 func isTemplate(s string) bool {
 	for _, d := range [][2]string{{"{{", "}}"}, {"{%", "%}"}, {"{#", "#}"}} {
 		if i := strings.Index(s, d[0]); i >= 0 && strings.Contains(s[i:], d[1]) {

@@ -56,8 +56,8 @@ func (r *reader) attr(o object, out Attrs, key string, v *Node) {
 	out[key] = Attr{Value: v.Value, Place: r.place(v)}
 }
 
-// badNames is what may be no name of what a task registers since ansible-core 2.21: a name, or a mapping of names to expressions. It is nil if all
-// is well.
+// badNames is what may be no name of what a task registers since ansible-core 2.21: a name, or a mapping of names to
+// expressions. It is nil if all is well.
 func badNames(v *Node) *Node {
 	switch v.Value.(type) {
 	case *value.Dict:

@@ -51,8 +51,8 @@ func (r *reader) inner(n *Node, malformed string, at Place) []Entry {
 	return out
 }
 
-// isBlock tells whether an entry outside blocks is one. Inside of them only the word block makes a block: Ansible takes rescue and
-// always there for the names of actions.
+// isBlock reports whether an entry outside blocks is one. Inside of them only the word block makes a block: Ansible
+// takes rescue and always there for the names of actions.
 func isBlock(n *Node) bool {
 	return n.Get("block") != nil || n.Get("rescue") != nil || n.Get("always") != nil
 }

@@ -12,7 +12,8 @@ type Error struct {
 	Place Place // zero when Ansible tells none
 	// Detail is what Ansible says of the place: Explain's text, "" if there is none.
 	Detail string
-	// General marks errors that end ansible-playbook with the exit code of any error, 1, and not with that of a parser's, 4.
+	// General marks errors that end ansible-playbook with the exit code of any error, 1, and not with that of a
+	// parser's, 4.
 	General bool
 }
 

@@ -15,8 +15,8 @@ import (
 // excerptWidth is how wide the lines of an excerpt are.
 const excerptWidth = 120
 
-// Origin is what ansible-core 2.19 says of a place: the file with line and column, and the line after the two before it with a caret.
-// Text is the file's content, nil if it cannot be shown.
+// Origin is what ansible-core 2.19 says of a place: the file with line and column, and the line after the two before
+// it with a caret. Text is the file's content, nil if it cannot be shown.
 func Origin(p Place, text []byte) string {
 	where := "Origin: " + p.String()
 	if p.Line == 0 || text == nil {
@@ -53,8 +53,8 @@ func Origin(p Place, text []byte) string {
 	return strings.Join(append(out, strings.Repeat(" ", width+1)+mark), "\n")
 }
 
-// Find is where a text stands as a value of a file that was read before, or as one of the arguments that such a text holds: the first such place from near on, or else in that file, or else
-// in the file that lies nearest to it.
+// Find is where a text stands as a value of a file that was read before, or as one of the arguments that such a text
+// holds: the first such place from near on, or else in that file, or else in the file that lies nearest to it.
 func (l *Loader) Find(text string, near Place) (Place, bool) {
 	if at, ok := l.findIn(text, near); ok {
 		return at, true
@@ -132,8 +132,8 @@ func (l *Loader) findIn(text string, near Place) (Place, bool) {
 	return first, found
 }
 
-// says tells that a text is another, or has it as one of the arguments that it is written as: msg="a {{ b }}" of debug, and what is left of
-// such a text where names like chdir are taken out.
+// says reports whether a text is another, or has it as one of the arguments that it is written as: msg="a {{ b }}" of
+// debug, and what is left of such a text where names like chdir are taken out.
 func says(written, text string) bool {
 	if strings.TrimSpace(written) == text {
 		return true
@@ -161,8 +161,8 @@ func written(n *Node) (string, bool) {
 	return value.Text(n.Value)
 }
 
-// FindValue is where the value of a key stands in the mapping at a place of a file that was read before, or else in a mapping that is a value
-// of it, as the arguments of a task are; the place itself if it is not there.
+// FindValue is where the value of a key stands in the mapping at a place of a file that was read before, or else in a
+// mapping that is a value of it, as the arguments of a task are; the place itself if it is not there.
 func (l *Loader) FindValue(key string, at Place) Place {
 	n, err := l.Once(at.File)
 	if err != nil {
@@ -180,8 +180,8 @@ func (l *Loader) FindValue(key string, at Place) Place {
 	return at
 }
 
-// FindItem is where an item of the list stands that is the value of a key in the mapping at a place of a file that was read before, of a value
-// that is no list where the value stands; the place itself if it is not there.
+// FindItem is where an item of the list stands that is the value of a key in the mapping at a place of a file that
+// was read before, of a value that is no list where the value stands; the place itself if it is not there.
 func (l *Loader) FindItem(key string, i int, at Place) Place {
 	n, err := l.Once(at.File)
 	if err != nil {
@@ -197,7 +197,8 @@ func (l *Loader) FindItem(key string, i int, at Place) Place {
 	return placeOf(at.File, found)
 }
 
-// FindKey is where a key stands in the mapping at a place of a file that was read before, or within it; the place itself if it is not there.
+// FindKey is where a key stands in the mapping at a place of a file that was read before, or within it; the place
+// itself if it is not there.
 func (l *Loader) FindKey(key string, at Place) Place {
 	n, err := l.Once(at.File)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"hark/modules/py/value"
 )
 
-// FindVar is where the value of a variable stands in a file that was read before: path is its name and the keys to it. Of several places it is
-// the one that a task at near would see: in the task's own vars, before it in its file, or in the file of variables that wins. With an item,
-// counted from 1, the name is that of the loop's variable.
+// FindVar is where the value of a variable stands in a file that was read before: path is its name and the keys to
+// it. Of several places it is the one that a task at near would see: in the task's own vars, before it in its file,
+// or in the file of variables that wins. With an item, counted from 1, the name is that of the loop's variable.
 func (l *Loader) FindVar(path []string, item int, near Place) (Place, bool) {
 	n, err := l.Once(near.File)
 	if err == nil && item > 0 {
@@ -42,8 +42,8 @@ func (l *Loader) FindVar(path []string, item int, near Place) (Place, bool) {
 	return Place{}, false
 }
 
-// FindName is where the name of a variable stands in a file that was read before, as FindVar finds values: in vars of near's file, in a file
-// of variables, or in vars anywhere.
+// FindName is where the name of a variable stands in a file that was read before, as FindVar finds values: in vars of
+// near's file, in a file of variables, or in vars anywhere.
 func (l *Loader) FindName(name string, near Place) (Place, bool) {
 	if n, err := l.Once(near.File); err == nil {
 		if at := keyNode(keyOf(mappingAt(n, near), "vars"), name); at != nil {

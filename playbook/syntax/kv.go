@@ -12,9 +12,10 @@ type Pair struct{ Key, Value string }
 var rawKeys = map[string]bool{"creates": true, "removes": true, "chdir": true, "executable": true, "warn": true,
 	"stdin": true, "stdin_add_newline": true, "strip_empty_ends": true}
 
-// KV splits "a=1 b='x y' rest" into pairs and the words that are none, joined as they stood (raw). Quotes around a value are
-// taken off, templates stay whole, escapes like \n and \u0041 are undone. A key that comes twice is in pairs twice: the last
-// counts. With freeForm only creates, removes, chdir and the like are keys, all else is raw text.
+// KV splits "a=1 b='x y' rest" into pairs and the words that are none, joined as they stood (raw). Quotes around a
+// value are taken off, templates stay whole, escapes like \n and \u0041 are undone. A key that comes twice is in
+// pairs twice: the last counts. With freeForm only creates, removes, chdir and the like are keys, all else is raw
+// text.
 func KV(text string, freeForm bool) (pairs []Pair, raw string, err error) {
 	words, err := Split(text)
 	if err != nil {

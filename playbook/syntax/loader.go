@@ -18,8 +18,8 @@ import (
 	"hark/playbook/vault"
 )
 
-// Loader reads files of YAML or JSON, in clear or as vaults. The zero Loader works. Its fields are set before it is used;
-// then it may be used concurrently. Places name files as they were asked for.
+// Loader reads files of YAML or JSON, in clear or as vaults. The zero Loader works. Its fields are set before it is
+// used; then it may be used concurrently. Places name files as they were asked for.
 type Loader struct {
 	// Secrets open vaults and vault strings; nil has none.
 	Secrets *vault.Secrets

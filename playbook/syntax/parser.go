@@ -8,16 +8,16 @@ import (
 	"hark/modules/py/value"
 )
 
-// Grammar reads playbooks and task files. Everything that is wrong with the form of a file is reported together: the error
-// of its methods is an *Error or an Errors. It may be used concurrently if its Loader is.
+// Grammar reads playbooks and task files. Everything that is wrong with the form of a file is reported together: the
+// error of its methods is an *Error or an Errors. It may be used concurrently if its Loader is.
 type Grammar struct {
 	Loader *Loader
-	// IsAction tells whether a name is that of an action or module; collections are the `collections` that hold where it stands.
-	// The error is that of an action which is gone. Nil takes every name.
+	// IsAction reports whether a name is that of an action or module; collections are the `collections` that hold
+	// where it stands. The error is that of an action which is gone. Nil takes every name.
 	IsAction func(name string, collections []string) (bool, error)
 	// Foresee, if set, is told the roles of a play before its tasks are read: they may bring modules along.
 	Foresee func(file string, entries []*RoleEntry, collections []string)
-	// IsLookup tells whether a name may follow with_; nil takes every name.
+	// IsLookup reports whether a name may follow with_; nil takes every name.
 	IsLookup func(name string) bool
 	// LenientTasks makes unknown keywords of tasks a warning (invalid_task_attribute_failed=False).
 	LenientTasks bool

@@ -1,6 +1,7 @@
-// Package syntax reads the files of a project: YAML and JSON as Ansible's loader reads them, with the place of everything,
-// and the form of playbooks and task files: plays, blocks, tasks, roles. It knows what may stand where and how
-// arguments are written; what keywords mean, what is inherited and what templates give is the business of compile.
+// Package syntax reads the files of a project: YAML and JSON as Ansible's loader reads them, with the place of
+// everything, and the form of playbooks and task files: plays, blocks, tasks, roles. It knows what may stand where
+// and how arguments are written; what keywords mean, what is inherited and what templates give is the business of
+// compile.
 package syntax
 
 import (
@@ -40,7 +41,7 @@ type Attrs map[string]Attr
 // Get is a keyword's raw value, nil if it was not given; so plan.Lit(a.Get("when")) is right in both cases.
 func (a Attrs) Get(name string) value.Value { return a[name].Value }
 
-// Has tells whether the keyword was given, be it with null.
+// Has reports whether the keyword was given, be it with null.
 func (a Attrs) Has(name string) bool { return a[name].Value != nil }
 
 func placeOf(file string, n *Node) Place {

@@ -62,7 +62,8 @@ func (l *Loader) vaultString(cipher string, at Place) value.Value {
 	}}
 }
 
-// unsafe makes all text in v unsafe. Ansible's own loader loses what is nested below a tagged list or mapping; here it stays.
+// unsafe makes all text in v unsafe. Ansible's own loader loses what is nested below a tagged list or mapping; here
+// it stays.
 func unsafe(v value.Value) value.Value {
 	switch v := v.(type) {
 	case *value.List:
@@ -126,7 +127,8 @@ func nodeOf(v value.Value) *Node {
 	return n
 }
 
-// Class is what Python prints of type(v) where Ansible's loader read v: its lists and mappings have classes of their own.
+// Class is what Python prints of type(v) where Ansible's loader read v: its lists and mappings have classes of their
+// own.
 func Class(v value.Value) string {
 	switch v.(type) {
 	case *value.List, *value.Dict:

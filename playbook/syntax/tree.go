@@ -77,11 +77,11 @@ type Task struct {
 	Name string
 	// Action is as written: copy, ansible.builtin.copy.
 	Action string
-	// Args are the arguments, never nil: free-form text is under "_raw_params" (the argument cmd of command, shell and script too).
-	// Args: of the task stand below what stands at the action.
+	// Args are the arguments, never nil: free-form text is under "_raw_params" (the argument cmd of command, shell
+	// and script too). Args: of the task stand below what stands at the action.
 	Args *value.Dict
-	// ArgsExpr is the template that stands in place of all arguments (args: "{{ x }}", copy: "{{ x }}"); "" if there is none.
-	// Args overlay what it gives.
+	// ArgsExpr is the template that stands in place of all arguments (args: "{{ x }}", copy: "{{ x }}"); "" if there
+	// is none. Args overlay what it gives.
 	ArgsExpr string
 	// Loop is loop or with_*; its zero value is no loop.
 	Loop Loop
@@ -105,7 +105,7 @@ type Loop struct {
 	Over Attr
 }
 
-// Given tells whether there is a loop.
+// Given reports whether there is a loop.
 func (l Loop) Given() bool { return l.Over.Value != nil }
 
 // RoleEntry is an entry of roles: or of a role's dependencies.

@@ -44,8 +44,8 @@ func searchPath(search []string, magic *value.Dict) []string {
 	return append(slices.Clone(search), dir)
 }
 
-// Name is the name of a host or a group as a variable. One that a source of the inventory gave is a str of Python. One that the run has given
-// (add_host, group_by) may be of a host's making, and is data like any result.
+// Name is the name of a host or a group as a variable. One that a source of the inventory gave is a str of Python.
+// One that the run has given (add_host, group_by) may be of a host's making, and is data like any result.
 func Name(name string, told bool) value.Value {
 	if told {
 		return value.UnsafeStr(name)
@@ -66,8 +66,8 @@ func Names(hosts []string, named func(host string) value.Value) *value.List {
 	return out
 }
 
-// HostMagic are Host.Magic, of names by Name. Groups are the host's groups without all; file and dir are of the inventory source that named the
-// host, "" if there was none.
+// HostMagic are Host.Magic, of names by Name. Groups are the host's groups without all; file and dir are of the
+// inventory source that named the host, "" if there was none.
 func HostMagic(name value.Value, groups []value.Value, file, dir string) *value.Dict {
 	d := value.NewDict()
 	d.Set("inventory_hostname", name)

@@ -11,7 +11,8 @@ import (
 // functions are the names of what templates can call, and how tasks may be written beside their keywords.
 const functions = " cycler dict joiner lipsum local_action lookup namespace now q query range undef with_ "
 
-// IsReserved tells whether keywords or functions of templates have a name. Ansible leaves out what stands only within other keywords.
+// IsReserved reports whether keywords or functions of templates have a name. Ansible leaves out what stands only
+// within other keywords.
 func IsReserved(name string) bool {
 	k, ok := plan.KeywordNamed(name)
 	return ok && name != "vars" && k.On.Has(plan.OnPlay|plan.OnBlock|plan.OnTask) || strings.Contains(functions, " "+name+" ")

@@ -23,7 +23,8 @@ type Scope struct {
 	Lazy func(ctx context.Context, name string) (value.Value, bool, error)
 	// LazyNames are the names that Lazy answers, for Names.
 	LazyNames []string
-	// Beneath, if set, is asked where no layer has a name: how the host is reached. Names and the variable vars do not know of it.
+	// Beneath, if set, is asked where no layer has a name: how the host is reached. Names and the variable vars do
+	// not know of it.
 	Beneath func(ctx context.Context, name string) (value.Value, bool, error)
 
 	local *value.Dict
@@ -138,7 +139,8 @@ func (s *Scope) stored(name string) (found value.Value, ok bool) {
 	return found, ok
 }
 
-// Outgoing tells why a variable should not be used any more, what to use instead, and which ansible-core will not have it; "" if it may be used.
+// Outgoing explains why a variable should not be used any more, what to use instead, and which ansible-core will not
+// have it; "" if it may be used.
 func (s *Scope) Outgoing(name string) (why, instead, version string) {
 	if _, own := s.local.Get(name); own {
 		return "", "", ""
@@ -214,8 +216,9 @@ func (s *Scope) All(ctx context.Context) (*value.Dict, error) {
 	return out, nil
 }
 
-// AsHostvars makes of the scope what hostvars shows of a host: hostvars and vars are no magic there, but variables if somebody set them. omit, if
-// it is not nil, is the variable of that name. Oracle: debug of hostvars[inventory_hostname] where a host's variable is "{{ hostvars }}".
+// AsHostvars makes of the scope what hostvars shows of a host: hostvars and vars are no magic there, but variables if
+// somebody set them. omit, if it is not nil, is the variable of that name. Oracle: debug of
+// hostvars[inventory_hostname] where a host's variable is "{{ hostvars }}".
 func (s *Scope) AsHostvars(omit value.Value) {
 	lazy := s.Lazy
 	s.LazyNames = slices.DeleteFunc(slices.Clone(s.LazyNames), func(name string) bool { return name == "hostvars" })

@@ -76,7 +76,8 @@ type Step struct {
 	Role        *plan.Role
 	Vars        *value.Dict
 	IncludeVars *value.Dict
-	// Environment is the raw environment keyword, which Ansible shows as the variable of that name; nil where there is no task.
+	// Environment is the raw environment keyword, which Ansible shows as the variable of that name; nil where there
+	// is no task.
 	Environment []plan.Expr
 	// Search becomes ansible_search_path, with the directory of the playbook added.
 	Search []string

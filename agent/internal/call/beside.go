@@ -9,8 +9,8 @@ import (
 	"hark/modules/py/cwd"
 )
 
-// InProcess runs the module in this process. Where the call names a directory the module has a thread of its own that stands there,
-// since relative paths in arguments are from there, and the directory of the process is everybody's.
+// InProcess runs the module in this process. Where the call names a directory the module has a thread of its own that
+// stands there, since relative paths in arguments are from there, and the directory of the process is everybody's.
 func (inv Invocation) InProcess(ctx context.Context) modules.Result {
 	nss.Forget() // what one task has read of a directory is not the next one's
 	if here, err := cwd.Get(); inv.Call.Dir == "" || err == nil && here == inv.Call.Dir {
@@ -28,8 +28,9 @@ func (inv Invocation) InProcess(ctx context.Context) modules.Result {
 	return <-done
 }
 
-// standIn changes the directory of this thread alone. A directory that is not for this user leaves it in the root, where it can
-// read what it names and write nothing: Ansible's processes are started in the directory by somebody who may enter it.
+// standIn changes the directory of this thread alone. A directory that is not for this user leaves it in the root,
+// where it can read what it names and write nothing: Ansible's processes are started in the directory by somebody who
+// may enter it.
 func standIn(dir string) error {
 	if err := ownDir(); err != nil {
 		return err

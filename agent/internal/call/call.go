@@ -1,6 +1,6 @@
-// Package call runs one module on this host: in this process, as another user, or as a background job, for a step of the
-// host's own session or of another host's (delegate_to). It knows arguments, users and files of the controller, but no
-// plans, templates or results of tasks.
+// Package call runs one module on this host: in this process, as another user, or as a background job, for a step of
+// the host's own session or of another host's (delegate_to). It knows arguments, users and files of the controller,
+// but no plans, templates or results of tasks.
 package call
 
 import (
@@ -19,8 +19,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// Host is what it takes to run modules here. Modules and Ask are needed; the zero value of the rest is for calls that do
-// not need it. All funcs may be called from several goroutines at once.
+// Host is what it takes to run modules here. Modules and Ask are needed; the zero value of the rest is for calls that
+// do not need it. All funcs may be called from several goroutines at once.
 type Host struct {
 	Modules *modules.Registry
 	// Ask puts a question to the controller: blobs and uploads.
@@ -41,8 +41,8 @@ type Host struct {
 // Ask puts a question to the controller. The error says that it is gone, or is the context's.
 type Ask func(ctx context.Context, a wire.Ask) (wire.Answer, error)
 
-// Caller runs one module on this host. Whatever happens to the module is a Result. It must honour ctx: when ctx is over the
-// module's process group is ended and the Result no longer matters.
+// Caller runs one module on this host. Whatever happens to the module is a Result. It must honour ctx: when ctx is
+// over the module's process group is ended and the Result no longer matters.
 type Caller func(ctx context.Context, inv Invocation) modules.Result
 
 // Invocation is a module call on this host with everything rendered.
@@ -77,13 +77,13 @@ func (inv Invocation) AsyncDir() string {
 	return filepath.Clean(dir)
 }
 
-// Jobs are the background processes of the agent, as calls see them. The maps are results as Ansible's async_wrapper and
-// async_status return them.
+// Jobs are the background processes of the agent, as calls see them. The maps are results as Ansible's async_wrapper
+// and async_status return them.
 type Jobs struct {
 	// Start begins a job and returns started, finished, ansible_job_id and results_file. The deadline is inv.Call.Async.
 	Start func(ctx context.Context, inv Invocation) (*value.Dict, error)
-	// Wait returns the result of a job of the run when it has ended (finished: 1, the module's keys). After its deadline it returns what is
-	// known, finished: 0.
+	// Wait returns the result of a job of the run when it has ended (finished: 1, the module's keys). After its
+	// deadline it returns what is known, finished: 0.
 	Wait func(ctx context.Context, run, id string) (*value.Dict, error)
 	// Status tells async_status of a job, see modules.Asks.
 	Status func(ctx context.Context, q modules.JobQuery) (*value.Dict, error)
@@ -149,7 +149,7 @@ func (h Host) await(ctx context.Context, inv Invocation, id string) (*value.Dict
 	), nil
 }
 
-// over tells whether a job ends before patience does.
+// over reports whether a job ends before patience does.
 func (h Host) over(ctx context.Context, id string, patience time.Duration) *value.Dict {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -173,7 +173,8 @@ func lastLook(status *value.Dict, inv Invocation) *value.Dict {
 	return status
 }
 
-// withStreams is the result of a job with what every job's has in Ansible, in the order in which async_status tells of it.
+// withStreams is the result of a job with what every job's has in Ansible, in the order in which async_status tells
+// of it.
 func withStreams(res *value.Dict) *value.Dict {
 	out := value.NewDict()
 	take := func(name string, otherwise value.Value) {
@@ -204,7 +205,8 @@ func withStreams(res *value.Dict) *value.Dict {
 // LeftBehind is the key of a result that says that something could not be ended: msg tells what.
 const LeftBehind = "left_behind"
 
-// endLimit is how long a module may take to end when its time is over: the processes that it runs need TERM, grace and KILL.
+// endLimit is how long a module may take to end when its time is over: the processes that it runs need TERM, grace
+// and KILL.
 const endLimit = 4 * time.Second
 
 // invoke runs the module. One that does not end when its time is over is left behind: it holds nobody up.
@@ -248,7 +250,8 @@ func (h Host) perform(ctx context.Context, inv Invocation) (res *value.Dict) {
 
 func failed(msg string) *value.Dict { return value.DictOf("failed", true, "msg", msg) }
 
-// Run runs a call on behalf of a step of another host and gives the module's result as JSON. Its asks are in the name of e.Host.
+// Run runs a call on behalf of a step of another host and gives the module's result as JSON. Its asks are in the name
+// of e.Host.
 func (h Host) Run(ctx context.Context, e wire.Exec) json.RawMessage {
 	return value.PlainJSON(h.run(ctx, e))
 }

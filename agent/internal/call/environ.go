@@ -11,8 +11,8 @@ import (
 	"hark/modules/nss"
 )
 
-// environ is the environment of a user's processes, "" is the agent's own user. To become who one is changes nothing, as in
-// Ansible: PATH and the rest are those of the process.
+// environ is the environment of a user's processes, "" is the agent's own user. To become who one is changes nothing,
+// as in Ansible: PATH and the rest are those of the process.
 func (h Host) environ(name string) ([]string, error) {
 	if h.Environ != nil {
 		return h.Environ(name)

@@ -15,8 +15,8 @@ import (
 // mostAtOnce is how many small files are asked for at once. The controller answers with as many as one message holds.
 const mostAtOnce = 512
 
-// expected are small files of the controller that a module has said it will open, in its order: those that come next come together and stay in memory until
-// others do. It is safe for concurrent use.
+// expected are small files of the controller that a module has said it will open, in its order: those that come next
+// come together and stay in memory until others do. It is safe for concurrent use.
 type expected struct {
 	ask  Ask
 	turn chan struct{} // one slot, held by who uses the rest
@@ -39,7 +39,8 @@ func (e *expected) expect(ctx context.Context, digests []string) {
 	}
 }
 
-// open opens a file that is expected. It is false for others, and for all once the controller does not give what it should.
+// open opens a file that is expected. It is false for others, and for all once the controller does not give what it
+// should.
 func (e *expected) open(ctx context.Context, digest string) (io.ReadCloser, bool) {
 	if e == nil {
 		return nil, false

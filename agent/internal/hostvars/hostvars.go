@@ -112,7 +112,8 @@ func containsText(list []value.Value, text string) bool {
 	return false
 }
 
-// connectionNames are the variables of a delegated host that say how it is reached, and how to be somebody there. Nobody may change them.
+// connectionNames are the variables of a delegated host that say how it is reached, and how to be somebody there.
+// Nobody may change them.
 var connectionNames = sync.OnceValue(func() []string {
 	names := append([]string{"ansible_host", "ansible_port", "ansible_python_interpreter"}, dialect.AllBecomeVariables()...)
 	for _, k := range plan.Keywords() {
@@ -156,8 +157,8 @@ func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error)
 	return d, nil
 }
 
-// Option is a variable of a host that says how tasks are done there, nil if it is not set. Those that each task looks at
-// are fetched together.
+// Option is a variable of a host that says how tasks are done there, nil if it is not set. Those that each task looks
+// at are fetched together.
 func (f *Step) Option(ctx context.Context, host, name string) (value.Value, error) {
 	if !slices.Contains(connectionNames(), name) {
 		return f.variable(ctx, whose{host, true}, name)

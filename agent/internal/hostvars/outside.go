@@ -60,7 +60,7 @@ var (
 	Names = append([]string{"hostvars", "groups", "ansible_delegated_vars"}, standing...)
 )
 
-// Answers tells whether Lazy may know a name.
+// Answers reports whether Lazy may know a name.
 func Answers(name string) bool { return slices.Contains(Names, name) }
 
 // Lazy answers the names that are not in the session's variables; see vars.Scope.
@@ -83,7 +83,7 @@ func (f *Step) Lazy(ctx context.Context, name string) (value.Value, bool, error)
 	return v, v != nil, err
 }
 
-// alone tells that the play has this host only, so that its magic variables do not change while it runs.
+// alone reports whether the play has this host only, so that its magic variables do not change while it runs.
 func (f *Step) alone() bool {
 	v, _ := f.Shared.Magic.Get("ansible_play_hosts_all")
 	l, ok := v.(*value.List)
@@ -148,8 +148,8 @@ func (f *Step) hostnames(ctx context.Context) ([]value.Value, error) {
 	return f.hosts, nil
 }
 
-// own are the variables of this host as hostvars shows them: without the play and the step. Their templates see hostvars only where a
-// task is delegated to the host; in hostvars itself Ansible leaves it out.
+// own are the variables of this host as hostvars shows them: without the play and the step. Their templates see
+// hostvars only where a task is delegated to the host; in hostvars itself Ansible leaves it out.
 func (f *Step) own(delegated bool) (*vars.Scope, *templar.Templar) {
 	scope := vars.NewScope(f.Vars, vars.HostvarsShared(f.Shared), vars.Step{})
 	scope.LazyNames = []string{"groups", "hostvars"}

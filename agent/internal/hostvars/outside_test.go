@@ -169,7 +169,8 @@ func TestErrorsOfAnswersAreThoseOfTemplates(t *testing.T) {
 	}
 }
 
-// TestOwnVariablesSeenFromOutside: hostvars renders the host's own variables with their lookups and groups, and sees no hostvars in them.
+// TestOwnVariablesSeenFromOutside: hostvars renders the host's own variables with their lookups and groups, and sees
+// no hostvars in them.
 func TestOwnVariablesSeenFromOutside(t *testing.T) {
 	own := dict("me", "{{ hostvars }}", "again", "{{ hostvars.a.again }}", "looked", "{{ lookup('beyond', 'x') }}", "many", "{{ groups.all | length }}",
 		"broken", "{{ 1 // 0 }}", "vars", "set", "bad", "{{ nothing }}")

@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// groups makes a control group for each job below that of the agent's service, if that was delegated to it (Delegate=yes). A job
-// then counts as itself and is found whole even when its process was killed. The zero value makes none.
+// groups makes a control group for each job below that of the agent's service, if that was delegated to it
+// (Delegate=yes). A job then counts as itself and is found whole even when its process was killed. The zero value
+// makes none.
 type groups struct{ dir string }
 
-// ownGroups finds where this process may make groups: below the group of its service, in the unified hierarchy or, where systemd
-// uses none, in its own.
+// ownGroups finds where this process may make groups: below the group of its service, in the unified hierarchy or,
+// where systemd uses none, in its own.
 func ownGroups() groups {
 	raw, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -72,8 +73,9 @@ func members(dir string) []stat {
 	return all
 }
 
-// killGroup kills all processes of a group at one blow, which those do not escape either that fork faster than anybody can look. This process
-// leaves the group first. Where the kernel cannot do that (before 5.14, the old hierarchy) nothing happens: they are killed one by one.
+// killGroup kills all processes of a group at one blow, which those do not escape either that fork faster than
+// anybody can look. This process leaves the group first. Where the kernel cannot do that (before 5.14, the old
+// hierarchy) nothing happens: they are killed one by one.
 func killGroup(dir string) {
 	kill := filepath.Join(dir, "cgroup.kill")
 	if _, err := os.Stat(kill); dir == "" || err != nil {

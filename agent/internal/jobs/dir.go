@@ -38,7 +38,8 @@ func readRecord(dir string) (record, error) {
 // write writes the record.
 func (r record) write(dir string) error { return r.save(dir, false) }
 
-// seal writes the record of a job that has ended: it is on the disk when it returns, and with it the result that was written before.
+// seal writes the record of a job that has ended: it is on the disk when it returns, and with it the result that was
+// written before.
 func (r record) seal(dir string) error { return r.save(dir, true) }
 
 func (r record) save(dir string, sync bool) error {
@@ -66,7 +67,7 @@ func lock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// held tells whether the job's process, or the one that is starting it, lives.
+// held reports whether the job's process, or the one that is starting it, lives.
 func held(dir string) bool {
 	f, err := lock(dir)
 	if err == nil {
@@ -75,8 +76,8 @@ func held(dir string) bool {
 	return errors.Is(err, unix.EWOULDBLOCK)
 }
 
-// inherit takes the lock when the job's process has ended: one supervisor at a time draws up what became of the job. What comes with it gives
-// the lock back.
+// inherit takes the lock when the job's process has ended: one supervisor at a time draws up what became of the job.
+// What comes with it gives the lock back.
 func inherit(dir string) func() {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -87,7 +88,7 @@ func inherit(dir string) func() {
 	return func() { f.Close() }
 }
 
-// cancelled tells whether somebody has cancelled the job of a directory.
+// cancelled reports whether somebody has cancelled the job of a directory.
 func cancelled(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, cancelFile))
 	return err == nil

@@ -14,9 +14,9 @@ import (
 // filesDir holds the controller's files that a job reads, by their digests. It is there as long as the job runs.
 const filesDir = "files"
 
-// provide brings the controller's files that a job reads into its directory: when it needs them the controller may be gone, and the agent
-// another one. Those that the agent keeps on no disk, since they came out of a vault, are given back to be handed over in memory, and so are
-// small ones that came with the plan.
+// provide brings the controller's files that a job reads into its directory: when it needs them the controller may be
+// gone, and the agent another one. Those that the agent keeps on no disk, since they came out of a vault, are given
+// back to be handed over in memory, and so are small ones that came with the plan.
 func provide(ctx context.Context, dir string, inv call.Invocation) (map[string][]byte, error) {
 	inMemory := map[string][]byte{}
 	for _, digest := range inv.Call.Files {
@@ -52,7 +52,7 @@ func provideOne(ctx context.Context, dir, digest string, inv call.Invocation) ([
 	return nil, copyFile(path, cached) // the cache is on another disk, or has just dropped the file
 }
 
-// named tells that a file has a name on a disk.
+// named reports whether a file has a name on a disk.
 func named(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"hark/modules/modtest"
 )
 
-// A job that is not awaited is on its own when its play is over: it must have the controller's files by the time the task is done. One is in the
-// cache on the disk, the other is not to be on any.
+// A job that is not awaited is on its own when its play is over: it must have the controller's files by the time the
+// task is done. One is in the cache on the disk, the other is not to be on any.
 func TestAJobHasItsFilesBeforeItIsStarted(t *testing.T) {
 	cached := filepath.Join(t.TempDir(), "cached")
 	if err := os.WriteFile(cached, []byte("on the disk"), 0o600); err != nil {

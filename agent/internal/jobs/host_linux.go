@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// possible tells why no job can be here.
+// possible explains why no job can be here.
 func possible() error { return nil }
 
-// adoptOrphans makes this process the parent of all that its children leave behind: nothing that a job starts gets out of
-// its tree, whatever group or session it makes.
+// adoptOrphans makes this process the parent of all that its children leave behind: nothing that a job starts gets
+// out of its tree, whatever group or session it makes.
 func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // awaitEnd waits until a process ends that began at ticks; another one of its number is not waited for.

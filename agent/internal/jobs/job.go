@@ -93,8 +93,8 @@ func (j *job) kill() {
 	}
 }
 
-// reap reads what a job's process leaves when it ends, and waits for that. If it ended without a word what lives of the job is ended, and it is
-// said why.
+// reap reads what a job's process leaves when it ends, and waits for that. If it ended without a word what lives of
+// the job is ended, and it is said why.
 func (j *job) reap() {
 	release := inherit(j.dir)
 	defer release()

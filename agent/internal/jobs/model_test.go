@@ -157,8 +157,9 @@ func (m *model) finish() {
 	m.check()
 }
 
-// TestEveryJobEndsInOneState drives jobs through random events: start, exit, limit, cancel, restart of the agent, a killed process, clock
-// steps. Each ends in exactly one state, one that what happened allows, and nothing of it is left.
+// TestEveryJobEndsInOneState drives jobs through random events: start, exit, limit, cancel, restart of the agent, a
+// killed process, clock steps. Each ends in exactly one state, one that what happened allows, and nothing of it is
+// left.
 func TestEveryJobEndsInOneState(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

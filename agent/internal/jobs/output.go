@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// segment is how many bytes of a stream are in one file. Two files are kept of each stream: the last segment bytes are always
-// there, and never more than twice as much.
+// segment is how many bytes of a stream are in one file. Two files are kept of each stream: the last segment bytes
+// are always there, and never more than twice as much.
 const segment = 1 << 20
 
 // streamName is how the files of a stream are called, with the number of the segment after it.
@@ -88,8 +88,8 @@ func (o *output) close() {
 	o.off = true
 }
 
-// readOutput reads a stream of a job from an offset, at most limit bytes; a negative offset is from the end. from is where the text
-// begins: later than asked for if that was dropped.
+// readOutput reads a stream of a job from an offset, at most limit bytes; a negative offset is from the end. from is
+// where the text begins: later than asked for if that was dropped.
 func readOutput(dir, name string, offset int64, limit int) (text []byte, from int64) {
 	first, size := extent(dir, name)
 	if offset < 0 {

@@ -20,7 +20,8 @@ type stat struct {
 	sid          int
 	ticks        uint64
 	reallyExists bool
-	// size is that of its memory, 0 for those of the kernel; code is where its program ends there, stack where its stack begins.
+	// size is that of its memory, 0 for those of the kernel; code is where its program ends there, stack where its
+	// stack begins.
 	size, code, stack uint64
 }
 
@@ -46,8 +47,8 @@ func readStat(pid int) stat {
 	return s
 }
 
-// environ is the environment of a process, "" if it has none or is not for us to see. A process seems to have none while it becomes another
-// program, which takes long on a busy machine: it is asked again then.
+// environ is the environment of a process, "" if it has none or is not for us to see. A process seems to have none
+// while it becomes another program, which takes long on a busy machine: it is asked again then.
 func environ(pid int) string {
 	for limit := time.Now().Add(resistance); ; time.Sleep(time.Millisecond) {
 		before := readStat(pid)
@@ -63,8 +64,9 @@ func environ(pid int) string {
 	}
 }
 
-// readAtOnce reads a file with a single read. The kernel gives the environment of the program that was there when the file was opened, and
-// no more of it once the process has become another: what a second read gives may be nothing, and the text would end in its middle.
+// readAtOnce reads a file with a single read. The kernel gives the environment of the program that was there when the
+// file was opened, and no more of it once the process has become another: what a second read gives may be nothing,
+// and the text would end in its middle.
 func readAtOnce(path string) ([]byte, error) {
 	for room := 8 << 10; ; room *= 4 {
 		f, err := os.Open(path)
@@ -83,14 +85,14 @@ func readAtOnce(path string) ([]byte, error) {
 	}
 }
 
-// hostEnds tells that systemd is ending all processes: it has then become another program. A command may be told to end before
-// the process of its job is, and is no failure of its own.
+// hostEnds reports whether systemd is ending all processes: it has then become another program. A command may be told
+// to end before the process of its job is, and is no failure of its own.
 func hostEnds() bool {
 	name, err := os.ReadFile("/proc/1/comm")
 	return err == nil && string(bytes.TrimSpace(name)) == "systemd-shutdow" // the kernel keeps 15 bytes
 }
 
-// lives tells that the process is there, and not only its zombie.
+// lives reports whether the process is there, and not only its zombie.
 func (s stat) lives() bool { return s.reallyExists && s.state != "Z" && s.state != "X" }
 
 // ticksOf is the start time of a process in clock ticks since boot, 0 if there is none (or only its zombie).

@@ -56,7 +56,8 @@ type process struct {
 	left []stat
 }
 
-// run runs the module within its limit. When that is over, or the job is cancelled, all that the job has started is ended.
+// run runs the module within its limit. When that is over, or the job is cancelled, all that the job has started is
+// ended.
 func (p *process) run(ctx context.Context, inv call.Invocation) modules.Result {
 	var err error
 	if p.rec, err = readRecord(p.dir); err != nil {
@@ -163,7 +164,8 @@ func (p *process) done(_ *peer.Job, result json.RawMessage) json.RawMessage {
 	return result
 }
 
-// wrapped is the result of a module that came to none, as Ansible's wrapper of jobs tells of it; others are as they are.
+// wrapped is the result of a module that came to none, as Ansible's wrapper of jobs tells of it; others are as they
+// are.
 func (p *process) wrapped(result json.RawMessage) json.RawMessage {
 	var r map[string]json.RawMessage
 	if json.Unmarshal(result, &r) != nil || r["module_stderr"] == nil {

@@ -12,8 +12,8 @@ import (
 	"hark/modules/nss"
 )
 
-// Ansible keeps the state of a job in a file of its user, results_file, and playbooks read it. It is there for them alone: whatever
-// becomes of it, the job's own directory counts.
+// Ansible keeps the state of a job in a file of its user, results_file, and playbooks read it. It is there for them
+// alone: whatever becomes of it, the job's own directory counts.
 
 // announceResults writes the results file of a job that runs.
 func announceResults(r record) {
@@ -46,7 +46,8 @@ func removeResults(r record) error {
 // errNotRoot says that another user's files are out of reach.
 var errNotRoot = errors.New("only root may write the files of another user")
 
-// asUser does something with files as a user: the directory is the user's, who may put links there. "" is this process's own.
+// asUser does something with files as a user: the directory is the user's, who may put links there. "" is this
+// process's own.
 func asUser(name string, do func() error) error {
 	if name == "" {
 		return do()

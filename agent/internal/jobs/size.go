@@ -41,7 +41,8 @@ func (j *job) strip() {
 	_ = removeResults(j.rec)
 }
 
-// shortened is a result that fits into resultBytes: output loses its end, with a word. What is too large without it is a failure that says so.
+// shortened is a result that fits into resultBytes: output loses its end, with a word. What is too large without it
+// is a failure that says so.
 func shortened(result json.RawMessage) json.RawMessage {
 	if len(result) <= resultBytes {
 		return result

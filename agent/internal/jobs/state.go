@@ -16,12 +16,13 @@ import (
 //	                     │               │ its process is gone, or was told to end by somebody else: kill -9, a reboot
 //	                     └───────────────┴──── KILL ───────────────> lost
 //
-// The five on the right are terminal: no job leaves them, and of those on arrows with KILL no process is left when they are
-// entered. The job's own process enters them; the supervisor does so in its place when that process is gone or does not
-// answer. It is the supervisor of the same agent, of one that was started later, or several at once (the processes of
-// `hark play` share a directory): all come to the same state.
+// The five on the right are terminal: no job leaves them, and of those on arrows with KILL no process is left when
+// they are entered. The job's own process enters them; the supervisor does so in its place when that process is gone
+// or does not answer. It is the supervisor of the same agent, of one that was started later, or several at once (the
+// processes of `hark play` share a directory): all come to the same state.
 //
-// The limit counts from the start of the job's process on a clock that nobody sets, and goes on while the agent is away.
+// The limit counts from the start of the job's process on a clock that nobody sets, and goes on while the agent is
+// away.
 type State string
 
 // The states.
@@ -35,7 +36,7 @@ const (
 	Lost      State = "lost"
 )
 
-// Terminal tells that the state is final.
+// Terminal reports whether the state is final.
 func (s State) Terminal() bool { return s != Queued && s != Running }
 
 // version is that of the files in a job's directory.
@@ -80,5 +81,5 @@ func (r record) age() time.Duration {
 	return sinceBoot() - time.Duration(r.Ticks)*(time.Second/ticksPerSecond)
 }
 
-// overdue tells that the limit has passed.
+// overdue reports whether the limit has passed.
 func (r record) overdue() bool { return r.Limit > 0 && r.Boot == bootID() && r.age() >= r.Limit }

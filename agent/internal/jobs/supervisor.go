@@ -1,6 +1,6 @@
 // Package jobs supervises modules that run in the background (async). Each job is a process of its own, with a
-// directory of its own, that keeps its limit by itself: it goes on when the agent is restarted or upgraded, and the next agent
-// adopts it.
+// directory of its own, that keeps its limit by itself: it goes on when the agent is restarted or upgraded, and the
+// next agent adopts it.
 package jobs
 
 import (
@@ -39,12 +39,14 @@ type job struct {
 
 	mu  sync.Mutex
 	rec record // guarded by mu
-	// result is the result of a job of this agent's own if that on disk is censored, as long as nobody has collected it. Guarded by mu.
+	// result is the result of a job of this agent's own if that on disk is censored, as long as nobody has collected
+	// it. Guarded by mu.
 	result json.RawMessage
 }
 
-// New makes a supervisor whose jobs live below dir; argv starts a job's process and gets the job's directory as its last word.
-// Jobs that an earlier supervisor left are adopted: those that live are watched, the others are lost unless they have a result.
+// New makes a supervisor whose jobs live below dir; argv starts a job's process and gets the job's directory as its
+// last word. Jobs that an earlier supervisor left are adopted: those that live are watched, the others are lost
+// unless they have a result.
 func New(dir string, argv []string) (*Supervisor, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot keep jobs: %w", err)
@@ -68,8 +70,9 @@ func (s *Supervisor) Session() call.Jobs {
 	return call.Jobs{Start: s.Start, Wait: s.Wait, Status: s.Status, Over: s.Over, Manage: s.Manage, Afoot: s.Afoot}
 }
 
-// Start begins a job and returns what Ansible's async_wrapper returns. The job has the controller's files that its call names by then; what
-// else its module asks of the controller is served through inv.Env for as long as this agent lives.
+// Start begins a job and returns what Ansible's async_wrapper returns. The job has the controller's files that its
+// call names by then; what else its module asks of the controller is served through inv.Env for as long as this agent
+// lives.
 func (s *Supervisor) Start(ctx context.Context, inv call.Invocation) (*value.Dict, error) {
 	if len(s.argv) == 0 {
 		return nil, errors.New("internal error: this agent has no command to start jobs with")
@@ -217,8 +220,8 @@ const (
 	// retention is how long jobs are known that have ended, retained how many of them at most.
 	retention = 7 * 24 * time.Hour
 	retained  = 1000
-	// retainedBytes is how much jobs that have ended may take on the disk, with what they have printed. What is beyond loses the oldest
-	// results; the last one is always kept.
+	// retainedBytes is how much jobs that have ended may take on the disk, with what they have printed. What is
+	// beyond loses the oldest results; the last one is always kept.
 	retainedBytes = 256 << 20
 	// resultBytes is how much of it one result may take; see result.go.
 	resultBytes = 32 << 20

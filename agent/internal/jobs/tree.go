@@ -23,7 +23,8 @@ const (
 // marker is in the environment of every process of a job, so that they are found when the job's process is gone.
 func marker(id string) string { return "HARK_JOB=" + id }
 
-// descendants are the processes below a process, without it. The kernel's lists of children are quick, but may miss one while another ends.
+// descendants are the processes below a process, without it. The kernel's lists of children are quick, but may miss
+// one while another ends.
 func descendants(root int) []stat {
 	if _, err := os.Stat("/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/children"); err != nil {
 		return scan(root)
@@ -98,8 +99,8 @@ func marked(id string) []stat {
 	return all
 }
 
-// end ends all processes that find finds, those of a control group, and those that they start meanwhile: TERM, grace, KILL. It gives
-// those that could not be ended. Without grace they get no TERM.
+// end ends all processes that find finds, those of a control group, and those that they start meanwhile: TERM, grace,
+// KILL. It gives those that could not be ended. Without grace they get no TERM.
 func end(find func() []stat, group string, grace time.Duration) []stat {
 	began, pause := time.Now(), sweepFirst
 	if grace > 0 {
@@ -126,8 +127,8 @@ func signalAll(all []stat, sig syscall.Signal) {
 	}
 }
 
-// bury reaps the zombies of processes that were left to this one, and gives those that it passes over. The children that Go waits for lead
-// sessions of their own: those are left to it, unless they were passed over the last time too.
+// bury reaps the zombies of processes that were left to this one, and gives those that it passes over. The children
+// that Go waits for lead sessions of their own: those are left to it, unless they were passed over the last time too.
 func bury(passed map[int]bool) map[int]bool {
 	next := map[int]bool{}
 	for _, pid := range processes() {

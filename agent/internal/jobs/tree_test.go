@@ -15,7 +15,8 @@ import (
 	"hark/modules"
 )
 
-// late is a module that starts a process when it was told to stop already, as one does that was between looking and starting.
+// late is a module that starts a process when it was told to stop already, as one does that was between looking and
+// starting.
 var late = modules.Define("test.late", "Starts a process too late", func(ctx context.Context, env *modules.Env, a struct {
 	Ready string `arg:"ready"`
 }) (modules.Result, error) {

@@ -53,13 +53,15 @@ type stream struct {
 	done chan error
 }
 
-// Dial waits for the banner of the serving side. It returns what the other side said before the banner if it never came.
+// Dial waits for the banner of the serving side. It returns what the other side said before the banner if it never
+// came.
 func Dial(r io.Reader, w io.Writer) (*Conn, error) {
 	c := New(r, w)
 	return c, c.Greet()
 }
 
-// New makes a connection to a serving side that may not be there yet: what is sent waits for it. Greet it before Listen.
+// New makes a connection to a serving side that may not be there yet: what is sent waits for it. Greet it before
+// Listen.
 func New(r io.Reader, w io.Writer) *Conn {
 	left := &io.LimitedReader{R: r, N: largestGreeting}
 	return &Conn{r: bufio.NewReaderSize(left, 64<<10), left: left, frame: largestFrame, asked: make(chan struct{}, mostAsked),
@@ -137,7 +139,7 @@ func (c *Conn) Listen() error {
 	}
 }
 
-// Over tells whether the connection is over: no call that is made now will be done.
+// Over reports whether the connection is over: no call that is made now will be done.
 func (c *Conn) Over() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

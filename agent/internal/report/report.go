@@ -1,5 +1,5 @@
-// Package report makes of results what a session tells of them: outcomes, without what nobody may see and what no view shows, and no larger
-// than a message can be. It judges no results.
+// Package report makes of results what a session tells of them: outcomes, without what nobody may see and what no
+// view shows, and no larger than a message can be. It judges no results.
 package report
 
 import (

@@ -9,8 +9,9 @@ import (
 	"hark/modules/result"
 )
 
-// Fit is the result of a task, or of one item of its loop, as it counts. What is too large to be sent loses the ends of its output, with a
-// word; what is too large even then is a failure for this host too, not only for those who look on. With effects it becomes variables.
+// Fit is the result of a task, or of one item of its loop, as it counts. What is too large to be sent loses the ends
+// of its output, with a word; what is too large even then is a failure for this host too, not only for those who look
+// on. With effects it becomes variables.
 func (r Reporter) Fit(res *result.Result, effects bool) *result.Result {
 	size := r.sent(res, effects)
 	for keep := wire.MaxEvent / 4; size > wire.MaxEvent && keep >= 1<<10; keep /= 2 {
@@ -63,8 +64,8 @@ func (r Reporter) sent(res *result.Result, effects bool) int {
 	return n
 }
 
-// shorten is a result of which no output, that of a loop's items included, has more than keep bytes. It says what was left out; a result that
-// loses nothing comes back as it is.
+// shorten is a result of which no output, that of a loop's items included, has more than keep bytes. It says what was
+// left out; a result that loses nothing comes back as it is.
 func shorten(res *result.Result, keep int) *result.Result {
 	d, left := shortenDict(res.Dict, keep)
 	if left == 0 {

@@ -14,7 +14,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// act has the controller run the step's action plug-in, which is written in Python. What the plug-in wants of the host comes back as calls.
+// act has the controller run the step's action plug-in, which is written in Python. What the plug-in wants of the
+// host comes back as calls.
 func (c *caller) act(ctx context.Context) (*result.Result, error) {
 	made, err := c.wireCall(ctx, connection.Connection)
 	if err != nil {
@@ -81,8 +82,8 @@ func (c *caller) told(ctx context.Context) (*value.Dict, error) {
 	return about, nil
 }
 
-// ownVariables are those that the controller does not know of: local ones, of loops and templates, and late ones, of vars_files whose names
-// hold templates, by their index.
+// ownVariables are those that the controller does not know of: local ones, of loops and templates, and late ones, of
+// vars_files whose names hold templates, by their index.
 func (e *eval) ownVariables(scope *vars.Scope) *value.Dict {
 	late := value.NewDict()
 	for i, d := range e.g.vars.Late {
@@ -94,7 +95,7 @@ func (e *eval) ownVariables(scope *vars.Scope) *value.Dict {
 	return own
 }
 
-// otherFacts tells whether facts come from other modules than setup.
+// otherFacts reports whether facts come from other modules than setup.
 func (rd *reader) otherFacts() bool {
 	facts := rd.e.s.Facts
 	if facts == nil || rd.err != nil {

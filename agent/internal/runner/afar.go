@@ -81,7 +81,8 @@ func (a afar) await(ctx context.Context, c wire.Call, started *result.Result) (*
 	return res, err
 }
 
-// over waits until a job of the other host has ended, but not for longer than patience. It is false when it does not know.
+// over waits until a job of the other host has ended, but not for longer than patience. It is false when it does not
+// know.
 func (a afar) over(ctx context.Context, id string, patience time.Duration) bool {
 	c := wire.Call{Module: a.e.s.Action, Name: a.e.s.Written, Args: json.RawMessage("{}"), Await: id, Patience: patience}
 	ans, err := a.e.g.line.askBeside(ctx, wire.Ask{Kind: wire.AskDelegate, Step: a.e.id, Name: a.target(), Call: &c})

@@ -7,8 +7,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// arguments are those that the module gets: plain and unsafe, since what it tells of them is no template. One that sets variables gets them as they
-// are.
+// arguments are those that the module gets: plain and unsafe, since what it tells of them is no template. One that
+// sets variables gets them as they are.
 func (c *caller) arguments(ctx context.Context) (*value.Dict, error) {
 	if c.mod.Has(modules.SetsVariables) {
 		if err := c.renderNames(ctx); err != nil {

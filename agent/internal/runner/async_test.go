@@ -15,7 +15,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// until with async_status waits for the end of the job, not for the next attempt: on this host, and on the one that the task is delegated to.
+// until with async_status waits for the end of the job, not for the next attempt: on this host, and on the one that
+// the task is delegated to.
 func TestAttemptsFollowTheEndOfTheJob(t *testing.T) {
 	over := make(chan struct{})
 	close(over)

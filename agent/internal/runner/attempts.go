@@ -20,7 +20,7 @@ type attempts struct {
 type trial interface {
 	// call makes attempt n, from 1 on.
 	call(ctx context.Context, n int64) (*result.Result, error)
-	// content tells that a result needs no other attempt.
+	// content reports whether a result needs no other attempt.
 	content(ctx context.Context, res *result.Result) (bool, error)
 	// again is called with an attempt that is followed by another.
 	again(res *result.Result, n, most int64)
@@ -58,7 +58,8 @@ func (a attempts) run(ctx context.Context) (res *result.Result, err error) {
 	return res, nil
 }
 
-// pause waits between two attempts. One that asked for a job which still runs is followed by the next when the job ends, and not later.
+// pause waits between two attempts. One that asked for a job which still runs is followed by the next when the job
+// ends, and not later.
 func (a attempts) pause(ctx context.Context, res *result.Result, delay time.Duration) error {
 	over := a.jobEnd(res, delay)
 	if over == nil {

@@ -10,8 +10,8 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// Whatever the method of the host is, a task becomes the user that the method's own variables name: on the task's own host, and on the host
-// that a task is delegated to.
+// Whatever the method of the host is, a task becomes the user that the method's own variables name: on the task's own
+// host, and on the host that a task is delegated to.
 func TestEveryBecomeMethodReachesItsUser(t *testing.T) {
 	engine := templar.NewEngine()
 	for _, m := range dialect.Methods() {
@@ -41,7 +41,8 @@ func TestEveryBecomeMethodReachesItsUser(t *testing.T) {
 	}
 }
 
-// What variables of the task's own host say of becoming another user does not count on the host that the task is delegated to.
+// What variables of the task's own host say of becoming another user does not count on the host that the task is
+// delegated to.
 func TestADelegatedTaskBecomesWhomThePlaybookNames(t *testing.T) {
 	engine := templar.NewEngine()
 	for _, m := range dialect.Methods() {

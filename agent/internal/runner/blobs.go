@@ -12,8 +12,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// blobs are the contents of the controller's files as a session has them: those that came with their names, those that its agent keeps, and
-// those that the controller is asked for.
+// blobs are the contents of the controller's files as a session has them: those that came with their names, those
+// that its agent keeps, and those that the controller is asked for.
 type blobs struct {
 	line *line
 	// open reads from what the agent keeps, or pulls; nil asks every time.
@@ -21,7 +21,8 @@ type blobs struct {
 
 	mu sync.Mutex
 
-	// guarded by mu: inline are contents that came with their names, by digest; about is what templates may ask of their files, by path.
+	// guarded by mu: inline are contents that came with their names, by digest; about is what templates may ask of
+	// their files, by path.
 	inline map[string][]byte
 	about  map[string]*value.Dict
 	packs  map[plan.ID]plan.File // of modules that are not native, by step: what was answered once holds for the run

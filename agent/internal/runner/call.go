@@ -15,8 +15,8 @@ import (
 	"hark/modules/result"
 )
 
-// caller runs the module of a task once: in the session, on this host, on another one, or in the background. Errors of the call itself are
-// results; an error is a *fault that fails the task, or breaks the run.
+// caller runs the module of a task once: in the session, on this host, on another one, or in the background. Errors
+// of the call itself are results; an error is a *fault that fails the task, or breaks the run.
 type caller struct {
 	way
 	mod *modules.Module // nil if there is none of the name
@@ -56,7 +56,7 @@ func (c *caller) run(ctx context.Context) (*result.Result, error) {
 	return res, err
 }
 
-// background tells that the module runs as a job. Check mode runs it inline.
+// background reports whether the module runs as a job. Check mode runs it inline.
 func (c *caller) background() bool { return c.f.async > 0 && !c.f.check }
 
 // tooLate is the result of a call that took longer than its timeout. It names what could not be ended.
@@ -201,7 +201,7 @@ func (c *caller) elsewhere(ctx context.Context, inv call.Invocation, env *call.E
 
 func (c *caller) afar() afar { return afar{way: c.way, baton: c.baton, tell: c.tell} }
 
-// isLocal tells whether the task's connection is local.
+// isLocal reports whether the task's connection is local.
 func (c *caller) isLocal(context.Context) (bool, error) {
 	if !c.delegated() && c.f.connection == "local" {
 		return true, nil
@@ -247,7 +247,8 @@ func (c *caller) unchecked() *result.Result {
 	return res
 }
 
-// inSession runs a session module here. What in Ansible is an error of its own, and not of the module, fails the task as a fault does.
+// inSession runs a session module here. What in Ansible is an error of its own, and not of the module, fails the task
+// as a fault does.
 func (c *caller) inSession(ctx context.Context, env *call.Env, args *value.Dict) (*result.Result, error) {
 	r := c.mod.Run(ctx, env.Env, args)
 	if cause := c.blame.cause; r.Raised && cause != nil && strings.Contains(r.Msg, cause.text) {
@@ -263,7 +264,8 @@ func (c *caller) inSession(ctx context.Context, env *call.Env, args *value.Dict)
 	return resultOf(env, r), nil
 }
 
-// resultOf is a module's result as a value, with the warnings of its call, if there was one: what modules return is never a template.
+// resultOf is a module's result as a value, with the warnings of its call, if there was one: what modules return is
+// never a template.
 func resultOf(env *call.Env, r modules.Result) *result.Result {
 	if env != nil {
 		r.Warnings = append(r.Warnings, env.Warnings()...)
@@ -311,8 +313,8 @@ func (c *caller) wireCall(ctx context.Context, mod *modules.Module) (wire.Call, 
 	return out, err
 }
 
-// jobEnd gives what waits for the end of a job that a result of this call has found running; it is false when it does not know. Nil is that the
-// result tells of none.
+// jobEnd gives what waits for the end of a job that a result of this call has found running; it is false when it does
+// not know. Nil is that the result tells of none.
 func (c *caller) jobEnd(res *result.Result, patience time.Duration) func(context.Context) bool {
 	id := res.Job()
 	if id == "" || res.True("finished") || !c.e.g.cfg.Modules.Has(c.e.s.Action, modules.AsksForJobs) {

@@ -30,13 +30,13 @@ func (c *cancellation) begin(ctx context.Context) context.Context {
 	return ctx
 }
 
-// cutShort tells that an error means nothing but that the run was cancelled, and always sections still run.
+// cutShort reports whether an error means nothing but that the run was cancelled, and always sections still run.
 func (c *cancellation) cutShort(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() != nil && c.lasting.Err() == nil && c.line.broken() == nil
 }
 
-// cut is the flow of a step that the cancellation of the run has cut short, or that was not begun because of it. What was
-// begun is told as failed.
+// cut is the flow of a step that the cancellation of the run has cut short, or that was not begun because of it. What
+// was begun is told as failed.
 func (c *cancellation) cut(id plan.ID) flow {
 	if c.line.doing == id {
 		result := fmt.Appendf(nil, `{"changed": false, "failed": true, "msg": %q}`, errCancelled.Error())

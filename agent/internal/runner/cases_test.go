@@ -25,8 +25,9 @@ import (
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 // TestPlays runs the plays of testdata/*.txt and compares what they tell. A case is a title, the play, == and further
-// sections: advance (what the gate says, a line each), answer (what the controller says to asks, in order), resume (the step to
-// begin at), remote (yes: the calls go to the host's own agent; or names of variables: they say how it is reached), cancel (the step at whose beginning, or gate, the run is cancelled) and want.
+// sections: advance (what the gate says, a line each), answer (what the controller says to asks, in order), resume
+// (the step to begin at), remote (yes: the calls go to the host's own agent; or names of variables: they say how it
+// is reached), cancel (the step at whose beginning, or gate, the run is cancelled) and want.
 func TestPlays(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {

@@ -8,8 +8,9 @@ import (
 	"hark/modules/result"
 )
 
-// checkedJobs are the results of jobs that check mode has run inline. They have ids all the same, by which async_status finds what became of them: a
-// play that starts jobs and looks after them later can be checked as a whole.
+// checkedJobs are the results of jobs that check mode has run inline. They have ids all the same, by which
+// async_status finds what became of them: a play that starts jobs and looks after them later can be checked as a
+// whole.
 type checkedJobs struct {
 	results []*result.Result
 }

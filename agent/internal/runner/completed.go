@@ -57,7 +57,8 @@ func textWarnings(res *result.Result) {
 	res.Set("warnings", texts)
 }
 
-// isChanged tells whether the entry at a place is "changed": there it is what Ansible adds to the result of a module that does not tell.
+// isChanged reports whether the entry at a place is "changed": there it is what Ansible adds to the result of a
+// module that does not tell.
 func isChanged(res *value.Dict, at int) bool {
 	k, _ := res.At(at)
 	name, _ := value.Text(k)
@@ -75,7 +76,7 @@ func toEnd(res *value.Dict, was bool) {
 // discovered is the fact by which Ansible remembers the Python that it found on a host.
 const discovered = "discovered_interpreter_python"
 
-// discover tells which Python a host has, in the result of the first module that runs there, as Ansible does:
+// discover returns which Python a host has, in the result of the first module that runs there, as Ansible does:
 // playbooks read the fact.
 func (c *caller) discover(made wire.Call, env *modules.Env, res *result.Result) {
 	if made.Async > 0 || c.e.g.cfg.Modules.Has(made.Module, modules.StartsNoPython) || made.Interpreter != "" && !strings.HasPrefix(made.Interpreter, "auto") {

@@ -127,7 +127,7 @@ func (t *task) concluded(ctx context.Context, res *result.Result) *conclusion {
 	return c
 }
 
-// ran tells that the task was neither skipped nor was its host not there.
+// ran reports whether the task was neither skipped nor was its host not there.
 func (c *conclusion) ran() bool {
 	return c.o.Status != wire.Skipped && c.o.Status != wire.StatusUnreachable
 }
@@ -185,7 +185,8 @@ func (c *conclusion) returned(facts *value.Dict) *value.Dict {
 	return clean
 }
 
-// add adds variables to the effects. Those of a loop's items that set the same ones, as when a list is gathered, become one effect.
+// add adds variables to the effects. Those of a loop's items that set the same ones, as when a list is gathered,
+// become one effect.
 func (c *conclusion) add(layer vars.Layer, host string, d *value.Dict) {
 	if c.t.loop && !(layer == vars.Include && c.t.g.play.HashMerge) {
 		for i := range c.o.Effects {
@@ -211,7 +212,7 @@ func (t *task) factsHost(ctx context.Context, item *result.Result) string {
 	return item.Delegated.Text("ansible_delegated_host")
 }
 
-// fatal tells that a failure of this step fails the other hosts too. Ansible reads ignore_errors for it as it is
+// fatal reports whether a failure of this step fails the other hosts too. Ansible reads ignore_errors for it as it is
 // written: any template is true.
 func (t *task) fatal(ctx context.Context) bool {
 	if value.IsTrue(t.s.IgnoreErrors.V) {

@@ -14,8 +14,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// Config is what a session needs of the world. Modules, Ask and Emit are needed; the zero value of the rest works for a
-// plan that does not need it. All funcs may be called from several goroutines of the session at once, Emit from one at a time.
+// Config is what a session needs of the world. Modules, Ask and Emit are needed; the zero value of the rest works for
+// a plan that does not need it. All funcs may be called from several goroutines of the session at once, Emit from one
+// at a time.
 type Config struct {
 	Modules *modules.Registry
 	// Engine compiles templates; share one per process. Nil makes one for the session.
@@ -24,27 +25,28 @@ type Config struct {
 	// controller is gone or ctx is over: the session then ends at once. A question that has no good answer is Answer.Err.
 	// The controller must see the events that were emitted before an ask before it answers.
 	Ask func(ctx context.Context, a wire.Ask) (wire.Answer, error)
-	// Own: the session is one of the controller's own process. It evaluates every step and asks for what it needs. Another one hands the
-	// steps that are the controller's over to it, and those in which it meets what it does not hold: it asks for nothing else than
-	// wire.AskStep, wire.AskOwn, blobs, uploads and bodies of plans.
+	// Own: the session is one of the controller's own process. It evaluates every step and asks for what it needs.
+	// Another one hands the steps that are the controller's over to it, and those in which it meets what it does not
+	// hold: it asks for nothing else than wire.AskStep, wire.AskOwn, blobs, uploads and bodies of plans.
 	Own bool
 	// Gate waits for the next Advance of the play that this session has not had yet, in the order of Seq. The session
 	// stands at the step `at`; it decides itself whether the Advance concerns it, and asks again if not. With at ""
-	// Gate does not wait: it returns the zero Advance when none has come (plays that are not gated look for EndPlay, Drop and Fail
-	// between steps). Nil is for plays that are not gated.
+	// Gate does not wait: it returns the zero Advance when none has come (plays that are not gated look for EndPlay,
+	// Drop and Fail between steps). Nil is for plays that are not gated.
 	Gate func(ctx context.Context, at plan.ID) (wire.Advance, error)
 	// Emit takes an event. It must not block for long; the receiver sets Seq.
 	Emit func(wire.Event)
 
-	// Cancelled, if set, is derived from the context of Run and over when the run is cancelled: the step in hand is ended and told as
-	// failed, always sections run, and the host leaves the plan.
+	// Cancelled, if set, is derived from the context of Run and over when the run is cancelled: the step in hand is
+	// ended and told as failed, always sections run, and the host leaves the plan.
 	Cancelled context.Context
 
 	// Call runs a module as the user that the invocation names. Nil runs all in this process.
 	Call Caller
 	// Jobs runs calls in the background (async).
 	Jobs Jobs
-	// Exec makes the Env.Exec of a module from the environment of its processes (KEY=value). Nil is modules.HostExec as the agent's own user.
+	// Exec makes the Env.Exec of a module from the environment of its processes (KEY=value). Nil is modules.HostExec
+	// as the agent's own user.
 	Exec func(environ []string) func(context.Context, modules.Command) (modules.Output, error)
 	// Environ is the environment that a login of the user gives, "" is the agent's own user. Nil: the process's own for
 	// "", else made from the user database.
@@ -53,7 +55,8 @@ type Config struct {
 	Open func(ctx context.Context, digest string) (io.ReadCloser, error)
 	// Sleep waits; it returns early with the context's error. Nil is a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Hidden takes the secrets of a session of the controller's own process (ansible-core 2.22), and has those of the run. Nil: the session has its own.
+	// Hidden takes the secrets of a session of the controller's own process (ansible-core 2.22), and has those of the
+	// run. Nil: the session has its own.
 	Hidden *mask.Masker
 	// Now is the clock, nil is time.Now.
 	Now func() time.Time

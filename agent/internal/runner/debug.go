@@ -10,8 +10,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// The debugger is a dialogue at the controller, after a task has come out in a way that the user wants to look at. The session
-// sends what there is to look at, and does the task anew, with other arguments or variables, for as long as it is told to.
+// The debugger is a dialogue at the controller, after a task has come out in a way that the user wants to look at.
+// The session sends what there is to look at, and does the task anew, with other arguments or variables, for as long
+// as it is told to.
 
 // debugged gives the task, and how it came out, when the debugger has let go of it.
 func (t *task) debugged(ctx context.Context, res *result.Result) (*task, *result.Result, error) {
@@ -32,7 +33,8 @@ func (t *task) debugged(ctx context.Context, res *result.Result) (*task, *result
 	return t, res, nil
 }
 
-// halts tells whether the debugger opens for the result: as the keyword says, else where the task failed if the play is debugged.
+// halts reports whether the debugger opens for the result: as the keyword says, else where the task failed if the
+// play is debugged.
 func (t *task) halts(ctx context.Context, res *result.Result) bool {
 	play := t.g.play
 	if t.s.Debugger.IsZero() && !play.Debugger {
@@ -56,7 +58,8 @@ func (t *task) halts(ctx context.Context, res *result.Result) bool {
 	return play.Debugger && (bad || status == wire.StatusUnreachable)
 }
 
-// debug shows how the task came out and lets the user look into it. It gives the task to be done anew, nil if it is done.
+// debug shows how the task came out and lets the user look into it. It gives the task to be done anew, nil if it is
+// done.
 func (t *task) debug(ctx context.Context, res *result.Result) (*task, error) {
 	o := t.report(t.f).Outcome(res)
 	o.Loop, o.Ignored = t.loop, o.Status == wire.StatusFailed && t.f.ignoreErrors || o.Status == wire.StatusUnreachable && t.f.ignoreUnreachable

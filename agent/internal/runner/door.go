@@ -104,7 +104,8 @@ func (d *door) render(ctx context.Context, text value.Value) (value.Value, error
 	return v, d.e.check(ctx, err)
 }
 
-// evaluate evaluates an expression for a module. At level 2.14 one that may be none stays a text, braces and all, as in Ansible.
+// evaluate evaluates an expression for a module. At level 2.14 one that may be none stays a text, braces and all, as
+// in Ansible.
 func (d *door) evaluate(ctx context.Context, expr value.Value) (value.Value, error) {
 	text, _ := value.Text(expr)
 	if d.e.has(dialect.TrustedTemplates) && !templar.Trusted(expr) {
@@ -184,13 +185,14 @@ func (d *door) pause(ctx context.Context, p modules.Pause) (string, error) {
 	return text, nil
 }
 
-// changeInventory asks for what add_host or group_by (the action) want done, and tells whether that changed anything.
+// changeInventory asks for what add_host or group_by (the action) want done, and reports whether that changed anything.
 func (d *door) changeInventory(ctx context.Context, action string, with *value.Dict) (bool, error) {
 	ans, err := d.controller(ctx, wire.Ask{Kind: wire.AskInventory, Name: action, Kw: plan.Dict{Dict: with}})
 	return err == nil && value.IsTrue(ans.Value.V), err
 }
 
-// reached tells whether the task's host can be used now. A session on the host itself has reached it, and a local connection is no way.
+// reached reports whether the task's host can be used now. A session on the host itself has reached it, and a local
+// connection is no way.
 func (d *door) reached(ctx context.Context) (ok bool, why value.Value, err error) {
 	if local, err := d.local(ctx); err == nil && local {
 		return true, nil, nil

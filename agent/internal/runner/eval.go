@@ -169,7 +169,7 @@ func errorKind(err error) string {
 	}
 }
 
-// unexpected tells that the fault is an exception that is none of Ansible's own.
+// unexpected reports whether the fault is an exception that is none of Ansible's own.
 func (f *fault) unexpected() bool { return f.kind != "" && !strings.HasPrefix(f.kind, "Ansible") }
 
 // variable is a variable rendered, nil if it is not defined.
@@ -228,7 +228,7 @@ func (e *eval) failed(ctx context.Context, f *fault) *result.Result {
 	return res
 }
 
-// gathers tells whether the step gathers the facts of its host.
+// gathers reports whether the step gathers the facts of its host.
 func (e *eval) gathers() bool {
 	m := e.g.cfg.Modules.Declared(e.s.Action)
 	return m != nil && m.Facts

@@ -77,7 +77,8 @@ func (b *blame) untrusted(name string) (value.Value, error) {
 	return nil, b.cause
 }
 
-// tell tells what failed: a template of the module's, the stage on the controller, or the module or action itself. args are the task's.
+// tell returns what failed: a template of the module's, the stage on the controller, or the module or action itself.
+// args are the task's.
 func (b *blame) tell(res *result.Result, args *value.Dict) {
 	msg := res.Text("msg")
 	mod := b.e.g.cfg.Modules.Declared(b.e.s.Action)
@@ -151,7 +152,7 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 	}
 }
 
-// isPlay tells that an argument spec is that of a play, by where it comes from.
+// isPlay reports whether an argument spec is that of a play, by where it comes from.
 func isPlay(context value.Value) bool {
 	of, _ := value.Text(value.OrNone(value.Under(context, "type")))
 	return of == "play"

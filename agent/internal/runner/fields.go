@@ -33,7 +33,8 @@ type fields struct {
 	environment       *value.Dict
 	args              *value.Dict
 	otherFacts        bool // facts are not gathered by the native module, see plan.OtherFacts
-	// own are the keywords of becoming another user that variables of the task's own host have won over, in a task that may be delegated.
+	// own are the keywords of becoming another user that variables of the task's own host have won over, in a task
+	// that may be delegated.
 	own []*plan.Keyword
 	// checked are the keywords that are rendered to be checked, and read elsewhere as they are written.
 	checked map[string]value.Value

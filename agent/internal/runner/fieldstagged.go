@@ -117,8 +117,8 @@ func titled(res *result.Result, args *value.Dict) {
 // ofText is the file in which Ansible keeps a text that is copied.
 var ofText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/ansible-local-[^/]+/tmp[^/]+$`) })
 
-// jobState makes bools of what a result says of a job in numbers, also of one that took too long: conditions of the tagged language take
-// nothing else.
+// jobState makes bools of what a result says of a job in numbers, also of one that took too long: conditions of the
+// tagged language take nothing else.
 func jobState(res *result.Result) {
 	v, _ := res.Get("async_result")
 	if last, ok := v.(*value.Dict); ok {

@@ -12,7 +12,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// TestAStepAsksForItsModuleOnce: items of a loop have the pack from the first, other steps and other files are asked for each time.
+// TestAStepAsksForItsModuleOnce: items of a loop have the pack from the first, other steps and other files are asked
+// for each time.
 func TestAStepAsksForItsModuleOnce(t *testing.T) {
 	var asked []string
 	cfg := Config{Own: true, Now: time.Now, Emit: func(wire.Event) {}, Ask: func(_ context.Context, a wire.Ask) (wire.Answer, error) {

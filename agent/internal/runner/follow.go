@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	// followEvery is how often live output is sent; followSize is how many bytes of each stream at most, with what is left out counted.
+	// followEvery is how often live output is sent; followSize is how many bytes of each stream at most, with what is
+	// left out counted.
 	followEvery = 250 * time.Millisecond
 	followSize  = 8 << 10
 )
 
-// follow sends what the processes of a call print while they run, if the user wants to see it and it is no secret. What comes with it
-// ends that.
+// follow sends what the processes of a call print while they run, if the user wants to see it and it is no secret.
+// What comes with it ends that.
 func (c *caller) follow(inv call.Invocation) func() {
 	if !c.e.g.start.Follow || c.f.noLog || inv.Call.Async > 0 && inv.Call.Poll == 0 {
 		return func() {}

@@ -52,12 +52,12 @@ func (w gates) pass(ctx context.Context, s *plan.Step, id plan.ID) (gateResult, 
 	}
 }
 
-// ahead tells whether a host need not wait for its turn at a step if it skips it.
+// ahead reports whether a host need not wait for its turn at a step if it skips it.
 func (w gates) ahead(s *plan.Step, id plan.ID) bool {
 	return s.Ahead && w.g.play.Gated && !w.g.play.AllGated && w.g.start.Go != id
 }
 
-// concerns tells whether an Advance moves this host, which stands at a step.
+// concerns reports whether an Advance moves this host, which stands at a step.
 func (w gates) concerns(a wire.Advance, at plan.ID) (gateResult, bool) {
 	if a.Play != w.g.play.ID {
 		return gateResult{}, false

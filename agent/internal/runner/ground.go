@@ -15,8 +15,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// ground is what a host's steps stand on: its variables, the line to the controller, and what this session holds of the answers. It knows nothing of
-// the way through the plan.
+// ground is what a host's steps stand on: its variables, the line to the controller, and what this session holds of
+// the answers. It knows nothing of the way through the plan.
 type ground struct {
 	cfg   Config
 	play  *plan.Play
@@ -107,7 +107,8 @@ func (g *ground) options() templar.Options {
 // engine is that of the play's language.
 func (g *ground) engine() *templar.Engine { return g.cfg.Engine.At(g.play.Level) }
 
-// outside is the session as the world beyond the host is seen from it; lookup runs the lookups of what the host's own variables say there.
+// outside is the session as the world beyond the host is seen from it; lookup runs the lookups of what the host's own
+// variables say there.
 func (g *ground) outside(lookup templar.LookupFunc) hostvars.Session {
 	o := g.templates
 	o.Lookup = lookup
@@ -205,7 +206,8 @@ func (g *ground) renew(ctx context.Context) error {
 	return nil
 }
 
-// lateVarsFiles reads the vars_files whose names hold templates, where these have changed. A session on its host has the controller do it.
+// lateVarsFiles reads the vars_files whose names hold templates, where these have changed. A session on its host has
+// the controller do it.
 func (g *ground) lateVarsFiles(ctx context.Context) error {
 	if g.cfg.Own {
 		return g.late.read(ctx)
@@ -218,7 +220,7 @@ func (g *ground) lateVarsFiles(ctx context.Context) error {
 	return g.renew(ctx)
 }
 
-// changesInventory tells whether a step may change groups and the variables that hosts have of them.
+// changesInventory reports whether a step may change groups and the variables that hosts have of them.
 func (g *ground) changesInventory(s *plan.Step) bool {
 	if s.Kind == plan.Meta {
 		return metaAction(s) == "refresh_inventory"

@@ -47,8 +47,8 @@ func (hs *handlers) marked(by plan.ID, step plan.ID) {
 	}
 }
 
-// flush runs the handlers that were notified, in their order; id is the flush. A handler that is notified while an earlier
-// one runs joins, one that lies behind waits for the next flush.
+// flush runs the handlers that were notified, in their order; id is the flush. A handler that is notified while an
+// earlier one runs joins, one that lies behind waits for the next flush.
 func (r *walk) flush(ctx context.Context, id plan.ID) (flow, error) {
 	r.at.flushing = id
 	defer func() { r.at.flushing = "" }()
@@ -101,7 +101,7 @@ func (hs *handlers) remember(ctx context.Context, resume plan.ID, names []string
 	}
 }
 
-// listens tells whether a name is a topic of a handler, with or without its role.
+// listens reports whether a name is a topic of a handler, with or without its role.
 func (hs *handlers) listens(h *handler, name string) bool {
 	role := hs.roles[h.Step.Role]
 	return slices.ContainsFunc(h.Listen, func(topic string) bool {

@@ -7,8 +7,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// TestWhichHandlerOfANameWins: of the last list that has the name, the first. How the handlers lie in the walk does not matter, since
-// fragments add theirs when they come.
+// TestWhichHandlerOfANameWins: of the last list that has the name, the first. How the handlers lie in the walk does
+// not matter, since fragments add theirs when they come.
 func TestWhichHandlerOfANameWins(t *testing.T) {
 	roles := map[string]*plan.Role{"web": {Name: "web", FQCN: "a.b.web"}, "db": {Name: "db"}}
 	type h struct {

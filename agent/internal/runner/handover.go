@@ -12,9 +12,9 @@ import (
 	"hark/playbook/vars"
 )
 
-// Who holds the answers evaluates a step. A session on a host hands over to the controller what the plan says is the controller's, and any
-// step of its own in which it meets something that it does not hold, as long as nothing of it was done. It says where it stands
-// and nothing else; what comes back is what the step did to this host.
+// Who holds the answers evaluates a step. A session on a host hands over to the controller what the plan says is the
+// controller's, and any step of its own in which it meets something that it does not hold, as long as nothing of it
+// was done. It says where it stands and nothing else; what comes back is what the step did to this host.
 
 // travels tells the questions that a session on a host may ask.
 func travels(k wire.AskKind) bool {
@@ -25,7 +25,8 @@ func travels(k wire.AskKind) bool {
 	return false
 }
 
-// lazy answers the names of a scope that are not plain variables: what lies outside the host, and what this session does not hold.
+// lazy answers the names of a scope that are not plain variables: what lies outside the host, and what this session
+// does not hold.
 func (e *eval) lazy(ctx context.Context, name string) (value.Value, bool, error) {
 	if !e.g.held.has(e.s, name) || name == "vars" && !e.g.held.has(e.s, "") {
 		return nil, false, e.g.held.beyondHere()
@@ -52,8 +53,8 @@ func (f *far) step() *hostvars.Step {
 	return f.made
 }
 
-// passes judges the conditions of a step where the plan lets the host do so before it does the step, or hands it over: one that is skipped concerns
-// nobody else. It is false if they hold, or cannot be judged.
+// passes judges the conditions of a step where the plan lets the host do so before it does the step, or hands it
+// over: one that is skipped concerns nobody else. It is false if they hold, or cannot be judged.
 func (r *walk) passes(ctx context.Context, s *plan.Step, id plan.ID) (f flow, skipped bool, err error) {
 	t, err := newTask(ctx, r.ground, s, id, r.at.rescuing())
 	if err != nil {
@@ -117,12 +118,13 @@ func (r *walk) take(ctx context.Context, s *plan.Step, id plan.ID, did *wire.Did
 	return r.fragments(ctx, did.Fragments)
 }
 
-// Single does single steps of a host for the controller, which holds the answers: over the variables of its mirror, with the calls that touch
-// the host sent there. It keeps what a host keeps from step to step of a play beside its variables. Its methods may be called from one
-// goroutine at a time.
+// Single does single steps of a host for the controller, which holds the answers: over the variables of its mirror,
+// with the calls that touch the host sent there. It keeps what a host keeps from step to step of a play beside its
+// variables. Its methods may be called from one goroutine at a time.
 type Single struct{ walk *walk }
 
-// NewSingle makes one for a host of a plan. cfg needs Modules, Ask and Emit; start is what a session of the host would begin with.
+// NewSingle makes one for a host of a plan. cfg needs Modules, Ask and Emit; start is what a session of the host
+// would begin with.
 func NewSingle(cfg Config, p *plan.Plan, start wire.Start) *Single {
 	cfg = New(cfg).cfg
 	cfg.Own = true
@@ -131,8 +133,8 @@ func NewSingle(cfg Config, p *plan.Plan, start wire.Start) *Single {
 	return &Single{r}
 }
 
-// Do evaluates and does the step where the host stands, with the variables that it has now. The events, the last of which is Done, went to
-// Config.Emit. The error says that the run itself broke.
+// Do evaluates and does the step where the host stands, with the variables that it has now. The events, the last of
+// which is Done, went to Config.Emit. The error says that the run itself broke.
 func (s *Single) Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wire.Did, error) {
 	r := s.walk
 	r.know(&wire.Did{Vars: &now})
@@ -180,7 +182,8 @@ func standing(at plan.Stand) []frame {
 	return []frame{outer, inner}
 }
 
-// Late are the contents of the play's vars_files whose names hold templates, by their index, for the host's variables as they are now.
+// Late are the contents of the play's vars_files whose names hold templates, by their index, for the host's variables
+// as they are now.
 func (s *Single) Late(ctx context.Context, now wire.HostVars) (map[int]*value.Dict, error) {
 	r := s.walk
 	r.know(&wire.Did{Vars: &now})

@@ -10,18 +10,21 @@ import (
 // errBeyond says that something is not held here. It is no fault of the playbook.
 var errBeyond = errors.New("only the controller has what this task needs")
 
-// held is what a session holds of the answers that a step may need, and whether the step in hand has met something beyond it.
+// held is what a session holds of the answers that a step may need, and whether the step in hand has met something
+// beyond it.
 type held struct {
 	own bool // the session is the controller's, which holds everything
 	// withheld are names of variables that the host does not get.
 	withheld map[string]bool
 
 	mu sync.Mutex
-	// beyond: the step in hand has met something that this session does not hold; called: something of it was done. Guarded by mu.
+	// beyond: the step in hand has met something that this session does not hold; called: something of it was done.
+	// Guarded by mu.
 	beyond, called bool
 }
 
-// beyondHere notes that the step in hand needs the controller. Templates hide errors, so the note counts and not the error.
+// beyondHere notes that the step in hand needs the controller. Templates hide errors, so the note counts and not the
+// error.
 func (h *held) beyondHere() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -29,7 +32,7 @@ func (h *held) beyondHere() error {
 	return errBeyond
 }
 
-// isBeyond tells whether that was noted.
+// isBeyond reports whether that was noted.
 func (h *held) isBeyond() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,14 +64,14 @@ func (h *held) commits() error {
 	return nil
 }
 
-// undone tells that the step in hand is the controller's, and that nothing of it was done yet.
+// undone reports whether the step in hand is the controller's, and that nothing of it was done yet.
 func (h *held) undone() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.beyond && !h.called
 }
 
-// has tells whether a name may be looked up here. With "" all names are meant.
+// has reports whether a name may be looked up here. With "" all names are meant.
 func (h *held) has(s *plan.Step, name string) bool {
 	if h.own {
 		return true

@@ -64,8 +64,8 @@ func (r *walk) bring(ctx context.Context, s *plan.Step, id plan.ID) (flow, []pla
 	return onward, a.Fragments, nil
 }
 
-// fragments walks what was included: in the order in which the batch came upon the files, which is not that of this host's
-// loop if others have included one of them before.
+// fragments walks what was included: in the order in which the batch came upon the files, which is not that of this
+// host's loop if others have included one of them before.
 func (r *walk) fragments(ctx context.Context, list []plan.Fragment) (flow, error) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b plan.Fragment) int { return a.Index - b.Index })

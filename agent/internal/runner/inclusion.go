@@ -85,7 +85,8 @@ func (n inclusion) role(ctx context.Context, called, args *value.Dict) error {
 	return nil
 }
 
-// vars are the loop's variables, which what is included sees, with the marks that Ansible gives them; and the label of the item.
+// vars are the loop's variables, which what is included sees, with the marks that Ansible gives them; and the label
+// of the item.
 func (n inclusion) vars(ctx context.Context) (d *value.Dict, label value.Value) {
 	d = value.NewDict()
 	var marks result.Marks

@@ -12,8 +12,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// judge judges results by what a step says of them: until, changed_when, failed_when and break_when, whose conditions see the result as the
-// variable that the step registers.
+// judge judges results by what a step says of them: until, changed_when, failed_when and break_when, whose conditions
+// see the result as the variable that the step registers.
 type judge struct {
 	e     *eval
 	sight *sight
@@ -25,7 +25,7 @@ func (j judge) holds(ctx context.Context, conds []plan.Expr) (bool, error) {
 	return ok, j.e.check(ctx, err)
 }
 
-// repeats tells that the module may be called again. In the tagged language retries alone says so.
+// repeats reports whether the module may be called again. In the tagged language retries alone says so.
 func (j judge) repeats() bool {
 	return len(j.e.s.Until) > 0 || j.e.has(dialect.RetriesAlone) && !j.e.s.Retries.IsZero()
 }
@@ -38,7 +38,7 @@ func (j judge) attempts(f *fields) int64 {
 	return 1
 }
 
-// content tells that a result needs no other attempt.
+// content reports whether a result needs no other attempt.
 func (j judge) content(ctx context.Context, res *result.Result) (bool, error) {
 	if len(j.e.s.Until) > 0 {
 		ok, err := j.holds(ctx, j.e.s.Until)
@@ -47,7 +47,7 @@ func (j judge) content(ctx context.Context, res *result.Result) (bool, error) {
 	return !res.Failed(), nil
 }
 
-// breaks tells that the loop ends with the item of the result.
+// breaks reports whether the loop ends with the item of the result.
 func (j judge) breaks(ctx context.Context, res *result.Result) (bool, error) {
 	conds := j.e.s.Loop.BreakWhen
 	if len(conds) == 0 {

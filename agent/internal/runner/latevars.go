@@ -14,8 +14,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// lateVars are the vars_files whose names hold templates. They are read again when their names come out differently: often they wait for
-// facts.
+// lateVars are the vars_files whose names hold templates. They are read again when their names come out differently:
+// often they wait for facts.
 type lateVars struct {
 	files []plan.VarsFile
 	vars  *vars.Host
@@ -59,7 +59,8 @@ func (l *lateVars) read(ctx context.Context) error {
 	return nil
 }
 
-// changed tells whether names come out differently than before, as far as this session can tell, and notes how they come out.
+// changed reports whether names come out differently than before, as far as this session can tell, and notes how they
+// come out.
 func (l *lateVars) changed(ctx context.Context) bool {
 	changed := false
 	for i, vf := range l.files {
@@ -94,8 +95,8 @@ func (l *lateVars) names(ctx context.Context, vf plan.VarsFile) ([]string, bool,
 	return names, true, nil
 }
 
-// fault is what an entry of vars_files that cannot be rendered means: until facts are gathered, variables may be missing; all else
-// ends the run.
+// fault is what an entry of vars_files that cannot be rendered means: until facts are gathered, variables may be
+// missing; all else ends the run.
 func (l *lateVars) fault(ctx context.Context, e *eval, vf plan.VarsFile, err error) error {
 	undefined := templar.IsUndefined(err)
 	if undefined && !l.gathered() {
@@ -121,7 +122,7 @@ func (l *lateVars) fault(ctx context.Context, e *eval, vf plan.VarsFile, err err
 	return errors.New(text)
 }
 
-// gathered tells whether the facts of the host were gathered.
+// gathered reports whether the facts of the host were gathered.
 func (l *lateVars) gathered() bool {
 	if l.vars.Facts == nil {
 		return false

@@ -9,8 +9,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// line is how a session talks with its controller: what it tells, in order, and what it asks. A Done waits until it is known where the host
-// goes next, or something else is told.
+// line is how a session talks with its controller: what it tells, in order, and what it asks. A Done waits until it
+// is known where the host goes next, or something else is told.
 type line struct {
 	cfg  Config // Own, Emit, Ask and Now of it
 	run  string
@@ -26,8 +26,8 @@ type line struct {
 	// mu keeps events apart: templates that a module renders in goroutines of its own may warn and ask.
 	mu sync.Mutex
 
-	// guarded by mu:
-	// doing is the step that was told as begun and not yet as done; lost the error that broke the run, kept because templates wrap errors.
+	// guarded by mu: doing is the step that was told as begun and not yet as done; lost the error that broke the run,
+	// kept because templates wrap errors.
 	doing plan.ID
 	lost  error
 }
@@ -85,7 +85,8 @@ func (l *line) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 	return out, l.lose(ctx, err)
 }
 
-// lose notes that an ask has failed because the controller is gone, unless it was the asking step's own time that was over.
+// lose notes that an ask has failed because the controller is gone, unless it was the asking step's own time that was
+// over.
 func (l *line) lose(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() == nil && !errors.Is(err, errBeyond) {
 		l.mu.Lock()
@@ -95,8 +96,8 @@ func (l *line) lose(ctx context.Context, err error) error {
 	return err
 }
 
-// askBeside puts an ask of something that goes on beside the session, a job: it settles nothing, and that the controller is gone is not the
-// end of the session.
+// askBeside puts an ask of something that goes on beside the session, a job: it settles nothing, and that the
+// controller is gone is not the end of the session.
 func (l *line) askBeside(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 	if !l.cfg.Own && !travels(a.Kind) {
 		return wire.Answer{}, l.beyond()

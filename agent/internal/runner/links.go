@@ -16,7 +16,8 @@ type link struct {
 	help string
 	// apart: it is told apart from what it led to, also where both are about the same.
 	apart bool
-	// of: the message names the place of a value, which is told on the screen only: that of the variable, by the path to it, or of the spot.
+	// of: the message names the place of a value, which is told on the screen only: that of the variable, by the path
+	// to it, or of the spot.
 	of       bool
 	variable string
 	item     int  // of a loop's variable: which of the items it is, from 1

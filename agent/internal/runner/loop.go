@@ -221,7 +221,8 @@ func (l *loop) emit(r *itemResult) {
 	r.res.Secrets = nil // told
 }
 
-// sumUp makes the result of a loop of those of its items. ignored is whether a failure of it is ignored, which it is to begin with as written.
+// sumUp makes the result of a loop of those of its items. ignored is whether a failure of it is ignored, which it is
+// to begin with as written.
 func sumUp(items []*result.Result, written bool) (res *result.Result, ignored bool) {
 	res, ignored = result.Sum(items), written
 	skipped, changed, bad := true, false, false

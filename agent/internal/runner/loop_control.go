@@ -94,8 +94,8 @@ func (c *control) variables(items []value.Value, i int) *value.Dict {
 	return d
 }
 
-// together tells whether the items of the loop may run at the same time. They run one after the other if the user says so (throttle,
-// loop_control with pause or break_when), or if an item may look at the result of the one before.
+// together reports whether the items of the loop may run at the same time. They run one after the other if the user
+// says so (throttle, loop_control with pause or break_when), or if an item may look at the result of the one before.
 func (c *control) together(s *plan.Step) bool {
 	if s.Async.IsZero() || len(s.Until) > 0 || len(s.Loop.BreakWhen) > 0 || c.pause > 0 || !s.Throttle.IsZero() || s.Kind == plan.Include || s.Projections.Len() > 0 {
 		return false

@@ -11,8 +11,8 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// marks stand for what cannot be rendered in the tagged language, in names of tasks and what debug shows. The marks of one rendering are
-// numbered, and a warning for each template that they come from names them.
+// marks stand for what cannot be rendered in the tagged language, in names of tasks and what debug shows. The marks
+// of one rendering are numbered, and a warning for each template that they come from names them.
 type marks struct {
 	// about is the template that is rendered.
 	about string
@@ -31,7 +31,8 @@ type faulty struct {
 	errors []string
 }
 
-// mark is the text that stands for what failed with an error, in a part of the template that is rendered or in one that it uses.
+// mark is the text that stands for what failed with an error, in a part of the template that is rendered or in one
+// that it uses.
 func (m *marks) mark(err error, part string) string {
 	is := wrong{templar.Source(err), err.Error()}
 	if is.src == "" || is.src == part {

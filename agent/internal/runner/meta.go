@@ -67,7 +67,7 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	return r.metaEffect(action), nil
 }
 
-// misplaced tells why an action cannot be done where a meta stands, "" if it can.
+// misplaced explains why an action cannot be done where a meta stands, "" if it can.
 func misplaced(action string, s *plan.Step, handler bool) string {
 	switch {
 	case action == "flush_handlers" && handler:
@@ -152,7 +152,8 @@ func metaAction(s *plan.Step) string {
 	return text
 }
 
-// metaTexts are what the result of a meta says, and what is added to the reason for skipping it. There is no other action.
+// metaTexts are what the result of a meta says, and what is added to the reason for skipping it. There is no other
+// action.
 func metaTexts(action, host, role string) (msg, skip string) {
 	switch action {
 	case "flush_handlers":

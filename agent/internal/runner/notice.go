@@ -6,7 +6,8 @@ import (
 	"hark/modules/result"
 )
 
-// notice is a warning or a deprecation of the tagged language that is told with the result of a task, with what it is about.
+// notice is a warning or a deprecation of the tagged language that is told with the result of a task, with what it is
+// about.
 type notice struct {
 	link
 	until string // the ansible-core that does not have it any more; of a deprecation

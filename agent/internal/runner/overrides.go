@@ -7,8 +7,9 @@ import (
 	"hark/modules/py/value"
 )
 
-// override puts the host's variables in the place of settings of plug-ins that they count more than. With origins each entry is a pair of
-// a value and where it is from. Variables count as they are written: Ansible renders none of them here.
+// override puts the host's variables in the place of settings of plug-ins that they count more than. With origins
+// each entry is a pair of a value and where it is from. Variables count as they are written: Ansible renders none of
+// them here.
 func (e *eval) override(ctx context.Context, settings value.Value, over []wire.Override, origins bool) (value.Value, error) {
 	list, ok := settings.(*value.List)
 	if !ok {

@@ -23,7 +23,8 @@ func (p *passed) end(role *plan.Role) {
 	}
 }
 
-// over tells whether a step belongs to a role that this host has completed before, or ends now. role is the step's, nil outside roles.
+// over reports whether a step belongs to a role that this host has completed before, or ends now. role is the step's,
+// nil outside roles.
 func (p *passed) over(s *plan.Step, role *plan.Role) bool {
 	if p.ending != "" {
 		return true
@@ -36,7 +37,7 @@ type resumption struct {
 	at plan.ID // "" once it was found
 }
 
-// reached tells whether a step comes at or after that. Facts are gathered in any case.
+// reached reports whether a step comes at or after that. Facts are gathered in any case.
 func (m *resumption) reached(s *plan.Step) bool {
 	if m.at == "" || gathers(s) {
 		return true
@@ -50,7 +51,7 @@ func (m *resumption) reached(s *plan.Step) bool {
 
 func gathers(s *plan.Step) bool { return s.Implicit && s.Kind == plan.Task }
 
-// begins tells whether a block holds anything at or after that.
+// begins reports whether a block holds anything at or after that.
 func (m *resumption) begins(b *plan.Block) bool {
 	if m.at == "" {
 		return true

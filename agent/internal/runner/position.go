@@ -40,13 +40,13 @@ func (p *position) mended(at int, f flow) flow {
 	return onward
 }
 
-// caught tells whether the current block may deal with the failure: any block with its own, only the outermost one with
-// that of a handler.
+// caught reports whether the current block may deal with the failure: any block with its own, only the outermost one
+// with that of a handler.
 func (p *position) caught(f flow) bool {
 	return f == failed || f == handlerFailed && len(p.frames) == 1
 }
 
-// rescuing tells whether a rescue will take a failure of the current step, as Ansible counts it.
+// rescuing reports whether a rescue will take a failure of the current step, as Ansible counts it.
 func (p *position) rescuing() bool {
 	frames := p.frames
 	if p.flushing != "" && len(frames) > 0 {
@@ -61,8 +61,8 @@ func (p *position) rescuing() bool {
 	return false
 }
 
-// failing tells whether the host has failed and no rescue has mended that, as far as Ansible looks when a host ends: at the
-// outermost block.
+// failing reports whether the host has failed and no rescue has mended that, as far as Ansible looks when a host
+// ends: at the outermost block.
 func (p *position) failing() bool { return len(p.frames) > 0 && p.frames[0].failed }
 
 // forget forgets all failures.

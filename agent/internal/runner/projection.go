@@ -12,11 +12,13 @@ import (
 	"hark/playbook/vars"
 )
 
-// current is what the variable _task tells of the task in hand, since ansible-core 2.21. What a task registers by expressions is told by it too.
+// current is what the variable _task tells of the task in hand, since ansible-core 2.21. What a task registers by
+// expressions is told by it too.
 type current struct {
 	// latest is the last result that there is, nil before the first.
 	latest *result.Result
-	// looping: the task is done for the items of a loop; items are their results so far, that of the item in hand included.
+	// looping: the task is done for the items of a loop; items are their results so far, that of the item in hand
+	// included.
 	looping bool
 	items   []*result.Result
 	// sum is the result of a loop that has ended.
@@ -70,7 +72,8 @@ func (c *current) soFar() *result.Result {
 	return sum
 }
 
-// note takes in a result, of an item of a loop with what is known of the item. A result of the same item replaces the one before.
+// note takes in a result, of an item of a loop with what is known of the item. A result of the same item replaces the
+// one before.
 func (c *current) note(res *result.Result, item *loopItem) {
 	if c == nil {
 		return
@@ -93,7 +96,8 @@ func (c *current) end(res *result.Result) {
 	}
 }
 
-// projected evaluates what the task registers by expressions, nil if there are none. A task whose expressions fail has failed.
+// projected evaluates what the task registers by expressions, nil if there are none. A task whose expressions fail
+// has failed.
 func (t *task) projected(ctx context.Context, res *result.Result) *value.Dict {
 	if t.base.current == nil || t.s.Projections.Len() == 0 {
 		return nil

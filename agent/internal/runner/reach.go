@@ -14,8 +14,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// byPlugin tells a task whose connection is a plug-in that the controller does not stand for: ansible-core does all of it there, but what needs no
-// host. mod is its module, nil if there is none.
+// byPlugin tells a task whose connection is a plug-in that the controller does not stand for: ansible-core does all
+// of it there, but what needs no host. mod is its module, nil if there is none.
 func (w way) byPlugin(ctx context.Context, mod *modules.Module) (bool, error) {
 	if len(w.e.g.start.Reach) == 0 || !w.away() || mod != nil && mod.Session && !mod.UsesHost {
 		return false, nil
@@ -39,8 +39,8 @@ func (w way) reachedBy(ctx context.Context) (string, error) {
 	return f.connection, nil
 }
 
-// reach says how the host of the call is reached, for a controller that asks for it: its variables, and over them what the keywords of
-// the connection came to.
+// reach says how the host of the call is reached, for a controller that asks for it: its variables, and over them
+// what the keywords of the connection came to.
 func (w way) reach(ctx context.Context) (map[string]string, error) {
 	names := w.e.g.start.Reach
 	switch {
@@ -107,8 +107,8 @@ func (w way) said(ctx context.Context, names []string) (map[string]string, error
 	return set, nil
 }
 
-// option is a variable that says how the task is done, of the host that does it: nil if it is not set. What the task's own host
-// says does not count for another.
+// option is a variable that says how the task is done, of the host that does it: nil if it is not set. What the
+// task's own host says does not count for another.
 func (w way) option(ctx context.Context, name string) (value.Value, error) {
 	if !w.delegated() {
 		v, err := w.e.variable(ctx, name)
@@ -128,7 +128,8 @@ func (w way) elsewhere() *vars.Scope {
 	return vars.NewScope(&vars.Host{Name: w.f.delegate}, w.e.g.shared, vars.StepOf(w.e.g.roles, w.e.s))
 }
 
-// variable is a variable of the host that does the task, nil if it is not set. scope is that host's, as far as the session knows it.
+// variable is a variable of the host that does the task, nil if it is not set. scope is that host's, as far as the
+// session knows it.
 func (w way) variable(ctx context.Context, scope *vars.Scope, name string) (value.Value, error) {
 	raw, ok, err := scope.Set(ctx, name)
 	switch {

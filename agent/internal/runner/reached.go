@@ -8,8 +8,8 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// reachedNames are the variables by which a task sees how its host is reached, though nothing sets them: what Ansible calls one thing by
-// several names stands together, and the first that is set counts for all.
+// reachedNames are the variables by which a task sees how its host is reached, though nothing sets them: what Ansible
+// calls one thing by several names stands together, and the first that is set counts for all.
 var reachedNames = [][]string{
 	{"ansible_connection"},
 	{"ansible_ssh_host", "ansible_host"},
@@ -23,8 +23,8 @@ var reachedNames = [][]string{
 	{"ansible_module_compression"},
 }
 
-// reached answers those names for a task whose keywords of the connection are known. The loop and the name of a task, and hostvars, do
-// not see them.
+// reached answers those names for a task whose keywords of the connection are known. The loop and the name of a task,
+// and hostvars, do not see them.
 type reached struct {
 	e *eval
 	f *fields

@@ -310,7 +310,8 @@ func (rd *reader) variables(out, d *value.Dict) {
 	}
 }
 
-// args renders the arguments; those of the playbook's mapping win over those of `args: "{{ x }}"`, and both over module_defaults.
+// args renders the arguments; those of the playbook's mapping win over those of `args: "{{ x }}"`, and both over
+// module_defaults.
 func (rd *reader) args(otherFacts bool) *value.Dict {
 	if rd.err != nil {
 		return nil

@@ -11,8 +11,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// plugins is how templates of the step ("" is none) run the filters and tests that the controller does: those that are written in Python
-// and those that look at files. own are the variables of the step that only the session has, nil for none: some plug-ins look at their template's.
+// plugins is how templates of the step ("" is none) run the filters and tests that the controller does: those that
+// are written in Python and those that look at files. own are the variables of the step that only the session has,
+// nil for none: some plug-ins look at their template's.
 func (g *ground) plugins(id plan.ID, own func() *value.Dict) templar.PluginFunc {
 	return func(ctx context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 		all := value.NewList(args...)

@@ -9,7 +9,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// warnOfGiven warns of variables with reserved names that the task is given, as ansible-core does since 2.19; of each layer once.
+// warnOfGiven warns of variables with reserved names that the task is given, as ansible-core does since 2.19; of each
+// layer once.
 func (t *task) warnOfGiven() {
 	if !t.base.has(dialect.ReservedNames) {
 		return

@@ -8,7 +8,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// sight is what the results of a task, and of the items of its loop so far, have made: conditions on results see it, and the items that follow.
+// sight is what the results of a task, and of the items of its loop so far, have made: conditions on results see it,
+// and the items that follow.
 type sight struct {
 	// vars lie on top of all other variables.
 	vars *value.Dict
@@ -44,7 +45,8 @@ func (s *sight) see(facts *value.Dict, mod modules.Trait, g *ground) {
 	}
 }
 
-// register makes a result the variable that a step registers, if it does. Expressions are variables from the first result on.
+// register makes a result the variable that a step registers, if it does. Expressions are variables from the first
+// result on.
 func (s *sight) register(step *plan.Step, res *result.Result) {
 	if step.Register != "" {
 		s.vars.Set(step.Register, res.Dict)

@@ -40,8 +40,8 @@ func (t *task) free(ctx context.Context) *fault {
 	return nil
 }
 
-// holds tells whether a keyword is true as read reads it. What cannot be rendered is not. Ansible's strategies read run_once by Python's truth,
-// whatever words there are for no.
+// holds reports whether a keyword is true as read reads it. What cannot be rendered is not. Ansible's strategies read
+// run_once by Python's truth, whatever words there are for no.
 func (t *task) holds(ctx context.Context, x plan.Expr, read func(value.Value) (bool, error)) bool {
 	if x.IsZero() {
 		return false

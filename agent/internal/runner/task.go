@@ -15,8 +15,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// task is one step being done by the host: the runs of its module, and the result that comes of them. What follows of the result is the
-// walk's, see conclude.
+// task is one step being done by the host: the runs of its module, and the result that comes of them. What follows of
+// the result is the walk's, see conclude.
 type task struct {
 	g    *ground
 	s    *plan.Step
@@ -146,7 +146,7 @@ func (t *task) report(f *fields) report.Reporter {
 	}
 }
 
-// does tells whether the step's module has one of the traits.
+// does reports whether the step's module has one of the traits.
 func (t *task) does(traits modules.Trait) bool { return t.traits()&traits != 0 }
 
 // traits are those of the step's module.

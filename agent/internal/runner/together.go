@@ -8,9 +8,9 @@ import (
 	"hark/modules/py/value"
 )
 
-// The items of a loop whose jobs are awaited run together: each is begun when the one before it waits for its job. Only one of
-// them does anything else than wait at a time, the one that holds the baton; so the rest of the session knows nothing of it.
-// Results are told, and registered, in the order of the items.
+// The items of a loop whose jobs are awaited run together: each is begun when the one before it waits for its job.
+// Only one of them does anything else than wait at a time, the one that holds the baton; so the rest of the session
+// knows nothing of it. Results are told, and registered, in the order of the items.
 
 // baton is what an item has of it. The item holds mu but when it waits.
 type baton struct {

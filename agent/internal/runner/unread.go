@@ -19,8 +19,8 @@ var unread = sync.OnceValue(func() *regexp.Regexp {
 // remoteSrc is what can be done about a file that is not there.
 const remoteSrc = "If you are using a module and expect the file to exist on the remote, see the remote_src option"
 
-// unread tells of such a file. Some actions of Ansible raise an error of their own then, copy in its own way, and others know nothing of it. Since
-// ansible-core 2.21 what can be done is no part of the message.
+// unread tells of such a file. Some actions of Ansible raise an error of their own then, copy in its own way, and
+// others know nothing of it. Since ansible-core 2.21 what can be done is no part of the message.
 func (b *blame) unread(res *result.Result, msg string, does func(modules.Trait) bool) {
 	res.Delete(value.Str("exception"))
 	res.Parsed = false

@@ -20,13 +20,13 @@ type way struct {
 	f *fields
 }
 
-// delegated tells that the module runs on another host.
+// delegated reports whether the module runs on another host.
 func (w way) delegated() bool { return w.f.delegate != "" && w.f.delegate != w.e.g.start.Host }
 
-// toLocalhost tells that the module runs on the controller for this host.
+// toLocalhost reports whether the module runs on the controller for this host.
 func (w way) toLocalhost() bool { return w.delegated() && hostvars.IsLocalhost(w.f.delegate) }
 
-// away tells that the module does not run where the session does; target is the host then.
+// away reports whether the module does not run where the session does; target is the host then.
 func (w way) away() bool { return w.delegated() || w.e.g.start.Remote && !w.here() }
 
 func (w way) target() string {
@@ -102,7 +102,8 @@ func (w way) connection(ctx context.Context) (fields, error) {
 	return f, f.override(w.e.s, known)
 }
 
-// disown takes back what variables of the task's own host say of becoming another user: on another host the playbook's words count.
+// disown takes back what variables of the task's own host say of becoming another user: on another host the
+// playbook's words count.
 func (w way) disown(ctx context.Context, f *fields) error {
 	rd := &reader{ctx: ctx, e: w.e, contextual: true}
 	for _, k := range f.own {
@@ -162,8 +163,8 @@ func literal(x plan.Expr) string {
 	return s
 }
 
-// dir is the directory to run in, "" for that of the user. On the controller it is, as in Ansible, the playbook's and not where the user stands who
-// called it.
+// dir is the directory to run in, "" for that of the user. On the controller it is, as in Ansible, the playbook's and
+// not where the user stands who called it.
 func (w way) dir(ctx context.Context) (string, error) {
 	if !w.toLocalhost() && (w.f.connection != "local" || w.delegated()) {
 		return "", nil
@@ -187,8 +188,8 @@ func (w way) text(ctx context.Context, name string) (string, error) {
 	return text, w.e.check(ctx, err)
 }
 
-// onTerminal puts what a module that broke said on stderr where playbooks look for it: over ssh Ansible runs modules on a terminal, which has
-// one stream, unless the connection is pipelined.
+// onTerminal puts what a module that broke said on stderr where playbooks look for it: over ssh Ansible runs modules
+// on a terminal, which has one stream, unless the connection is pipelined.
 func (w way) onTerminal(ctx context.Context, res *result.Result) {
 	said, _ := res.Get("module_stderr")
 	errs, ok := value.Text(said)
@@ -209,8 +210,8 @@ func (w way) onTerminal(ctx context.Context, res *result.Result) {
 	res.Set("module_stderr", value.UnsafeStr(""))
 }
 
-// plugged fails a task whose connection Ansible does not find. Those of the project and of collections are not run, but hosts of theirs may have
-// agents.
+// plugged fails a task whose connection Ansible does not find. Those of the project and of collections are not run,
+// but hosts of theirs may have agents.
 func (w way) plugged() error {
 	name := strings.TrimPrefix(w.f.connection, "ansible.builtin.")
 	if name == "" || strings.Contains(name, ".") || slices.Contains(plan.ConnectionPlugins(), name) ||

@@ -57,8 +57,8 @@ type Piece struct {
 // Pull asks for the part of a file that begins at offset.
 type Pull func(ctx context.Context, offset int64) (Piece, error)
 
-// Open opens the file of a digest, from the cache or pulled in pieces, several at a time. All pieces but the last have one size. Nothing
-// is in the cache that does not match its digest.
+// Open opens the file of a digest, from the cache or pulled in pieces, several at a time. All pieces but the last
+// have one size. Nothing is in the cache that does not match its digest.
 func (b *Blobs) Open(ctx context.Context, digest string, ask Pull) (io.ReadCloser, error) {
 	if raw, err := hex.DecodeString(digest); err != nil || len(raw) != sha256.Size {
 		return nil, fmt.Errorf("cannot open a file by %q: that is not a sha256", digest)
@@ -178,7 +178,8 @@ func (b *Blobs) entries() []entry {
 	return out
 }
 
-// trim drops the files that were not used for longest until the cache has its size again; keep stays. It gives what is left, in bytes.
+// trim drops the files that were not used for longest until the cache has its size again; keep stays. It gives what
+// is left, in bytes.
 func (b *Blobs) trim(keep string) int64 {
 	list := b.entries()
 	var total int64

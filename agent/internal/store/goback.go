@@ -11,8 +11,9 @@ import (
 	"hark/agent/atomicfile"
 )
 
-// A newer agent that does not come up is replaced by the one before it (hark-agent guard), which cannot use the state directory once
-// that was brought to another layout. So what it needs of the old layout is kept until the newer agent is confirmed:
+// A newer agent that does not come up is replaced by the one before it (hark-agent guard), which cannot use the state
+// directory once that was brought to another layout. So what it needs of the old layout is kept until the newer agent
+// is confirmed:
 //
 //	version 1 --upgrade--> version 2 and before-1/ --confirmed: DropBefore--> version 2
 //	                                               --not: GoBack-----------> version 1
@@ -20,12 +21,14 @@ import (
 // beforeName is the directory, in a state directory, with what that held in layout n.
 func beforeName(n int) string { return fmt.Sprintf("before-%d", n) }
 
-// stays tells which entries are the same in all layouts: the cache, and the jobs, whose processes may be of another version anyway.
+// stays returns which entries are the same in all layouts: the cache, and the jobs, whose processes may be of another
+// version anyway.
 func stays(name string) bool {
 	return name == "blobs" || name == "jobs" || name == "lock" || strings.HasPrefix(name, "before-") || strings.HasPrefix(name, ".")
 }
 
-// keepBefore keeps a copy of a directory in layout n. One that is there is of an upgrade that was interrupted, and better.
+// keepBefore keeps a copy of a directory in layout n. One that is there is of an upgrade that was interrupted, and
+// better.
 func keepBefore(dir string, n int) error {
 	to := filepath.Join(dir, beforeName(n))
 	if _, err := os.Stat(to); err == nil {
@@ -75,8 +78,8 @@ func copyTree(from, to string) error {
 	})
 }
 
-// GoBack brings a state directory that a newer program has upgraded back to the layout of this one. No agent may be using it. Interrupted,
-// it is done again.
+// GoBack brings a state directory that a newer program has upgraded back to the layout of this one. No agent may be
+// using it. Interrupted, it is done again.
 func GoBack(dir string) error { return goBack(dir, layout) }
 
 func goBack(dir string, knows int) error {

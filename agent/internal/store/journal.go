@@ -44,7 +44,7 @@ func openJournal(path string) (*Journal, error) {
 	return j, nil
 }
 
-// Had tells whether a nonce was taken.
+// Had reports whether a nonce was taken.
 func (j *Journal) Had(nonce string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -82,8 +82,8 @@ func (j *Journal) rewrite(path string) error {
 	return nil
 }
 
-// Take enters a nonce that expires at the given time (milliseconds since 1970), durably before it returns. It is false if the
-// nonce was there already.
+// Take enters a nonce that expires at the given time (milliseconds since 1970), durably before it returns. It is
+// false if the nonce was there already.
 func (j *Journal) Take(nonce string, expires int64) (bool, error) {
 	fresh, err := j.TakeBriefly(nonce, expires)
 	if fresh && err == nil {

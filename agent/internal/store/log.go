@@ -66,7 +66,8 @@ const rewriteAbove = 1 << 20
 // longestEscaped is the longest name of a host, in bytes, that is escaped: no file may have a name of more than 255.
 const longestEscaped = 64
 
-// logName is the file of a session. Hosts' names may hold anything, so they are escaped; a long one is known by its digest.
+// logName is the file of a session. Hosts' names may hold anything, so they are escaped; a long one is known by its
+// digest.
 func logName(run, host string) string {
 	if len(host) > longestEscaped {
 		return fmt.Sprintf("%s+%x.log", run, sha256.Sum256([]byte(host)))
@@ -115,7 +116,8 @@ func (l *Log) reopen() error {
 	return nil
 }
 
-// Start notes that the session was handed a plan, in a turn whose events are numbered on from seq. Earlier ones are of no interest any more.
+// Start notes that the session was handed a plan, in a turn whose events are numbered on from seq. Earlier ones are
+// of no interest any more.
 func (l *Log) Start(play, digest string, turn, seq uint64) error {
 	l.start = &start{play, digest, turn}
 	return l.add(line{Start: l.start, Seq: seq})
@@ -124,7 +126,8 @@ func (l *Log) Start(play, digest string, turn, seq uint64) error {
 // mostLate is how many bytes of lines wait to be written at most.
 const mostLate = 64 << 10
 
-// Event adds an event, as JSON on one line. It may be large, so no copy is made of it then. A small one is written with what comes next, or by Flush.
+// Event adds an event, as JSON on one line. It may be large, so no copy is made of it then. A small one is written
+// with what comes next, or by Flush.
 func (l *Log) Event(e json.RawMessage) error {
 	const head, tail = `{"event":`, "}\n"
 	if len(e) < 4<<10 {
@@ -137,8 +140,9 @@ func (l *Log) Event(e json.RawMessage) error {
 	return l.write([]byte(head), e, []byte(tail))
 }
 
-// Flush writes what waits. It is called before an event leaves the agent, before a module runs that changes things, and when what came of one is told: whoever finds the
-// log later must find all that others know of, and what this host has come by.
+// Flush writes what waits. It is called before an event leaves the agent, before a module runs that changes things,
+// and when what came of one is told: whoever finds the log later must find all that others know of, and what this
+// host has come by.
 func (l *Log) Flush() error {
 	if len(l.late) == 0 {
 		return nil
@@ -177,8 +181,9 @@ func (l *Log) write(pieces ...[]byte) error {
 	return nil
 }
 
-// Sync is called before a module that changes things. Where it can be told that the host was started anew since, and so what the log says is not all that there was, it does
-// nothing: as long as the host runs what was added is there, whatever becomes of this process. Elsewhere it makes durable what was added.
+// Sync is called before a module that changes things. Where it can be told that the host was started anew since, and
+// so what the log says is not all that there was, it does nothing: as long as the host runs what was added is there,
+// whatever becomes of this process. Elsewhere it makes durable what was added.
 func (l *Log) Sync() error {
 	if err := l.Flush(); err != nil {
 		return err
@@ -241,7 +246,8 @@ func (p *Place) Take(e *wire.Event) {
 	}
 }
 
-// Recover reads the sessions that an earlier process left. Logs that cannot be read are skipped, with an error for each.
+// Recover reads the sessions that an earlier process left. Logs that cannot be read are skipped, with an error for
+// each.
 func (s *Store) Recover() ([]Session, []error) {
 	paths, err := filepath.Glob(filepath.Join(s.dir, "sessions", "*.log"))
 	if err != nil {

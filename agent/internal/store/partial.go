@@ -15,8 +15,8 @@ import (
 	"hark/agent/wire"
 )
 
-// partial is a file that is being pulled: what came is written in order, so what is there of it when the pull ends early is its beginning, and
-// the next pull goes on there.
+// partial is a file that is being pulled: what came is written in order, so what is there of it when the pull ends
+// early is its beginning, and the next pull goes on there.
 type partial struct {
 	f      *os.File
 	secret bool // it has no name, and is in memory alone
@@ -102,7 +102,8 @@ type answered struct {
 	err error
 }
 
-// ahead asks for the pieces from an offset on, InFlight at a time, until there is the last or ctx is over. Its channel has a place for each of them, in order.
+// ahead asks for the pieces from an offset on, InFlight at a time, until there is the last or ctx is over. Its
+// channel has a place for each of them, in order.
 func ahead(ctx context.Context, asking *sync.WaitGroup, offset, size int64, ask Pull) <-chan chan answered {
 	slots := make(chan chan answered, InFlight)
 	free := make(chan struct{}, InFlight)
@@ -151,7 +152,7 @@ func (e *OtherError) Error() string {
 	return fmt.Sprintf("cannot use a file of the controller: its sha256 is %s and should be %s", e.Got, e.Want)
 }
 
-// check tells whether the file is the one that was wanted.
+// check reports whether the file is the one that was wanted.
 func (p *partial) check(digest string) error {
 	if got := hex.EncodeToString(p.sum.Sum(nil)); got != strings.ToLower(digest) {
 		return &OtherError{got, digest}

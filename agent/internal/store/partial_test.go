@@ -22,7 +22,8 @@ func body(pieces int) []byte {
 	return b
 }
 
-// server gives the pieces of a file in their true size, and notes where it was asked for them. From until on, if that is set, the line is cut.
+// server gives the pieces of a file in their true size, and notes where it was asked for them. From until on, if that
+// is set, the line is cut.
 type server struct {
 	body  []byte
 	until int64
@@ -93,7 +94,8 @@ func TestAPullGoesOnWhereItWasCut(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftAndWrongIsPulledAnew: what a power cut or another hand has left under the name is no beginning of the file.
+// TestWhatIsLeftAndWrongIsPulledAnew: what a power cut or another hand has left under the name is no beginning of the
+// file.
 func TestWhatIsLeftAndWrongIsPulledAnew(t *testing.T) {
 	dir := t.TempDir()
 	b, err := OpenBlobs(dir)

@@ -1,6 +1,6 @@
 // Package store is what an agent keeps on disk: the log of each session (what it was told, what it did, what the
-// controller has not acknowledged), the journal of messages it has had, and a cache of files by digest. A log is both the outbox and the
-// journal of at-most-once: an event "started" without its "done" is a step that was interrupted.
+// controller has not acknowledged), the journal of messages it has had, and a cache of files by digest. A log is both
+// the outbox and the journal of at-most-once: an event "started" without its "done" is a step that was interrupted.
 //
 // Layout of a state directory:
 //

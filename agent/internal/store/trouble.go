@@ -8,8 +8,8 @@ import (
 	"hark/agent/atomicfile"
 )
 
-// Trouble tells what keeps the agent from noting what it does, nil if nothing does: its directory was deleted or put in the place of another under
-// it, or there is no room.
+// Trouble returns what keeps the agent from noting what it does, nil if nothing does: its directory was deleted or
+// put in the place of another under it, or there is no room.
 func (s *Store) Trouble() error {
 	mine, err := s.lock.Stat()
 	if err != nil {

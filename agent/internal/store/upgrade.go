@@ -12,12 +12,13 @@ import (
 	"hark/agent/atomicfile"
 )
 
-// layout is the number of the layout on disk that this code writes. A higher one is refused: an older agent does not guess at
-// what a newer one has left.
+// layout is the number of the layout on disk that this code writes. A higher one is refused: an older agent does not
+// guess at what a newer one has left.
 const layout = 1
 
-// upgrades bring a state directory from each layout to the next, the first from 1 to 2: there is one less than layouts. One that
-// is interrupted is done again from its beginning, so each must bear that. They leave alone what GoBack does not bring back: blobs and jobs.
+// upgrades bring a state directory from each layout to the next, the first from 1 to 2: there is one less than
+// layouts. One that is interrupted is done again from its beginning, so each must bear that. They leave alone what
+// GoBack does not bring back: blobs and jobs.
 func upgrades() []func(dir string) error { return nil }
 
 // upgrade brings the directory to the layout of this program, step by step. The number on disk is that of the last step
@@ -50,8 +51,8 @@ func upgrade(dir string, steps []func(dir string) error) error {
 	return nil
 }
 
-// CheckVersion tells whether this program can use a state directory, as it is or after an upgrade. It needs no lock and changes
-// nothing.
+// CheckVersion reports whether this program can use a state directory, as it is or after an upgrade. It needs no lock
+// and changes nothing.
 func CheckVersion(dir string) error {
 	at, err := version(dir)
 	if err == nil && at > layout {

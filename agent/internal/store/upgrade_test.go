@@ -55,7 +55,8 @@ func TestUpgradesAreDoneOnceAndInOrder(t *testing.T) {
 	}
 }
 
-// TestGoingBackBringsTheOldLayoutBack: whatever the steps did, and also when it was interrupted; blobs and jobs stay as they are now.
+// TestGoingBackBringsTheOldLayoutBack: whatever the steps did, and also when it was interrupted; blobs and jobs stay
+// as they are now.
 func TestGoingBackBringsTheOldLayoutBack(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

@@ -1,4 +1,5 @@
-// Package strictyaml reads the agent's YAML files: what they may not say is an error, in words for those who wrote them.
+// Package strictyaml reads the agent's YAML files: what they may not say is an error, in words for those who wrote
+// them.
 package strictyaml
 
 import (

@@ -22,8 +22,8 @@ type launch struct {
 	terminal []*os.File
 }
 
-// command is how the worker is started: with the user's ids, or through a become method. A program that is not open to everybody is run
-// by a shell of the user, see handover.
+// command is how the worker is started: with the user's ids, or through a become method. A program that is not open
+// to everybody is run by a shell of the user, see handover.
 func command(argv []string, as wire.RunAs, environ []string) (*launch, error) {
 	l := &launch{}
 	if as.User == "" { // the agent's own: it is confined to some paths

@@ -13,17 +13,18 @@ import (
 	"hark/agent/tempdir"
 )
 
-// A program that lies in a directory of its user's alone cannot be run by others, and making it readable to them all would show what lies
-// beside it. So the shell as the user looks whether that user may run it, and asks for it if not. It comes through the pipe that the worker
-// will read, into a directory of the user's own, which the worker removes as soon as it runs: see Settle.
+// A program that lies in a directory of its user's alone cannot be run by others, and making it readable to them all
+// would show what lies beside it. So the shell as the user looks whether that user may run it, and asks for it if
+// not. It comes through the pipe that the worker will read, into a directory of the user's own, which the worker
+// removes as soon as it runs: see Settle.
 const (
 	programThere  = "hark-worker: the program is there"
 	programWanted = "hark-worker: the program is wanted"
 	programComes  = "hark-worker: the program comes"
 )
 
-// handover is the shell that runs a program of so many bytes, or asks for it and runs its copy. What comes before the program, as a password
-// for which nobody asked, is dropped.
+// handover is the shell that runs a program of so many bytes, or asks for it and runs its copy. What comes before the
+// program, as a password for which nobody asked, is dropped.
 func handover(argv []string, size int64) []string {
 	script := `if [ -f "$0" ] && [ -x "$0" ]; then
   echo '` + programThere + `'
@@ -43,7 +44,8 @@ exec "$p" "$@" "$d"
 	return append([]string{"/bin/sh", "-c", script}, argv...)
 }
 
-// Settle is what a worker does first with the words after its name: it removes the directory in which its program is a copy.
+// Settle is what a worker does first with the words after its name: it removes the directory in which its program is
+// a copy.
 func Settle(words []string) error {
 	self, err := os.Executable()
 	if len(words) == 0 || err != nil {
@@ -59,7 +61,7 @@ func Settle(words []string) error {
 	return os.RemoveAll(dir)
 }
 
-// mostGreeting is how many bytes a shell may say before it tells whether it wants the program.
+// mostGreeting is how many bytes a shell may say before it reports whether it wants the program.
 const mostGreeting = 64 << 10
 
 // handOver gives the shell the program if it wants that. The error of a shell that does not come to it is what it said.

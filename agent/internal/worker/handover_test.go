@@ -157,7 +157,8 @@ func TestProgramsThatEverybodyRuns(t *testing.T) {
 	}
 }
 
-// TestPasswordsThatAreAskedForAtATerminal have an answer, also when the process closes what it was given of the terminal.
+// TestPasswordsThatAreAskedForAtATerminal have an answer, also when the process closes what it was given of the
+// terminal.
 func TestPasswordsThatAreAskedForAtATerminal(t *testing.T) {
 	as := wire.RunAs{User: "x", Method: "community.general.doas", Password: "s3cret"}
 	if !asksTerminal(as) || asksTerminal(wire.RunAs{Password: "x"}) {

@@ -106,7 +106,8 @@ func pipes(cmd *exec.Cmd) (io.WriteCloser, io.ReadCloser, error) {
 	return stdin, stdout, err
 }
 
-// serve hands the program over if that is asked for, and answers what the worker asks until it ends. dialed is told whether it came up.
+// serve hands the program over if that is asked for, and answers what the worker asks until it ends. dialed is told
+// whether it came up.
 func (w *process) serve(stdout io.Reader, program string, dialed chan<- error) {
 	said, err := bufio.NewReader(stdout), error(nil)
 	if program != "" {
@@ -195,7 +196,7 @@ func (w *process) rest() {
 	}
 }
 
-// retire ends a worker that is idle, and tells whether it has ended or soon will.
+// retire ends a worker that is idle, and reports whether it has ended or soon will.
 func (w *process) retire() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

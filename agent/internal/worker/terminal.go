@@ -21,8 +21,8 @@ func asksTerminal(as wire.RunAs) bool {
 	return ok && m.Terminal && as.Password != ""
 }
 
-// addTerminal gives the command a terminal of its own, beside its pipes. What is said there goes to said, and who asks for a password there
-// has an answer.
+// addTerminal gives the command a terminal of its own, beside its pipes. What is said there goes to said, and who
+// asks for a password there has an answer.
 func (l *launch) addTerminal(said *speech) error {
 	ours, theirs, err := pty.Open()
 	if err != nil {
@@ -58,8 +58,8 @@ func answerPrompt(terminal *os.File, said *speech) {
 	}
 }
 
-// over lets go of the terminal when the process has ended. Until then this process keeps both ends: sudo and doas close what they were
-// given, and open it again by the name that every process has for its terminal.
+// over lets go of the terminal when the process has ended. Until then this process keeps both ends: sudo and doas
+// close what they were given, and open it again by the name that every process has for its terminal.
 func (l *launch) over() {
 	for _, f := range l.terminal {
 		f.Close()

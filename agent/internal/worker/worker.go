@@ -22,14 +22,15 @@ import (
 	"hark/modules/nss"
 )
 
-// Pool keeps the workers of an agent. Its fields are set before the first call and not changed; its methods are safe for
-// concurrent use.
+// Pool keeps the workers of an agent. Its fields are set before the first call and not changed; its methods are safe
+// for concurrent use.
 type Pool struct {
 	// Argv starts a worker: this binary with the words that make it one.
 	Argv []string
 	// Idle is how long a worker may have nothing to do before it ends; 0 is five minutes.
 	Idle time.Duration
-	// Patience is how long a call that was cancelled may go on, or a worker that was told to end may take, before the worker is killed; 0 is 30 s.
+	// Patience is how long a call that was cancelled may go on, or a worker that was told to end may take, before the
+	// worker is killed; 0 is 30 s.
 	Patience time.Duration
 
 	mu     sync.Mutex
@@ -42,7 +43,8 @@ type spot struct {
 	paths string
 }
 
-// place is where the worker of one user stands. A worker may take long to start, which holds up nobody but those who want this one.
+// place is where the worker of one user stands. A worker may take long to start, which holds up nobody but those who
+// want this one.
 type place struct {
 	mu     sync.Mutex
 	worker *process // nil before it is first needed; guarded by mu
@@ -148,7 +150,8 @@ func lookup(name string) (*nss.User, error) {
 	return u, nil
 }
 
-// identity is what a process has of its user from its beginning to its end: a worker of a user who is another by now is not used again.
+// identity is what a process has of its user from its beginning to its end: a worker of a user who is another by now
+// is not used again.
 func identity(name string) (string, error) {
 	if name == "" { // the agent's own
 		return "", nil

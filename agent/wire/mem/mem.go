@@ -1,5 +1,5 @@
-// Package mem is the transport inside one process: what the agent in the controller's process (connection: local) and tests
-// speak over. It keeps the obligations of wire.Transport that NATS keeps, and passes the same suite.
+// Package mem is the transport inside one process: what the agent in the controller's process (connection: local) and
+// tests speak over. It keeps the obligations of wire.Transport that NATS keeps, and passes the same suite.
 package mem
 
 import (
@@ -146,7 +146,7 @@ func (t *Transport) Close() error {
 	return nil
 }
 
-// match tells whether a subject fits a pattern of NATS: * is one token, > at the end is one or more.
+// match reports whether a subject fits a pattern of NATS: * is one token, > at the end is one or more.
 func match(pattern, subject string) bool {
 	for {
 		p, prest, pmore := strings.Cut(pattern, ".")

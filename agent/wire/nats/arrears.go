@@ -36,7 +36,8 @@ func (a *arrears) settle(takeUp func()) {
 	a.ended = a.begun
 }
 
-// How long the broker may take to answer a side that is behind, and that side to take up what has come. What takes longer counts as late.
+// How long the broker may take to answer a side that is behind, and that side to take up what has come. What takes
+// longer counts as late.
 const (
 	askWait    = 3 * time.Second
 	takeUpWait = 10 * time.Second

@@ -31,8 +31,8 @@ type Config struct {
 	Identity *wire.Identity
 	// Token, if set, gives the JWT at each connection, since it may have been renewed.
 	Token func() string
-	// Credentials is a file with a token, read at each connection so that it can be renewed; if it holds a seed too (.creds),
-	// that opens the connection and not Identity.
+	// Credentials is a file with a token, read at each connection so that it can be renewed; if it holds a seed too
+	// (.creds), that opens the connection and not Identity.
 	Credentials string
 	TLS         *tls.Config
 	// Open, if set, gives the connection to the broker in place of dialling URL.
@@ -41,13 +41,14 @@ type Config struct {
 	Once bool
 	// Patient waits for a broker that is not there yet, for ever, as agents do; without it Dial fails at once.
 	Patient bool
-	// Timeout is how long one attempt to connect may take; 0 is 5 s, for those who are Patient 15 s once the broker's machine has answered: a broker
-	// that was away has many to greet.
+	// Timeout is how long one attempt to connect may take; 0 is 5 s, for those who are Patient 15 s once the broker's
+	// machine has answered: a broker that was away has many to greet.
 	Timeout time.Duration
 	// Crowd is how many agents share the broker, 0 if it is not known; SetCrowd changes it.
 	Crowd int
-	// MaxDelay is the longest pause before an attempt to connect again; 0 is wire.Spread of the Crowd for those who are Patient, else a second.
-	// Pauses are drawn from the whole range and do not grow, so that a fleet comes back one after another, and soon after the broker.
+	// MaxDelay is the longest pause before an attempt to connect again; 0 is wire.Spread of the Crowd for those who
+	// are Patient, else a second. Pauses are drawn from the whole range and do not grow, so that a fleet comes back
+	// one after another, and soon after the broker.
 	MaxDelay time.Duration
 	// Explain, if set, says more of why the broker could not be reached.
 	Explain func(error) error
@@ -127,8 +128,8 @@ func ReadToken(path string) (string, error) {
 // mostChallenge is the longest challenge that is signed: those of servers have 15 characters.
 const mostChallenge = 64
 
-// challenged signs a server's challenge and nothing else. The key is that with which messages are signed: a broker that shows the header of one as its challenge would get a message signed
-// that nobody has meant.
+// challenged signs a server's challenge and nothing else. The key is that with which messages are signed: a broker
+// that shows the header of one as its challenge would get a message signed that nobody has meant.
 func challenged(sign func([]byte) ([]byte, error)) func([]byte) ([]byte, error) {
 	return func(nonce []byte) ([]byte, error) {
 		foreign := func(r rune) bool {
@@ -158,13 +159,13 @@ func (c Config) sign(nonce []byte) ([]byte, error) {
 	return c.Identity.Sign(nonce)
 }
 
-// Refused tells whether a broker was there and did not take the credentials. nats.go has only its words for it.
+// Refused reports whether a broker was there and did not take the credentials. nats.go has only its words for it.
 func Refused(err error) bool {
 	return err != nil && strings.Contains(strings.ToLower(err.Error()), "authorization violation")
 }
 
-// CheckURL tells what is wrong with the URL of a broker, or of several with commas between them. A scheme is not needed here: without
-// one it is nats, as everywhere with NATS.
+// CheckURL returns what is wrong with the URL of a broker, or of several with commas between them. A scheme is not
+// needed here: without one it is nats, as everywhere with NATS.
 func CheckURL(text string) error {
 	for _, one := range strings.Split(text, ",") {
 		one = strings.TrimSpace(one)
@@ -178,7 +179,8 @@ func CheckURL(text string) error {
 	return nil
 }
 
-// ValidURL tells whether text can be the URL of a broker, or of several with commas between them, that others are told.
+// ValidURL reports whether text can be the URL of a broker, or of several with commas between them, that others are
+// told.
 func ValidURL(text string) bool {
 	for _, one := range strings.Split(text, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))

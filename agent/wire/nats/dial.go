@@ -12,17 +12,17 @@ import (
 	"hark/modules/nss"
 )
 
-// silence is how long the broker's machine may leave what was sent without an acknowledgement before the connection counts as
-// lost. The kernel alone would try for a quarter of an hour, and less and less often: a host whose network comes back would be
-// heard of long after that.
+// silence is how long the broker's machine may leave what was sent without an acknowledgement before the connection
+// counts as lost. The kernel alone would try for a quarter of an hour, and less and less often: a host whose network
+// comes back would be heard of long after that.
 const silence = 15 * time.Second
 
-// knock is how long the broker's machine may take to answer those who are Patient. It is asked again after a second and three, so a longer wait would
-// only miss its coming back.
+// knock is how long the broker's machine may take to answer those who are Patient. It is asked again after a second
+// and three, so a longer wait would only miss its coming back.
 const knock = 3500 * time.Millisecond
 
-// remembering is a dialer that knows why it could not connect: of several servers, and of one that refuses, nats.go tells only that
-// none is there.
+// remembering is a dialer that knows why it could not connect: of several servers, and of one that refuses, nats.go
+// tells only that none is there.
 type remembering struct {
 	nss.Dialer
 

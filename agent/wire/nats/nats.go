@@ -43,7 +43,8 @@ type Transport struct {
 	isClosed bool             // guarded by mu
 }
 
-// Dial connects; its errors do not name the broker, the caller knows it. With Config.Patient it returns at once and connects in the background.
+// Dial connects; its errors do not name the broker, the caller knows it. With Config.Patient it returns at once and
+// connects in the background.
 func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 	t := &Transport{cfg: cfg, dialer: cfg.orDefault().dialer(), inbox: wire.Inbox(cfg.ID) + "." + nuid.Next() + ".", crowd: cfg.Crowd, waiting: map[string]*call{}}
 	if cfg.URL == "" && cfg.Open == nil {
@@ -90,7 +91,8 @@ func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 // Conn is the connection itself, for what only NATS has (JetStream).
 func (t *Transport) Conn() *nats.Conn { return t.nc }
 
-// Reconnect connects anew, with the credentials that there are now. What is on its way may be lost, as with any connection.
+// Reconnect connects anew, with the credentials that there are now. What is on its way may be lost, as with any
+// connection.
 func (t *Transport) Reconnect() error { return t.nc.ForceReconnect() }
 
 func (t *Transport) connected(msg string) {
@@ -113,7 +115,8 @@ func (t *Transport) disconnected(err error) {
 	t.cfg.Logger.Info().AnErr("cause", err).Msg("the broker is away")
 }
 
-// about is a line of the log that names the broker. Of one that is reached without an address, such as that of this process, there is nothing to tell.
+// about is a line of the log that names the broker. Of one that is reached without an address, such as that of this
+// process, there is nothing to tell.
 func (t *Transport) about(level zerolog.Level) *zerolog.Event {
 	if t.cfg.URL == "" {
 		return t.cfg.Logger.Debug()
@@ -141,8 +144,8 @@ func (t *Transport) SetCrowd(agents int) {
 	t.crowd = agents
 }
 
-// delay is the pause before an attempt to connect: anything up to the longest. Why the last attempt failed, if the broker was there and did not take
-// this side, nats.go tells nobody.
+// delay is the pause before an attempt to connect: anything up to the longest. Why the last attempt failed, if the
+// broker was there and did not take this side, nats.go tells nobody.
 func (t *Transport) delay(int) time.Duration {
 	t.mu.Lock()
 	nc := t.dialled
@@ -171,7 +174,7 @@ func (t *Transport) pause() time.Duration {
 // soon is the pause of those who are few, and for whom somebody waits.
 const soon = time.Second
 
-// unreachable tells why the broker cannot be reached: each reason once, then only to those who debug.
+// unreachable explains why the broker cannot be reached: each reason once, then only to those who debug.
 func (t *Transport) unreachable(err error) {
 	err = t.dialer.why(err)
 	if t.cfg.Explain != nil {

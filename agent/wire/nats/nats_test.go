@@ -190,7 +190,8 @@ func TestForbiddenSubscriptionFailsTheFlush(t *testing.T) {
 	}
 }
 
-// TestEachFlushTellsOfItsOwnDenials: the connection knows of a denial before its handler of errors does, which may be some behind.
+// TestEachFlushTellsOfItsOwnDenials: the connection knows of a denial before its handler of errors does, which may be
+// some behind.
 func TestEachFlushTellsOfItsOwnDenials(t *testing.T) {
 	s := start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
 		Publish: &server.SubjectPermission{Allow: []string{"ok"}}}}}})

@@ -22,17 +22,18 @@ const (
 // partHeader of each part is "id i n": part i of n of message id.
 const partHeader = "Hark-Part"
 
-// What somebody may begin and not finish: messages that are incomplete at once, and their bytes. Parts are joined before anybody has looked
-// at a signature, so each sender has his own limits and can use up nobody else's. Beyond them his oldest is given up, and beyond maxHeld the
-// oldest of the sender who holds most; if the sender is still there he sends all of it again.
+// What somebody may begin and not finish: messages that are incomplete at once, and their bytes. Parts are joined
+// before anybody has looked at a signature, so each sender has his own limits and can use up nobody else's. Beyond
+// them his oldest is given up, and beyond maxHeld the oldest of the sender who holds most; if the sender is still
+// there he sends all of it again.
 const (
 	maxOpenEach = 16
 	maxHeldEach = 2 * wire.MaxMessage
 	maxHeld     = 256 << 20
 )
 
-// minPart is the smallest part that is not the last: a server that takes less is of no use. Beginnings of nothing are refused by it before
-// they cost anything.
+// minPart is the smallest part that is not the last: a server that takes less is of no use. Beginnings of nothing are
+// refused by it before they cost anything.
 const minPart = 4 << 10
 
 // split cuts a message; the reply subject goes with the last part.

@@ -51,7 +51,8 @@ func (t *Transport) Request(ctx context.Context, subject string, data []byte) ([
 	}
 }
 
-// inTime is the answer to a request whose time is over, if it was there in time and only this side was too busy to take it up.
+// inTime is the answer to a request whose time is over, if it was there in time and only this side was too busy to
+// take it up.
 func (t *Transport) inTime(ctx context.Context, c *call) ([]byte, error) {
 	t.arrears.settle(t.takeUp)
 	select {
@@ -64,7 +65,7 @@ func (t *Transport) inTime(ctx context.Context, c *call) ([]byte, error) {
 	}
 }
 
-// refused ends the requests that the broker did not permit, and tells whether there were any. It needs mu.
+// refused ends the requests that the broker did not permit, and reports whether there were any. It needs mu.
 func (t *Transport) refused(err error) bool {
 	any := false
 	for _, c := range t.waiting {

@@ -14,9 +14,10 @@ import (
 // OwnAuthority is the common name of the authority that hark's broker makes for itself.
 const OwnAuthority = "hark broker authority"
 
-// TLS trusts an authority: its certificate in PEM, or the fingerprint of hark's own; "" is nil, the system's. The authority that
-// hark's broker made signs for nothing but that broker, so a certificate of it is good whatever the broker is reached by, and whatever the time is here;
-// those of other authorities must be for the host that is dialled, and of today.
+// TLS trusts an authority: its certificate in PEM, or the fingerprint of hark's own; "" is nil, the system's. The
+// authority that hark's broker made signs for nothing but that broker, so a certificate of it is good whatever the
+// broker is reached by, and whatever the time is here; those of other authorities must be for the host that is
+// dialled, and of today.
 func TLS(authority string) (*tls.Config, error) {
 	if authority == "" {
 		return nil, nil
@@ -39,8 +40,8 @@ func TLS(authority string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
 
-// FingerprintTLS trusts what the authority with the given fingerprint (see Fingerprint) has signed. The server must send
-// its authority's certificate along, as hark's broker does.
+// FingerprintTLS trusts what the authority with the given fingerprint (see Fingerprint) has signed. The server must
+// send its authority's certificate along, as hark's broker does.
 func FingerprintTLS(fingerprint string) *tls.Config {
 	return verifying(func(chain []*x509.Certificate) error {
 		for _, c := range chain {
@@ -54,7 +55,8 @@ func FingerprintTLS(fingerprint string) *tls.Config {
 	})
 }
 
-// Short is what a join token says of an authority (PEM): the fingerprint if it is hark's own, whose broker sends the certificate, else the certificate.
+// Short is what a join token says of an authority (PEM): the fingerprint if it is hark's own, whose broker sends the
+// certificate, else the certificate.
 func Short(authority string) (string, error) {
 	block, _ := pem.Decode([]byte(authority))
 	if block != nil {
@@ -98,9 +100,10 @@ func verifying(check func([]*x509.Certificate) error) *tls.Config {
 	}
 }
 
-// verifyChain holds a chain against an authority that is known by its key. Everything is checked but today's date: a host without a clock of
-// its own would lock itself out with it, and who has the key of the authority, or of the broker, is not told by the date. The certificates must have been
-// good at one time all of them, so an authority that was at its end signs nothing.
+// verifyChain holds a chain against an authority that is known by its key. Everything is checked but today's date: a
+// host without a clock of its own would lock itself out with it, and who has the key of the authority, or of the
+// broker, is not told by the date. The certificates must have been good at one time all of them, so an authority that
+// was at its end signs nothing.
 func verifyChain(chain []*x509.Certificate, roots *x509.CertPool) error {
 	o := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	for _, c := range chain {

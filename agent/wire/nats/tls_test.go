@@ -51,7 +51,8 @@ func pemOf(c *tls.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]})
 }
 
-// TestClockDoesNotKeepAgentsOut: what is known by its key is good on any day, which stands for any clock of this side; nothing else is let off.
+// TestClockDoesNotKeepAgentsOut: what is known by its key is good on any day, which stands for any clock of this
+// side; nothing else is let off.
 func TestClockDoesNotKeepAgentsOut(t *testing.T) {
 	const server, client = x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth
 	for name, tt := range map[string]struct {

@@ -6,7 +6,8 @@ import (
 	"hark/controller/internal/duties/dutystate"
 )
 
-// A duty is green where every host is as it should be, and not where none had a turn yet, one is away, or there is none.
+// A duty is green where every host is as it should be, and not where none had a turn yet, one is away, or there is
+// none.
 func TestADutyIsGreenOnlyWhereEveryHostIsKept(t *testing.T) {
 	type kinds = map[dutystate.Kind]int
 	for _, x := range []struct {

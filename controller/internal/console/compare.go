@@ -99,7 +99,8 @@ func differenceOf(base, before string, d runmodel.Difference) differenceAt {
 	return x
 }
 
-// comparable are the runs that one may be compared with, and which of them is: the wanted one, or else the last before it of the same command.
+// comparable are the runs that one may be compared with, and which of them is: the wanted one, or else the last
+// before it of the same command.
 func (s runPages) comparable(ctx context.Context, t *runcache.Tape, wanted string) (with string, all []choice, err error) {
 	list, err := s.list(ctx, "", "", "", time.Time{})
 	if err != nil {

@@ -328,7 +328,8 @@ func TestOutputComesInPages(t *testing.T) {
 	}
 }
 
-// TestHostileOutputRunsNothing: whatever hosts say and are called, a page has no elements of their making, and none is long.
+// TestHostileOutputRunsNothing: whatever hosts say and are called, a page has no elements of their making, and none
+// is long.
 func TestHostileOutputRunsNothing(t *testing.T) {
 	evil := consoletest.Hostile()
 	names := slices.DeleteFunc(slices.Clone(evil), func(name string) bool { return len(name) > 200 || !utf8.ValidString(name) })[:8]
@@ -424,8 +425,8 @@ func (x *site) listen(path string, after string, f func(event) bool) {
 	}
 }
 
-// TestLiveGoesOnAfterABreak: a page that is followed by watchers who are cut off again and again, also because the console is another process, has in the
-// end every line once.
+// TestLiveGoesOnAfterABreak: a page that is followed by watchers who are cut off again and again, also because the
+// console is another process, has in the end every line once.
 func TestLiveGoesOnAfterABreak(t *testing.T) {
 	store := &files.Store{Dir: t.TempDir(), Poll: 10 * time.Millisecond}
 	run := consoletest.Begin(store, head("live"))

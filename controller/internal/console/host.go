@@ -19,7 +19,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// hostPage is the page of one host: what its agent says, what is known of it, how it stands and the runs that touched it.
+// hostPage is the page of one host: what its agent says, what is known of it, how it stands and the runs that touched
+// it.
 type hostPage struct {
 	Name    string    `json:"name"`
 	State   sign      `json:"state"`

@@ -151,7 +151,8 @@ func allHosts(agents []roster.Agent, entries []record.Entry) []hostRow {
 	return rows
 }
 
-// knownSystem takes the system of a host from its facts, if they are known: it says more than the platform of the agent.
+// knownSystem takes the system of a host from its facts, if they are known: it says more than the platform of the
+// agent.
 func (s fleetPages) knownSystem(ctx context.Context, x *hostRow) {
 	if s.Facts == nil {
 		return
@@ -178,7 +179,8 @@ func groupChoices(groups map[string]map[string]bool, here string) []choice {
 	return all
 }
 
-// newest is the version that most agents have: others are told apart from it. Versions are not in an order that could be compared.
+// newest is the version that most agents have: others are told apart from it. Versions are not in an order that could
+// be compared.
 func newest(agents []roster.Agent) string {
 	n := map[string]int{}
 	best := ""

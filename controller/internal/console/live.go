@@ -14,8 +14,8 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// Who does not take an event within slowLimit is cut off: his browser comes back and says where he was. Nothing is kept for him meanwhile, since
-// each event is made of what there is when it is sent.
+// Who does not take an event within slowLimit is cut off: his browser comes back and says where he was. Nothing is
+// kept for him meanwhile, since each event is made of what there is when it is sent.
 const (
 	slowLimit = 10 * time.Second
 	stillHere = 15 * time.Second // between words to connections on which nothing is said
@@ -51,7 +51,8 @@ func (st *stream) write(text string) error {
 	return st.c.Flush()
 }
 
-// after is the number that a connection has all up to: of the event that it got last, or of the page that it belongs to.
+// after is the number that a connection has all up to: of the event that it got last, or of the page that it belongs
+// to.
 func after(r *http.Request) int {
 	for _, text := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")} {
 		if n, err := strconv.Atoi(text); err == nil {
@@ -69,7 +70,8 @@ type piece struct {
 	HTML  string `json:"html"`
 }
 
-// events sends what changes of a run until it is over. next makes the event of what came after a number, and tells up to which it goes.
+// events sends what changes of a run until it is over. next makes the event of what came after a number, and tells up
+// to which it goes.
 func (s runPages) events(w http.ResponseWriter, r *http.Request, event string, next func(t *runcache.Tape, after int) (data []byte, to int, err error)) error {
 	e, err := record.Choose(r.Context(), s.Store, r.PathValue("run"))
 	if err != nil {
@@ -110,7 +112,8 @@ func (s runPages) events(w http.ResponseWriter, r *http.Request, event string, n
 	}
 }
 
-// wait waits for more, and says a word now and then so that a connection that is gone is noticed. It tells whether there is somebody to go on for.
+// wait waits for more, and says a word now and then so that a connection that is gone is noticed. It reports whether
+// there is somebody to go on for.
 func (s *Server) wait(ctx context.Context, st *stream, more <-chan struct{}) bool {
 	tick := time.NewTicker(stillHere)
 	defer tick.Stop()

@@ -17,7 +17,8 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// How much of a line the output shows: the page as a whole stays within about two megabytes, however long the lines are.
+// How much of a line the output shows: the page as a whole stays within about two megabytes, however long the lines
+// are.
 const (
 	outputLine  = 8 << 10
 	outputBytes = 1 << 20

@@ -221,7 +221,8 @@ func counts(c runmodel.Counts) []count {
 	return all
 }
 
-// summary tells how the hosts came out: of a run that is over as its foot says, of one that goes on as far as was read.
+// summary describes how the hosts came out: of a run that is over as its foot says, of one that goes on as far as was
+// read.
 func (s runPages) summary(t *runcache.Tape, seen runmodel.Seen) summary {
 	e := now(t)
 	x := summary{Counts: counts(seen.Counts)}

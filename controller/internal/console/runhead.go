@@ -40,7 +40,8 @@ type tab struct {
 	Here          bool
 }
 
-// take opens the run of an address, and waits a moment until what there is of it has been read. reading says how far it is if that takes longer.
+// take opens the run of an address, and waits a moment until what there is of it has been read. reading says how far
+// it is if that takes longer.
 func (s runPages) take(r *http.Request) (t *runcache.Tape, reading string, back func(), err error) {
 	e, err := record.Choose(r.Context(), s.Store, r.PathValue("run"))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"hark/playbook/deprecation"
 )
 
-// Screen has the lines of a record told to the views that the run was shown in, with colours, and to the fold. prelude tells the steps of a broadcast that
-// come before the one that counts.
+// Screen has the lines of a record told to the views that the run was shown in, with colours, and to the fold.
+// prelude tells the steps of a broadcast that come before the one that counts.
 func Screen(prelude func(view.Task) bool) func(h record.Head, screen io.Writer, f *runmodel.Run) (func(record.Line) error, error) {
 	return func(h record.Head, screen io.Writer, f *runmodel.Run) (func(record.Line) error, error) {
 		d, err := view.NewDisplay(view.DisplayOptions{

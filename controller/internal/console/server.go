@@ -1,5 +1,6 @@
-// Package console shows runs and the fleet in a browser. It only shows: every page is made of records and of what agents say of themselves, and no
-// request changes anything. Pages are whole without JavaScript; with it they are live. The process that serves them holds no key that agents obey.
+// Package console shows runs and the fleet in a browser. It only shows: every page is made of records and of what
+// agents say of themselves, and no request changes anything. Pages are whole without JavaScript; with it they are
+// live. The process that serves them holds no key that agents obey.
 package console
 
 import (
@@ -40,7 +41,8 @@ type Config struct {
 	Duties func(ctx context.Context) (Words, error)
 	// Streams gives how much the broker keeps, under the same conditions.
 	Streams func(ctx context.Context) ([]streams.Size, error)
-	// Facts gives the facts of a host that are on record, and when they were gathered; nil without any record. It is called for each host that a page shows.
+	// Facts gives the facts of a host that are on record, and when they were gathered; nil without any record. It is
+	// called for each host that a page shows.
 	Facts func(ctx context.Context, host string) (facts *value.Dict, at time.Time, ok bool)
 	// Play makes what the lines of a record are told to, see tape.Shelf.
 	Play func(h record.Head, screen io.Writer, f *runmodel.Run) (tell func(record.Line) error, err error)
@@ -204,7 +206,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener, certificate *tls.Ce
 	}
 }
 
-// Beyond tells whether an address to listen on can be reached from other machines.
+// Beyond reports whether an address to listen on can be reached from other machines.
 func Beyond(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {

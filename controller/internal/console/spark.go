@@ -7,7 +7,8 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// spark is a row of bars: how many runs began in each stretch of the time that the list covers, and how many of them came out badly.
+// spark is a row of bars: how many runs began in each stretch of the time that the list covers, and how many of them
+// came out badly.
 type spark struct {
 	Width   int
 	Bars    []bar

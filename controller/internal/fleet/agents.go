@@ -56,12 +56,13 @@ func (b *Connection) Agents(ctx context.Context) ([]Agent, error) {
 	return all, nil
 }
 
-// replaced tells whether another agent was let in under the name of one that the book does not have.
+// replaced reports whether another agent was let in under the name of one that the book does not have.
 func replaced(x Agent, book []enrol.Agent) bool {
 	return slices.ContainsFunc(book, func(e enrol.Agent) bool { return e.Name == x.Name && e.State == enrol.Approved })
 }
 
-// Present are the agents that are there and whose names match one of the patterns, or all without any. None is an error.
+// Present are the agents that are there and whose names match one of the patterns, or all without any. None is an
+// error.
 func (b *Connection) Present(ctx context.Context, patterns []string) ([]roster.Agent, error) {
 	all, err := b.Roster.All(ctx)
 	if err != nil {
@@ -79,7 +80,7 @@ func (b *Connection) Present(ctx context.Context, patterns []string) ([]roster.A
 	return all, nil
 }
 
-// Enrolled tells what the registrar knows of agents that never spoke, for lists; without a registrar nothing.
+// Enrolled returns what the registrar knows of agents that never spoke, for lists; without a registrar nothing.
 func (b *Connection) Enrolled(ctx context.Context) ([]enrol.Agent, error) {
 	if b.Access.Token == "" || b.Access.ReadOnly {
 		return nil, nil
@@ -92,7 +93,8 @@ func (b *Connection) Enrolled(ctx context.Context) ([]enrol.Agent, error) {
 	return agents, err
 }
 
-// Standing says of an agent that is not connected, by the registrar's book, why it cannot be, and what to do about it; "" if it may connect.
+// Standing says of an agent that is not connected, by the registrar's book, why it cannot be, and what to do about
+// it; "" if it may connect.
 func Standing(x enrol.Agent, now time.Time) string {
 	switch {
 	case x.State == enrol.Pending:

@@ -27,8 +27,8 @@ type Connection struct {
 	believers *trust.Believers
 }
 
-// MayCommand is nil for an operator whom the broker lets command agents and keep records, else why not. What is not permitted is
-// never answered, so nobody should wait for it.
+// MayCommand is nil for an operator whom the broker lets command agents and keep records, else why not. What is not
+// permitted is never answered, so nobody should wait for it.
 func (b *Connection) MayCommand() error {
 	if b.Access.ReadOnly {
 		return fmt.Errorf("the broker at %s lets this operator look and command nobody", b.URL)
@@ -41,8 +41,8 @@ func (b *Connection) Registrar() *enrol.Client {
 	return &enrol.Client{Transport: b, Operator: b.Operator, Access: b.Access.Token}
 }
 
-// vouch gives the key of the agent of a name, if somebody whom this operator believes has signed that it is its: the broker is not
-// believed. A name that is on record is not asked for.
+// vouch gives the key of the agent of a name, if somebody whom this operator believes has signed that it is its: the
+// broker is not believed. A name that is on record is not asked for.
 func (b *Connection) vouch(ctx context.Context, name string) (string, error) {
 	x, err := b.Registrar().Find(ctx, name)
 	switch {

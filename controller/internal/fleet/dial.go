@@ -1,5 +1,6 @@
-// Package fleet is an operator's connection to his fleet: where the broker is, as whom he reaches it, which agents are there, and how it stands with
-// those that are not. Commands dial, ask and close; what runs are is the matter of packages link and play.
+// Package fleet is an operator's connection to his fleet: where the broker is, as whom he reaches it, which agents
+// are there, and how it stands with those that are not. Commands dial, ask and close; what runs are is the matter of
+// packages link and play.
 package fleet
 
 import (
@@ -27,7 +28,8 @@ var ErrNoBroker = errors.New("no broker is configured: set HARK_BROKER, broker= 
 type Dialer struct {
 	// Home is the directory of the operator's own files, OperatorKey the file of his key.
 	Home, OperatorKey string
-	// CA is a file with the authority to trust in place of the broker's own, Credentials one with a token in place of the access on record; "" for none.
+	// CA is a file with the authority to trust in place of the broker's own, Credentials one with a token in place of
+	// the access on record; "" for none.
 	CA, Credentials string
 	// Timeout is how long connecting may take.
 	Timeout time.Duration
@@ -129,7 +131,8 @@ const (
 	restartPause = 200 * time.Millisecond
 )
 
-// DialPatiently connects to a broker as Dial does. One that is on record, and whose machine says that nobody listens, may be being started again.
+// DialPatiently connects to a broker as Dial does. One that is on record, and whose machine says that nobody listens,
+// may be being started again.
 func (d *Dialer) DialPatiently(ctx context.Context, url string) (*Connection, error) {
 	for until := time.Now().Add(restartLimit); ; {
 		b, err := d.Dial(ctx, url)
@@ -144,7 +147,7 @@ func (d *Dialer) DialPatiently(ctx context.Context, url string) (*Connection, er
 	}
 }
 
-// onRecord tells whether a broker was given to this operator, under this URL.
+// onRecord reports whether a broker was given to this operator, under this URL.
 func (d *Dialer) onRecord(url string) bool {
 	brokers, err := trust.OpenBrokers(d.Home)
 	if err != nil {
@@ -164,7 +167,7 @@ func (d *Dialer) Agents(ctx context.Context, url string) ([]Agent, error) {
 	return c.Agents(ctx)
 }
 
-// State tells how it stands with a broker.
+// State describes how it stands with a broker.
 func (d *Dialer) State(ctx context.Context, url string) (State, error) {
 	c, err := d.Dial(ctx, url)
 	if err != nil {

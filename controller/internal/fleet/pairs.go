@@ -8,7 +8,8 @@ import (
 	"hark/agent/wire"
 )
 
-// What an operator's processes keep for the next one, closed for himself, in the directory of his files. Without it all is made anew.
+// What an operator's processes keep for the next one, closed for himself, in the directory of his files. Without it
+// all is made anew.
 const (
 	// pairsFile has the keys that the operator shares with agents, hellosFile what agents have said and was verified.
 	pairsFile  = "pairs"

@@ -22,7 +22,8 @@ func again(t *testing.T, id *wire.Identity) *wire.Identity {
 	return id
 }
 
-// The keys that an operator shares with agents are made once: the next process has them, unless their file is of no use; then it makes them anew.
+// The keys that an operator shares with agents are made once: the next process has them, unless their file is of no
+// use; then it makes them anew.
 func TestPairsAreMadeOnce(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, pairsFile)

@@ -12,7 +12,7 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// Believes tells whether this operator takes another's word, by his public key; his own he does.
+// Believes reports whether this operator takes another's word, by his public key; his own he does.
 func (b *Connection) Believes(key string) bool {
 	return slices.Contains(b.believed, key) || b.believers != nil && b.believers.Knows(key)
 }
@@ -26,7 +26,8 @@ func (b *Connection) Ledger(home string) (*ledger.Ledger, error) {
 	return ledger.New(ledger.Config{Conn: b.Conn(), Self: b.Operator, Knows: b.Believes, Home: home, Readers: readers})
 }
 
-// Readers are the public curve keys of those who may read what this operator keeps at the broker; home is the directory of his files.
+// Readers are the public curve keys of those who may read what this operator keeps at the broker; home is the
+// directory of his files.
 func (b *Connection) Readers(home string) ([]string, error) {
 	readers, err := trust.Readers(home)
 	if err != nil {
@@ -39,7 +40,8 @@ func (b *Connection) Readers(home string) ([]string, error) {
 	return keys, nil
 }
 
-// Runs are the runs of this machine and, where there is a broker, of the fleet. The broker is asked only for what this machine does not have.
+// Runs are the runs of this machine and, where there is a broker, of the fleet. The broker is asked only for what
+// this machine does not have.
 type Runs struct {
 	Local record.Store
 	// Fleet is the store at the broker, connected to when it is asked; nil without an error says that there is no broker.
@@ -79,7 +81,8 @@ func (r *Runs) List(ctx context.Context, f record.Filter) (record.Listing, error
 	return out, nil
 }
 
-// here are the runs that this machine has in the time of a filter, also those for which the rest of it does not hold. found are those for which it does.
+// here are the runs that this machine has in the time of a filter, also those for which the rest of it does not hold.
+// found are those for which it does.
 func (r *Runs) here(ctx context.Context, f record.Filter, found []record.Entry) (map[string]bool, error) {
 	if wide := (record.Filter{Since: f.Since, Until: f.Until}); !reflect.DeepEqual(f, wide) {
 		all, err := r.Local.List(ctx, wide)
@@ -142,7 +145,8 @@ func (r *Runs) Parts(ctx context.Context, run string) (record.Parts, error) {
 	return s.Parts(ctx, run)
 }
 
-// Choose finds a run by its id or the beginning of one, or the word last or last-failed: of this machine first, else of the fleet.
+// Choose finds a run by its id or the beginning of one, or the word last or last-failed: of this machine first, else
+// of the fleet.
 func (r *Runs) Choose(ctx context.Context, word string) (record.Entry, error) {
 	e, err := record.Choose(ctx, r.Local, word)
 	var missing *record.MissingError

@@ -19,7 +19,8 @@ func tell(store *files.Store, run, name string, at time.Time) {
 	r.Over(record.OK, 0)
 }
 
-// TestRunsOfHereAndElsewhereAreOneList: a run that is in both is listed once, as this machine knows it, whatever the filter, and what is missing is said.
+// TestRunsOfHereAndElsewhereAreOneList: a run that is in both is listed once, as this machine knows it, whatever the
+// filter, and what is missing is said.
 func TestRunsOfHereAndElsewhereAreOneList(t *testing.T) {
 	here, there := &files.Store{Dir: t.TempDir()}, &files.Store{Dir: t.TempDir()}
 	base := time.Now().Add(-time.Hour).Truncate(time.Second)

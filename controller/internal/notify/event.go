@@ -1,5 +1,6 @@
-// Package notify tells people and programs outside of hark that something has changed: an Event goes to targets, which are addresses of the web, mail, a
-// command, or the broker. It does not decide what is worth telling; controller/internal/keeper and the commands do.
+// Package notify tells people and programs outside of hark that something has changed: an Event goes to targets,
+// which are addresses of the web, mail, a command, or the broker. It does not decide what is worth telling;
+// controller/internal/keeper and the commands do.
 package notify
 
 import (

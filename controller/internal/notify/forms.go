@@ -136,7 +136,8 @@ func poster(address string, f form) func(context.Context, *Sender, *Event) error
 	}
 }
 
-// sign signs a POST as Standard Webhooks has it: v1a is ed25519 by the operator's key, v1 is HMAC-SHA256 by a secret. Signed are the id, the time and the body.
+// sign signs a POST as Standard Webhooks has it: v1a is ed25519 by the operator's key, v1 is HMAC-SHA256 by a secret.
+// Signed are the id, the time and the body.
 func (s *Sender) sign(h http.Header, id string, body []byte) error {
 	at := strconv.FormatInt(s.now().Unix(), 10)
 	h.Set("Webhook-Id", id)
@@ -178,7 +179,8 @@ func runCommand(ctx context.Context, s *Sender, words []string, e *Event) error 
 	return err
 }
 
-// mailTarget is a relay of mail: smtp://HOST[:PORT]/TO?from=FROM. It speaks TLS where the relay offers it; name and password are not sent without.
+// mailTarget is a relay of mail: smtp://HOST[:PORT]/TO?from=FROM. It speaks TLS where the relay offers it; name and
+// password are not sent without.
 func mailTarget(u *url.URL, shown string) (Target, error) {
 	to, err := mail.ParseAddressList(strings.TrimPrefix(u.Path, "/"))
 	if err != nil || len(to) == 0 {

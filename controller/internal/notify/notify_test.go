@@ -101,7 +101,8 @@ func TestThePostIsSigned(t *testing.T) {
 	}
 }
 
-// A target that fails for a while is tried again some times; one that refuses is not; nobody learns the secret part of its URL.
+// A target that fails for a while is tried again some times; one that refuses is not; nobody learns the secret part
+// of its URL.
 func TestTriesAreBounded(t *testing.T) {
 	for _, x := range []struct {
 		codes []int

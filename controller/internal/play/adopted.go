@@ -11,8 +11,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// adoptable is the step in hand of a host that was lost while it waited for a job, with the job: its agent, when it is back, knows how that
-// ended. A loop may wait for several, and a session cannot be begun within a section whose failure leads elsewhere.
+// adoptable is the step in hand of a host that was lost while it waited for a job, with the job: its agent, when it
+// is back, knows how that ended. A loop may wait for several, and a session cannot be begun within a section whose
+// failure leads elsewhere.
 func (l *losses) adoptable(host string) (*plan.Step, string) {
 	id := l.b.where.of(host)
 	s, job := l.b.steps.Step(id), l.b.polls.Job(host)
@@ -28,7 +29,8 @@ func (l *losses) adoptable(host string) (*plan.Step, string) {
 	return s, job
 }
 
-// awaitJob waits for the job that a lost host has left behind, has the step judged by how it ended, and opens a new session behind it.
+// awaitJob waits for the job that a lost host has left behind, has the step judged by how it ended, and opens a new
+// session behind it.
 func (l *losses) awaitJob(host, reason string, s *plan.Step, job string) {
 	h := l.b.handouts.Of(host)
 	l.b.r.work.Go(func() {

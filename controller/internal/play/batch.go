@@ -18,8 +18,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// batchRun drives one plan on the hosts of one batch, from the opening of their sessions to the end of the last. It takes in what comes, has its parts
-// judge it, and carries out what they say. Everything in it belongs to the goroutine of run, but for the parts that say otherwise.
+// batchRun drives one plan on the hosts of one batch, from the opening of their sessions to the end of the last. It
+// takes in what comes, has its parts judge it, and carries out what they say. Everything in it belongs to the
+// goroutine of run, but for the parts that say otherwise.
 type batchRun struct {
 	r     *runner
 	plan  *plan.Plan
@@ -175,8 +176,8 @@ func (b *batchRun) want(host string) sessions.Want {
 	return w
 }
 
-// opened notes how the opening of a session went. A host whose agent is not there gets a session in this process, which comes as
-// far as Ansible does without a connection.
+// opened notes how the opening of a session went. A host whose agent is not there gets a session in this process,
+// which comes as far as Ansible does without a connection.
 func (b *batchRun) opened(o sessions.Opened) {
 	if b.sessions.Took() {
 		b.r.tellElsewhere()

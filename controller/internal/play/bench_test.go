@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkBatch is what a result in lockstep costs the driver of a batch, without wire and screen: a thousand hosts do ten steps.
+// BenchmarkBatch is what a result in lockstep costs the driver of a batch, without wire and screen: a thousand hosts
+// do ten steps.
 func BenchmarkBatch(b *testing.B) {
 	const hosts, steps = 1000, 10
 	var names, words []string

@@ -27,7 +27,8 @@ type said struct {
 
 func (s *said) Done(r view.Result) { s.text += string(r.Outcome.Result) }
 
-// What an agent tells, in words: a step, with - if it failed, ~ skipped, ! unreachable, + include of fragment 0, and how it ends.
+// What an agent tells, in words: a step, with - if it failed, ~ skipped, ! unreachable, + include of fragment 0, and
+// how it ends.
 func TestAnAgentLeavesNothingOut(t *testing.T) {
 	fates := map[string]wire.Event{
 		"finished": {Fate: wire.Finished}, "early": {Fate: wire.EndedEarly}, "failed": {Fate: wire.Failed}, "unreachable": {Fate: wire.Unreachable},

@@ -9,8 +9,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// debug shows how a step came out on a host and lets the user look into it. The screen is the user's alone meanwhile. To quit
-// ends the run for all.
+// debug shows how a step came out on a host and lets the user look into it. The screen is the user's alone meanwhile.
+// To quit ends the run for all.
 func (b *batchRun) debug(ctx context.Context, step plan.ID, out *wire.Outcome, c *debugger.Case) (debugger.Verdict, error) {
 	if err := b.errands.aside(ctx, func() {
 		b.catchUp()

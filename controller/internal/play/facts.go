@@ -10,8 +10,8 @@ import (
 	"hark/playbook/inventory"
 )
 
-// factKeeper carries facts between the cache of earlier runs and the mirror of this one. It belongs to the goroutine of Run,
-// but for what it hears from the mirror.
+// factKeeper carries facts between the cache of earlier runs and the mirror of this one. It belongs to the goroutine
+// of Run, but for what it hears from the mirror.
 type factKeeper struct {
 	cache  FactCache
 	mirror *answer.Mirror
@@ -25,7 +25,8 @@ func newFactKeeper(c FactCache, m *answer.Mirror, door *admit.Door, known func()
 	return &factKeeper{cache: c, mirror: m, door: door, known: known, loaded: map[string]bool{}, dirty: map[string]bool{}}
 }
 
-// load brings the cached facts of the hosts of a batch into the mirror, and those of the inventory, of which hostvars tells: once for each.
+// load brings the cached facts of the hosts of a batch into the mirror, and those of the inventory, of which hostvars
+// tells: once for each.
 func (k *factKeeper) load(batch []string) {
 	if k.cache == nil {
 		return
@@ -45,7 +46,7 @@ func (k *factKeeper) load(batch []string) {
 	}
 }
 
-// gathered tells whether a host's facts are known, so that gathering=smart leaves it alone.
+// gathered reports whether a host's facts are known, so that gathering=smart leaves it alone.
 func (k *factKeeper) gathered(host string) bool {
 	v, ok := k.mirror.Facts(host).Get(result.Gathered)
 	b, isBool := v.(value.Bool)

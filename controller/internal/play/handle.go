@@ -65,8 +65,8 @@ func (b *batchRun) handle(e wire.Event) {
 	}
 }
 
-// admitted are the effects of an event that may change variables, which are those that it has from then on. It is false if
-// nobody may hear of the event.
+// admitted are the effects of an event that may change variables, which are those that it has from then on. It is
+// false if nobody may hear of the event.
 func admitted(b *batchRun, e *wire.Event) (effects admit.Effects, ok bool) {
 	if !e.Own && !b.believes(e) {
 		return effects, false
@@ -109,8 +109,8 @@ func (b *batchRun) believes(e *wire.Event) bool {
 	return b.r.cause() != nil || !b.losses.faulty(e.Host, b.course.Judge(*e, b.where.isDoing(e.Host)))
 }
 
-// hears judges what an agent says has broken the run. Only that a handler is not there can come up on a host, when it is known what a step
-// notifies.
+// hears judges what an agent says has broken the run. Only that a handler is not there can come up on a host, when it
+// is known what a step notifies.
 func (b *batchRun) hears(e wire.Event, s *plan.Step, h *handover.Handout) {
 	const claim = "it says that the run cannot go on"
 	if h == nil || s == nil || s.Notify.IsZero() || s.Evaluator == plan.Controller {
@@ -191,7 +191,7 @@ func (b *batchRun) did(e wire.Event) {
 	}
 }
 
-// failed tells whether an outcome is a failure that counts.
+// failed reports whether an outcome is a failure that counts.
 func failed(o *wire.Outcome) bool {
 	return o.Status == wire.StatusFailed && !o.Ignored && !o.Cancelled
 }

@@ -12,8 +12,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// doStep evaluates a step for a host that has handed it over, and does it. What came of it is told as events of the controller's own before the
-// host hears of it.
+// doStep evaluates a step for a host that has handed it over, and does it. What came of it is told as events of the
+// controller's own before the host hears of it.
 func (b *batchRun) doStep(ctx context.Context, ask wire.Ask) (*wire.Did, error) {
 	h := b.handouts.Of(ask.Host)
 	if h == nil {
@@ -33,7 +33,8 @@ func (b *batchRun) doStep(ctx context.Context, ask wire.Ask) (*wire.Did, error) 
 	return b.desk.Do(ctx, within, h, at)
 }
 
-// evaluators make what does the controller's steps for a host: the code of the sessions, over one that begins as the host's would in this process.
+// evaluators make what does the controller's steps for a host: the code of the sessions, over one that begins as the
+// host's would in this process.
 func evaluators(b *batchRun) func(host string, now wire.HostVars) handover.Evaluator {
 	return func(host string, now wire.HostVars) handover.Evaluator {
 		start := b.starts.OfDesk(host)
@@ -54,8 +55,8 @@ func evaluators(b *batchRun) func(host string, now wire.HostVars) handover.Evalu
 	}
 }
 
-// turn notes that it is a host's turn to be at a step; the error is why it is not. A host says where it stands; where it may stand, and that it
-// comes to no step twice, the controller knows.
+// turn notes that it is a host's turn to be at a step; the error is why it is not. A host says where it stands; where
+// it may stand, and that it comes to no step twice, the controller knows.
 func (b *batchRun) turn(host string, h *handover.Handout, id plan.ID) error {
 	if err := b.desk.Owed(h, id); err != nil {
 		return err
@@ -74,8 +75,8 @@ func (b *batchRun) turn(host string, h *handover.Handout, id plan.ID) error {
 	return nil
 }
 
-// within is the context in which a step is done: that of the question, and of the batch; cancelling the run ends steps but those of always
-// sections.
+// within is the context in which a step is done: that of the question, and of the batch; cancelling the run ends
+// steps but those of always sections.
 func (b *batchRun) within(ctx context.Context, lasting bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stops := []func() bool{context.AfterFunc(b.ends, cancel)}

@@ -20,8 +20,8 @@ type hider struct {
 
 func newHider(all *mask.Masker) *hider { return &hider{all: all, hosts: map[string]*mask.Masker{}} }
 
-// confide takes in what a host says is secret. It is hidden in what that host says alone: it could take words out of what
-// others say.
+// confide takes in what a host says is secret. It is hidden in what that host says alone: it could take words out of
+// what others say.
 func (h *hider) confide(host string, texts []string) {
 	if h.all != nil && len(texts) > 0 {
 		h.of(host).Add(texts...)
@@ -40,9 +40,9 @@ func (h *hider) of(host string) *mask.Masker {
 	return own
 }
 
-// hide takes in what an event says is secret, and hides secrets in its result: what is printed around it the display hides,
-// and the record what it writes. What the controller has evaluated may have come from another host than the one whose step
-// it was.
+// hide takes in what an event says is secret, and hides secrets in its result: what is printed around it the display
+// hides, and the record what it writes. What the controller has evaluated may have come from another host than the
+// one whose step it was.
 func (h *hider) hide(e *wire.Event) {
 	if h.all == nil {
 		return
@@ -112,8 +112,8 @@ func hideIn(o *wire.Outcome, m *mask.Masker) {
 	}
 }
 
-// hiddenResult is a result without secrets. What errors are about stays as the playbook has it, where its place is looked for by it: the display hides
-// what it prints of it.
+// hiddenResult is a result without secrets. What errors are about stays as the playbook has it, where its place is
+// looked for by it: the display hides what it prints of it.
 func hiddenResult(res *result.Result, m *mask.Masker) json.RawMessage {
 	written := func(key string) bool { return key == "text" || key == "key" || key == "file" || key == "name" }
 	res.Dict, _ = m.Value(res.Dict).(*value.Dict)

@@ -13,7 +13,8 @@ func doneWith(host string, own bool, res string) *wire.Event {
 	return &wire.Event{Host: host, Own: own, Kind: wire.Done, Outcome: &wire.Outcome{Result: json.RawMessage(res), Item: json.RawMessage(`"of sesame-open"`), Label: "of sesame-open"}}
 }
 
-// TestSecretsOfAnAgentAreHiddenInItsOwnResults: what the controller knows is hidden in all results, what an agent says is secret in those of its host.
+// TestSecretsOfAnAgentAreHiddenInItsOwnResults: what the controller knows is hidden in all results, what an agent
+// says is secret in those of its host.
 func TestSecretsOfAnAgentAreHiddenInItsOwnResults(t *testing.T) {
 	all := &mask.Masker{}
 	all.Add("of all hosts")
@@ -37,8 +38,8 @@ func TestSecretsOfAnAgentAreHiddenInItsOwnResults(t *testing.T) {
 	}
 }
 
-// TestSecretsOfACallAreThoseOfWhoSpoke: what a host says is secret in the result of a call is hidden where that host has done
-// the task, for whomever, and in no other word of the host for which it has.
+// TestSecretsOfACallAreThoseOfWhoSpoke: what a host says is secret in the result of a call is hidden where that host
+// has done the task, for whomever, and in no other word of the host for which it has.
 func TestSecretsOfACallAreThoseOfWhoSpoke(t *testing.T) {
 	h := newHider(&mask.Masker{})
 	h.confide("web1", []string{"sesame-open", "changed"})

@@ -103,8 +103,8 @@ func (r *runner) exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	return r.door.Result(&e, raw)
 }
 
-// locals knows how hosts are reached, by what variables and plays say: which are this process, and which agents serve the others. It is safe for
-// concurrent use.
+// locals knows how hosts are reached, by what variables and plays say: which are this process, and which agents serve
+// the others. It is safe for concurrent use.
 type locals struct {
 	r *runner
 
@@ -120,10 +120,10 @@ func (l *locals) enter(connection string, shared *vars.Shared) {
 	l.connection, l.shared = connection, shared
 }
 
-// is tells whether a host's connection is local.
+// is reports whether a host's connection is local.
 func (l *locals) is(host string) bool { return l.kind(host) == connections.Here }
 
-// named tells whether it is said how a host is to be reached: not by its agent, or what comes in its place.
+// named reports whether it is said how a host is to be reached: not by its agent, or what comes in its place.
 func (l *locals) named(host string) bool { return l.kind(host) != connections.Smart }
 
 // kind is the connection of a host: by its variables, else by the play.
@@ -159,7 +159,8 @@ func (l *locals) variable(host, name string) string {
 	return text
 }
 
-// set is a variable of a host where something sets it, rendered; "" if nothing does. It is false if that cannot be told.
+// set is a variable of a host where something sets it, rendered; "" if nothing does. It is false if that cannot be
+// told.
 func (l *locals) set(host, name string) (string, bool) {
 	ctx := context.Background()
 	raw, ok, err := l.scope(host).Set(ctx, name)

@@ -11,14 +11,14 @@ import (
 	"hark/playbook/vars"
 )
 
-// fatalForAll tells whether a failure at a step is one of all hosts.
+// fatalForAll reports whether a failure at a step is one of all hosts.
 func (p *pace) fatalForAll(host string, s *plan.Step) bool {
 	play := &p.b.plan.Play
 	alone := !play.Gated && !play.Free() && p.onceForAll(s)
 	return alone || p.holds(host, s, s.AnyErrorsFatal) || value.IsTrue(p.rendered(host, s, s.RunOnce))
 }
 
-// holds tells whether a keyword of a step is true for a host. What cannot be rendered is not.
+// holds reports whether a keyword of a step is true for a host. What cannot be rendered is not.
 func (p *pace) holds(host string, s *plan.Step, e plan.Expr) bool {
 	on, _ := value.AsBool(value.OrNone(p.rendered(host, s, e)))
 	return on
@@ -37,7 +37,7 @@ func (p *pace) rendered(host string, s *plan.Step, e plan.Expr) value.Value {
 	return v
 }
 
-// ignoresInWriting tells that ignore_errors stands at a step as a plain yes.
+// ignoresInWriting reports whether ignore_errors stands at a step as a plain yes.
 func ignoresInWriting(s *plan.Step) bool {
 	if s.IgnoreErrors.IsZero() {
 		return false
@@ -61,8 +61,9 @@ func (p *pace) onceForAll(s *plan.Step) bool {
 	return true
 }
 
-// once tells whether one host does a step for all. Ansible's strategies go by Python's truth of what run_once renders to, so that 'Y' and 1.0, but
-// 'no' and '0' as well, leave it to one host; the task then reads the bool. What cannot be rendered is false.
+// once reports whether one host does a step for all. Ansible's strategies go by Python's truth of what run_once
+// renders to, so that 'Y' and 1.0, but 'no' and '0' as well, leave it to one host; the task then reads the bool. What
+// cannot be rendered is false.
 func (p *pace) once(ctx context.Context, host string, e plan.Expr) bool {
 	if e.IsZero() {
 		return false

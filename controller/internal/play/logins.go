@@ -16,8 +16,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// logins knows by which login each host without an agent of its own is reached in all of a play, so that its session can be on the host and not here,
-// where each task takes a message to the host and back. It is safe for concurrent use.
+// logins knows by which login each host without an agent of its own is reached in all of a play, so that its session
+// can be on the host and not here, where each task takes a message to the host and back. It is safe for concurrent
+// use.
 type logins struct {
 	r *runner
 	// first is the first step that needs the host, nil if there is none or the steps may need several logins.
@@ -77,8 +78,9 @@ func keyword(x plan.Expr) string {
 	return text
 }
 
-// oneLogin is the first step of a plan that needs its host, nil if the plan has none, or may need more than one login, or a new one. What names another host, user or
-// port than that step its session does not do (wire.Login); here is what a session would not see. mentions tells whether a dynamic include may bring such words.
+// oneLogin is the first step of a plan that needs its host, nil if the plan has none, or may need more than one
+// login, or a new one. What names another host, user or port than that step its session does not do (wire.Login);
+// here is what a session would not see. mentions reports whether a dynamic include may bring such words.
 func oneLogin(known *modules.Registry, p *plan.Plan, names []string, mentions func(*regexp.Regexp) bool) *plan.Step {
 	var first *plan.Step
 	beyond := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(wire.LoginNames(), name) })
@@ -122,7 +124,7 @@ func isReset(s *plan.Step) bool {
 	return action == "reset_connection"
 }
 
-// usesHost tells whether a step does something on its host.
+// usesHost reports whether a step does something on its host.
 func usesHost(known *modules.Registry, s *plan.Step) bool {
 	m := known.Declared(s.Action)
 	return m == nil || !m.Session || m.UsesHost

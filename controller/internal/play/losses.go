@@ -56,7 +56,8 @@ func (l *losses) unknown(host string) string {
 	return ""
 }
 
-// mayHaveBegun tells whether a host may have begun a task of its own without having reported it yet: agents send the beginning of a task with what comes next.
+// mayHaveBegun reports whether a host may have begun a task of its own without having reported it yet: agents send
+// the beginning of a task with what comes next.
 func (l *losses) mayHaveBegun(host string) bool {
 	s := l.b.steps.Step(l.b.machine.At(host))
 	return s != nil && s.Kind == plan.Task && s.Evaluator != plan.Controller
@@ -142,7 +143,8 @@ func (l *losses) bringBack() {
 	clear(l.at)
 }
 
-// pardoned is the step in hand of a host, if it may be lost there and goes on behind it (ignore_unreachable, as it is written).
+// pardoned is the step in hand of a host, if it may be lost there and goes on behind it (ignore_unreachable, as it is
+// written).
 func (l *losses) pardoned(host string) *plan.Step {
 	s := l.b.steps.Step(l.b.where.of(host))
 	if s == nil || !l.b.where.isDoing(host) || !steps.Constant(s.IgnoreUnreachable, false) {
@@ -151,7 +153,8 @@ func (l *losses) pardoned(host string) *plan.Step {
 	return s
 }
 
-// goOn opens a new session for a host that was lost in a step, behind that step. An agent that is not back by then is unreachable there.
+// goOn opens a new session for a host that was lost in a step, behind that step. An agent that is not back by then is
+// unreachable there.
 func (l *losses) goOn(host, reason string, s *plan.Step) {
 	result := map[string]any{"changed": false, "msg": reason, "unreachable": true}
 	e := l.madeUp(host, wire.StatusUnreachable, result)

@@ -10,8 +10,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// pace tells the lockstep of a batch what has come, with what keywords are for the hosts that it came of, and makes messages of what it decides. It belongs to the
-// goroutine of the batch.
+// pace tells the lockstep of a batch what has come, with what keywords are for the hosts that it came of, and makes
+// messages of what it decides. It belongs to the goroutine of the batch.
 type pace struct {
 	b *batchRun
 	// needFacts are the hosts whose facts are gathered.
@@ -66,8 +66,8 @@ func metaOf(action string) strategy.Meta {
 	return strategy.NoMeta
 }
 
-// ahead lets the hosts go for the first step before their sessions are opened, where nobody has to wait there for others: then there is no barrier before it, and each
-// begins when it is there.
+// ahead lets the hosts go for the first step before their sessions are opened, where nobody has to wait there for
+// others: then there is no barrier before it, and each begins when it is there.
 func (p *pace) ahead() {
 	of, first := &p.b.plan.Play, p.first()
 	if !of.Gated || of.Free() || p.b.r.stepping || p.b.r.in.Forks > 0 || first == nil || p.b.starts.Base.Resume != "" {
@@ -206,9 +206,11 @@ func (p *pace) shared(d strategy.Decision) wire.Outcome {
 	return shared
 }
 
-// adopt lets the hosts at a step take an outcome over. What it did to the variables holds for the others of the batch too.
+// adopt lets the hosts at a step take an outcome over. What it did to the variables holds for the others of the batch
+// too.
 func (p *pace) adopt(d strategy.Decision, o wire.Outcome) {
-	// It was judged as what the first host's step did. Whose variables it changes is said there, or they are each host's own.
+	// It was judged as what the first host's step did. Whose variables it changes is said there, or they are each
+	// host's own.
 	effects := p.b.r.door.Evaluated(d.From, p.b.steps.Step(d.Step), o.Effects)
 	for _, h := range d.Hosts {
 		p.b.apply(h, effects)

@@ -1,6 +1,7 @@
-// Package play drives a run: plays one after the other, and batches of hosts within a play. Of a batch it opens the sessions, takes in what they tell,
-// and sends and shows what follows: which hosts may start a step decides lockstep, which result is shown when screen. Agents decide everything about
-// the step itself. It neither parses playbooks (playbook/compile), nor answers agents' questions (controller/internal/play/answer), nor prints
+// Package play drives a run: plays one after the other, and batches of hosts within a play. Of a batch it opens the
+// sessions, takes in what they tell, and sends and shows what follows: which hosts may start a step decides lockstep,
+// which result is shown when screen. Agents decide everything about the step itself. It neither parses playbooks
+// (playbook/compile), nor answers agents' questions (controller/internal/play/answer), nor prints
 // (controller/internal/ui/view).
 package play
 
@@ -47,13 +48,15 @@ type Input struct {
 	Secrets *vault.Secrets
 	// Hash encrypts a password as the filter password_hash does; salt and ident may be "".
 	Hash func(plain, scheme, salt, ident string) (string, error)
-	// Hidden are texts that nobody may see in results, and takes those that come up; nil: nothing is hidden (before ansible-core 2.22).
+	// Hidden are texts that nobody may see in results, and takes those that come up; nil: nothing is hidden (before
+	// ansible-core 2.22).
 	Hidden *mask.Masker
 	// Setting is a setting of ansible.cfg by its name, and where it comes from, for the lookup config.
 	Setting func(name string) (v value.Value, origin string, ok bool)
 	// PluginSetting is one of a plug-in.
 	PluginSetting func(plugin, name string) (answer.PluginSetting, bool)
-	// Where is the paragraph that Ansible appends to errors of a task: its place, as file:line:column, and the lines there.
+	// Where is the paragraph that Ansible appends to errors of a task: its place, as file:line:column, and the lines
+	// there.
 	Where func(place string) string
 	// Private are hark's own files, which no agent gets.
 	Private answer.Private
@@ -96,12 +99,13 @@ type Options struct {
 	Follow bool
 	// Connection are variables of the connection that tasks see where nothing else sets them.
 	Connection *value.Dict
-	// Reach are the variables that say how a host is reached that has no agent, or whose connection is named. Its session is in this process, and
-	// calls are sent one by one, with those of these variables that are set. None: hosts without agents are unreachable.
+	// Reach are the variables that say how a host is reached that has no agent, or whose connection is named. Its
+	// session is in this process, and calls are sent one by one, with those of these variables that are set. None:
+	// hosts without agents are unreachable.
 	Reach []string
 	// Ways are the connections by which hosts are reached without a plug-in of ansible-core, see wire.Start.
 	Ways []string
-	// NoAgents tells that no host has an agent.
+	// NoAgents reports whether no host has an agent.
 	NoAgents bool
 	// BecomePassword is for hosts that have none among their variables.
 	BecomePassword string
@@ -118,11 +122,12 @@ type Options struct {
 	RetryDir   string
 }
 
-// Serve is what a link to the agents needs of the run. All of it may be used from any goroutine until the link is closed.
+// Serve is what a link to the agents needs of the run. All of it may be used from any goroutine until the link is
+// closed.
 type Serve struct {
 	// Asks answers the agents' questions.
 	Asks link.Asks
-	// Local tells whether a host is this process; AgentName is the name of the agent that serves it if not.
+	// Local reports whether a host is this process; AgentName is the name of the agent that serves it if not.
 	Local     func(host string) bool
 	AgentName func(host string) string
 }

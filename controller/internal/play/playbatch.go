@@ -78,8 +78,9 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	return p.balance(b), nil
 }
 
-// walk drives the batch. For hosts that a meta clear_host_errors brought back what is left of the play comes when the others are through
-// with it: Ansible's linear strategy only then looks again for tasks behind it. It gives what holds for all in the end.
+// walk drives the batch. For hosts that a meta clear_host_errors brought back what is left of the play comes when the
+// others are through with it: Ansible's linear strategy only then looks again for tasks behind it. It gives what
+// holds for all in the end.
 func (p *playBatch) walk(ctx context.Context, unit *compile.Unit, b *batchRun) (*batchRun, error) {
 	for n := 1; ; n++ {
 		p.r.answers.Begin(p.asked(unit, b))
@@ -126,7 +127,7 @@ func (p *playBatch) variables(host string) *value.Dict {
 	return all
 }
 
-// readable tells what keeps the variables of a host from being read: files that are damaged or sealed.
+// readable returns what keeps the variables of a host from being read: files that are damaged or sealed.
 func (p *playBatch) readable() error {
 	for _, name := range p.hosts {
 		if host := p.r.in.Inventory.Host(name); host != nil {
@@ -146,7 +147,7 @@ func (p *playBatch) startAt() string {
 	return p.r.in.StartAt
 }
 
-// runs tells whether there is anything to do. A play before the task of --start-at-task has nothing.
+// runs reports whether there is anything to do. A play before the task of --start-at-task has nothing.
 func (p *playBatch) runs(unit *compile.Unit) bool {
 	if !p.r.started {
 		if unit.Start == "" {

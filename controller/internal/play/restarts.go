@@ -5,8 +5,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// restarts tells whether a step of the plan may restart its host. A session on the host would not live through that, so it is kept in
-// this process. uses tells whether a dynamic include may bring such a step.
+// restarts reports whether a step of the plan may restart its host. A session on the host would not live through
+// that, so it is kept in this process. uses reports whether a dynamic include may bring such a step.
 func restarts(known *modules.Registry, p *plan.Plan, uses func(module string) bool) bool {
 	found, includes := false, false
 	look := func(s *plan.Step) {
@@ -20,7 +20,8 @@ func restarts(known *modules.Registry, p *plan.Plan, uses func(module string) bo
 	return found || includes && uses("reboot")
 }
 
-// setsConnection tells whether a step sets how its host is reached from then on, which counts for calls that the controller makes.
+// setsConnection reports whether a step sets how its host is reached from then on, which counts for calls that the
+// controller makes.
 func setsConnection(known *modules.Registry, s *plan.Step) bool {
 	if !known.Has(s.Action, modules.SetsVariables) {
 		return false

@@ -60,8 +60,9 @@ type runner struct {
 	ctx     context.Context // of the run; its end is a cancellation
 }
 
-// Run carries out a run. The error is for the user, and says why the run could not be carried on; hosts that failed are no
-// error but a Status. Ending ctx cancels the run: always sections still run on the agents, and the recap is shown.
+// Run carries out a run. The error is for the user, and says why the run could not be carried on; hosts that failed
+// are no error but a Status. Ending ctx cancels the run: always sections still run on the agents, and the recap is
+// shown.
 func Run(ctx context.Context, in Input) (Result, error) {
 	r := newRunner(ctx, in)
 	status, err := r.run(ctx)
@@ -160,7 +161,7 @@ func (r *runner) tellElsewhere() {
 // endTimeout is how long the end of a run waits for agents to hear of it.
 const endTimeout = 5 * time.Second
 
-// book runs the plays of one playbook until one breaks it, and tells whether one did.
+// book runs the plays of one playbook until one breaks it, and reports whether one did.
 func (r *runner) book(ctx context.Context, i int, status *Status) (broke bool, err error) {
 	pb := r.in.Playbooks[i]
 	r.view.PlaybookStart(r.in.named(i))
@@ -176,7 +177,7 @@ func (r *runner) book(ctx context.Context, i int, status *Status) (broke bool, e
 	return false, nil
 }
 
-// play runs one play, batch by batch. It tells whether the playbook ends with it.
+// play runs one play, batch by batch. It reports whether the playbook ends with it.
 func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *Status) (broke bool, err error) {
 	world := compile.World{Lazy: r.mirror.Lazy, Named: inventory.Named(r.in.Inventory)}
 	if world.Prompted, err = r.askVariables(ctx, p, world); err != nil {
@@ -216,8 +217,8 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 	return batches.Broke(), nil
 }
 
-// playHosts are the hosts of a play, as the variables name them, and in the order in which it takes them; elsewhere tells that it has hosts, or had them
-// looked for, in other stages.
+// playHosts are the hosts of a play, as the variables name them, and in the order in which it takes them; elsewhere
+// tells that it has hosts, or had them looked for, in other stages.
 func (r *runner) playHosts(s *compile.Settings) (all, ordered []string, elsewhere bool, err error) {
 	found, err := r.in.Inventory.Match(s.Hosts...)
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 	"hark/playbook/syntax"
 )
 
-// company is a link whose agents are puppets that play whatever plan they are given. What comes out of a task is said in
-// its arguments: debug with "fail=a,b" fails on the hosts a and b, "lose=c" loses c.
+// company is a link whose agents are puppets that play whatever plan they are given. What comes out of a task is said
+// in its arguments: debug with "fail=a,b" fails on the hosts a and b, "lose=c" loses c.
 type company struct {
 	theatre
 	asks link.Asks
@@ -162,7 +162,8 @@ func runOrFail(t *testing.T, in Input) Result {
 	return res
 }
 
-// caseInput reads the lines before the playbook: "hosts: a b c", "absent: b", "start-at: NAME", "answers: x y", "tags: x".
+// caseInput reads the lines before the playbook: "hosts: a b c", "absent: b", "start-at: NAME", "answers: x y",
+// "tags: x".
 func caseInput(t *testing.T, head, book string) (Input, map[string]string) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "site.yml")

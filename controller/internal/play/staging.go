@@ -10,15 +10,17 @@ import (
 	"hark/playbook/inventory"
 )
 
-// Staging brings the plays of a run to their hosts stage by stage: all plays to the hosts of the first, then all to those of the second. Plays know
-// nothing of it: to them the hosts of the stage are those that there are, as under --limit.
+// Staging brings the plays of a run to their hosts stage by stage: all plays to the hosts of the first, then all to
+// those of the second. Plays know nothing of it: to them the hosts of the stage are those that there are, as under
+// --limit.
 type Staging struct {
 	Stages rollout.Stages
 	// Pause is how long the run waits from one stage to the next; the end of its context ends it.
 	Pause time.Duration
 	// StopAt ends the run when so many of the hosts of the stages so far have failed or were not reached.
 	StopAt rollout.Share
-	// Tell is called with each stage as it begins, as it is over and as it pauses or ends the run. It is called from the goroutine of Run.
+	// Tell is called with each stage as it begins, as it is over and as it pauses or ends the run. It is called from
+	// the goroutine of Run.
 	Tell func(Stage)
 }
 
@@ -29,7 +31,8 @@ type Stage struct {
 	Name  string
 	// Hosts are those of the stage, as far as they are known when it begins.
 	Hosts []string
-	// Over says that the stage is over: Lost of the SoFar hosts of all stages so far failed or were not reached, and Left have not had their turn.
+	// Over says that the stage is over: Lost of the SoFar hosts of all stages so far failed or were not reached, and
+	// Left have not had their turn.
 	Over              bool
 	Lost, SoFar, Left int
 	// Stop says that the run ends with this stage although hosts are left, Pause for how long it waits for the next.
@@ -54,9 +57,9 @@ func newStaging(s *Staging) *staging {
 	return &staging{Staging: s, now: -1, of: map[string]int{}, prompted: map[*compile.Play]*value.Dict{}}
 }
 
-// meet gives the hosts of a play their stages by their places among them. Before the run a host of several plays gets the first of its stages, so that each
-// play has hosts in each; once plays were begun a host stays where it is, since it would miss some of them. One that the run itself has made, or
-// named, comes in the stage in hand at the earliest.
+// meet gives the hosts of a play their stages by their places among them. Before the run a host of several plays gets
+// the first of its stages, so that each play has hosts in each; once plays were begun a host stays where it is, since
+// it would miss some of them. One that the run itself has made, or named, comes in the stage in hand at the earliest.
 func (s *staging) meet(hosts []string) {
 	stage := 0
 	for i, h := range hosts {
@@ -74,7 +77,7 @@ func (s *staging) meet(hosts []string) {
 	}
 }
 
-// turn tells whether it is a host's turn.
+// turn reports whether it is a host's turn.
 func (s *staging) turn(host string) bool { return s.of[host] == s.now }
 
 // hosts are those of the stage in hand.
@@ -98,7 +101,8 @@ func (s *staging) soFar() (soFar, left int) {
 	return len(s.of) - left, left
 }
 
-// advance goes to the next stage that has hosts; false if there is none. The first has its turn in any case: which hosts there are may be known then.
+// advance goes to the next stage that has hosts; false if there is none. The first has its turn in any case: which
+// hosts there are may be known then.
 func (s *staging) advance() bool {
 	for s.now++; s.now < s.Stages.Count(); s.now++ {
 		if s.now == 0 || len(s.hosts()) > 0 {
@@ -156,8 +160,8 @@ func (r *runner) over(ctx context.Context, status Status, err error) (Status, er
 	return Broken, err
 }
 
-// cut gives the hosts their stages, as far as they are known before the run. Hosts of plays that only the run itself can name get theirs when it
-// comes to them.
+// cut gives the hosts their stages, as far as they are known before the run. Hosts of plays that only the run itself
+// can name get theirs when it comes to them.
 func (r *runner) cut(ctx context.Context) error {
 	for _, pb := range r.in.Playbooks {
 		for _, p := range pb.Plays {
@@ -178,7 +182,8 @@ func (r *runner) cut(ctx context.Context) error {
 	return nil
 }
 
-// between judges a stage that is over, which may have broken off, and waits for the next. It tells whether the run ends with it.
+// between judges a stage that is over, which may have broken off, and waits for the next. It reports whether the run
+// ends with it.
 func (r *runner) between(ctx context.Context, broke bool) (end bool, err error) {
 	s := r.staging
 	now := s.stage()
@@ -199,7 +204,7 @@ func (r *runner) between(ctx context.Context, broke bool) (end bool, err error) 
 	}
 }
 
-// tooManyLost tells whether so many hosts are lost that a run with stages ends.
+// tooManyLost reports whether so many hosts are lost that a run with stages ends.
 func (r *runner) tooManyLost() bool {
 	if r.staging == nil {
 		return false

@@ -43,10 +43,11 @@ func (w *whereabouts) leave(host string) { delete(w.at, host) }
 // of is where a host is, "" if that is not known.
 func (w *whereabouts) of(host string) plan.ID { return w.at[host] }
 
-// isDoing tells that a host is amid its step.
+// isDoing reports whether a host is amid its step.
 func (w *whereabouts) isDoing(host string) bool { return w.doing[host] }
 
-// presence is who still takes part, for the magic variables that change while a play runs. It is safe for concurrent use.
+// presence is who still takes part, for the magic variables that change while a play runs. It is safe for concurrent
+// use.
 type presence struct {
 	hosts []string                      // of the batch
 	all   []string                      // of the play

@@ -1,4 +1,5 @@
-// Package statefile keeps the files of JSON that the controller's side remembers things in, with the version of their form.
+// Package statefile keeps the files of JSON that the controller's side remembers things in, with the version of their
+// form.
 package statefile
 
 import (

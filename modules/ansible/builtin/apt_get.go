@@ -23,8 +23,8 @@ const (
 // environ is what apt and dpkg need to ask nobody anything and to speak one language.
 var environ = []string{"DEBIAN_FRONTEND=noninteractive", "DEBIAN_PRIORITY=critical", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "LC_MESSAGES=C.UTF-8", "LC_CTYPE=C.UTF-8"}
 
-// act runs a command line that changes packages, without a shell: names are the user's. While another apt holds the lock it is
-// tried again, until the lock's time-out.
+// act runs a command line that changes packages, without a shell: names are the user's. While another apt holds the
+// lock it is tried again, until the lock's time-out.
 func (a *apt) act(line string) (modules.Output, error) {
 	argv, err := shlex.Split(line)
 	if err != nil {
@@ -148,11 +148,11 @@ func (a *apt) refresh() (updated bool, res modules.Result, err error) {
 	return false, res, err
 }
 
-// partlyFetched is the warning with which apt-get update succeeds although servers did not answer. Ansible, through python-apt, fails then and has
-// no reason to tell.
+// partlyFetched is the warning with which apt-get update succeeds although servers did not answer. Ansible, through
+// python-apt, fails then and has no reason to tell.
 const partlyFetched = "W: Some index files failed to download."
 
-// updateFailed tells whether an update failed, and why in the words of python-apt.
+// updateFailed reports whether an update failed, and why in the words of python-apt.
 func updateFailed(out modules.Output) (failed bool, why string) {
 	var problems []string
 	text := string(out.Stderr)

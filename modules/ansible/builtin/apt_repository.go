@@ -93,7 +93,8 @@ func (a *aptRepositoryArgs) bring(ctx context.Context, env *modules.Env, keys *k
 	return res, nil
 }
 
-// line is the repository's line in its usual form, and the name of the file for it. A PPA that is to be added has its key then.
+// line is the repository's line in its usual form, and the name of the file for it. A PPA that is to be added has its
+// key then.
 func (a *aptRepositoryArgs) line(s *sources, keys *keyFetcher) (line, file string, err error) {
 	codename := s.codename()
 	if modules.Text(a.Codename) != "" {
@@ -138,7 +139,8 @@ func allFiles(before, after map[string]string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// saveSources writes the files that differ and removes those that have nothing left. undo brings back what was there; it is never nil.
+// saveSources writes the files that differ and removes those that have nothing left. undo brings back what was there;
+// it is never nil.
 func saveSources(before, after map[string]string) (undo func(), err error) {
 	old := map[string][]byte{}
 	undo = func() {

@@ -108,7 +108,8 @@ func (k *keyFetcher) fingerprint(p ppa) (string, error) {
 	return archive.Fingerprint, nil
 }
 
-// has tells whether apt trusts a key. Ansible takes any warning of apt-key for a key that is missing, and so asks for it again.
+// has reports whether apt trusts a key. Ansible takes any warning of apt-key for a key that is missing, and so asks
+// for it again.
 func (k *keyFetcher) has(fingerprint string) (bool, error) {
 	if k.aptKey != "" {
 		out, err := tool.Run(k.ctx, k.env, modules.Command{Argv: []string{k.aptKey, "export", fingerprint}})
@@ -127,8 +128,8 @@ func (k *keyFetcher) has(fingerprint string) (bool, error) {
 	return false, nil
 }
 
-// receive fetches a key into a keyring of its own and writes it where apt trusts it. Ansible exports from the keyring of the user,
-// where the key has no reason to be, into a directory that apt trusts for lines that name it only.
+// receive fetches a key into a keyring of its own and writes it where apt trusts it. Ansible exports from the keyring
+// of the user, where the key has no reason to be, into a directory that apt trusts for lines that name it only.
 func (k *keyFetcher) receive(p ppa, fingerprint string) error {
 	home, err := os.MkdirTemp("", "hark-ppa-")
 	if err != nil {

@@ -64,8 +64,8 @@ type status struct {
 	versions  []string // that can be installed, the best first
 }
 
-// look asks dpkg about packages and, if their versions matter, apt-cache: of all at once, since apt builds its cache anew for each
-// call where none is kept, as in containers.
+// look asks dpkg about packages and, if their versions matter, apt-cache: of all at once, since apt builds its cache
+// anew for each call where none is kept, as in containers.
 func (a *apt) look(specs ...spec) (map[string]status, error) {
 	found, err := a.disk(specs...)
 	if err != nil {
@@ -134,8 +134,8 @@ func (a *apt) disk(specs ...spec) (map[string]status, error) {
 	return found, nil
 }
 
-// readPolicies splits what `apt-cache policy` prints by names. It takes a name that it does not know for a regular expression and
-// tells of all that match.
+// readPolicies splits what `apt-cache policy` prints by names. It takes a name that it does not know for a regular
+// expression and tells of all that match.
 func readPolicies(text string) map[string]string {
 	byName, name := map[string]string{}, ""
 	for line := range strings.Lines(text) {
@@ -186,8 +186,8 @@ func (a *apt) providers(name string) ([]string, error) {
 	return names, nil
 }
 
-// verdict is what a spec means on this host: whether the package is installed, whether in a version that fits, and which
-// version could be installed ("" none, anyVersion for virtual packages).
+// verdict is what a spec means on this host: whether the package is installed, whether in a version that fits, and
+// which version could be installed ("" none, anyVersion for virtual packages).
 type verdict struct {
 	installed, fits bool
 	installable     string

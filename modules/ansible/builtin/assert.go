@@ -73,7 +73,8 @@ func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Res
 	return modules.Result{Data: data, Marks: marks}, nil
 }
 
-// message checks the type of a message, a text or a list of texts: that of the argument name, which errors of level 2.14 call names.
+// message checks the type of a message, a text or a list of texts: that of the argument name, which errors of level
+// 2.14 call names.
 func message(env *modules.Env, v value.Value, otherwise, name, names string) (value.Value, error) {
 	if v == nil {
 		return value.UnsafeStr(otherwise), nil

@@ -11,7 +11,7 @@ import (
 
 var decodeAsyncStatus = modules.Decoder[asyncStatusArgs](modules.Rules{})
 
-// AsyncStatus tells how a background job stands.
+// AsyncStatus describes how a background job stands.
 var AsyncStatus = modules.Define(modules.AsyncStatus, "Obtain status of asynchronous task.", runAsyncStatus,
 	modules.Is(modules.ReadsInCheck), modules.Is(modules.AsksForJobs),
 	modules.WithResolve(func(ctx context.Context, env *modules.Env, args *value.Dict) error {

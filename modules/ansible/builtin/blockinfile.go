@@ -188,7 +188,8 @@ func lastIndex(lines []string, line string) int {
 	return -1
 }
 
-// split parts as Python's splitlines(True) does: bytes after \n, \r\n and \r, text after every character that ends a line.
+// split parts as Python's splitlines(True) does: bytes after \n, \r\n and \r, text after every character that ends a
+// line.
 func (a *blockInFileArgs) split(s string) []string {
 	var lines []string
 	for s != "" {

@@ -1,5 +1,5 @@
-// Package builtin holds the modules of ansible.builtin, a file each, named as the module. What belongs to one module alone and has a file of its
-// own begins with the module's name; what several share is in internal.
+// Package builtin holds the modules of ansible.builtin, a file each, named as the module. What belongs to one module
+// alone and has a file of its own begins with the module's name; what several share is in internal.
 package builtin
 
 import (

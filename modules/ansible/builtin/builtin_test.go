@@ -9,7 +9,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// The programs of testdata/tools only know how to answer. What a real git makes of the commands is tried by TestGitCasesWithGit.
+// The programs of testdata/tools only know how to answer. What a real git makes of the commands is tried by
+// TestGitCasesWithGit.
 func TestCases(t *testing.T) {
 	files := modtest.Options{Sorted: []string{"files"}}
 	command := modtest.Options{Setup: plain}

@@ -125,13 +125,13 @@ func refuse(r modules.Result, msg string) modules.Result {
 	return r
 }
 
-// enterable tells why a process could not change to a directory.
+// enterable explains why a process could not change to a directory.
 func enterable(dir string) error {
 	_, err := os.Stat(strings.TrimRight(dir, "/") + "/.")
 	return err
 }
 
-// settled tells whether creates or removes make the command needless, and fills the result.
+// settled reports whether creates or removes make the command needless, and fills the result.
 func (a *commandArgs) settled(env *modules.Env, r *modules.Result) bool {
 	did := "Did"
 	if env.Check {

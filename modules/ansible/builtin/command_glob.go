@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// exists tells whether a path or pattern matches anything, as Python's glob does: * does not match a leading dot. A relative one starts
-// at dir.
+// exists reports whether a path or pattern matches anything, as Python's glob does: * does not match a leading dot. A
+// relative one starts at dir.
 func exists(dir, pattern string) bool {
 	if !filepath.IsAbs(pattern) && dir != "" {
 		pattern = filepath.Join(dir, pattern)
@@ -30,7 +30,7 @@ func exists(dir, pattern string) bool {
 	return false
 }
 
-// hiddenByPattern tells that a part of the match starts with a dot where the pattern does not.
+// hiddenByPattern reports whether a part of the match starts with a dot where the pattern does not.
 func hiddenByPattern(pattern, match string) bool {
 	want, got := strings.Split(filepath.Clean(pattern), "/"), strings.Split(match, "/")
 	for i := range got {

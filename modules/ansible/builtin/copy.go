@@ -126,7 +126,7 @@ func checkCopy[A any](decode func(string, *value.Dict, modules.Reading) (A, erro
 	return fsx.Failed(err.Error(), "checksum", sum, "diff", []any{})
 }
 
-// preserves tells whether a mode is that of the source.
+// preserves reports whether a mode is that of the source.
 func preserves(mode value.Value) bool {
 	text, _ := value.Text(mode)
 	return text == "preserve"

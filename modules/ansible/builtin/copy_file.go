@@ -83,8 +83,8 @@ func (it *copyItem) sums(ctx context.Context) (fsx.Sums, error) {
 	return fsx.CopySums(io.Discard, r)
 }
 
-// same tells whether a file has the content, and the file's sums. A blob is compared by its digest: what is there already does not
-// travel.
+// same reports whether a file has the content, and the file's sums. A blob is compared by its digest: what is there
+// already does not travel.
 func (it *copyItem) same(path string) (bool, fsx.Sums) {
 	st, err := fsx.Stat(path, true)
 	if err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || st.Size != it.size {
@@ -156,7 +156,8 @@ func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, foll
 	return res, nil
 }
 
-// statDest is the state of a destination. Where nobody may look, Ansible's action fails before there is a module that could.
+// statDest is the state of a destination. Where nobody may look, Ansible's action fails before there is a module that
+// could.
 func statDest(file string, follow bool) (*syscall.Stat_t, error) {
 	st, err := fsx.Stat(file, follow)
 	if errno := syscall.Errno(0); errors.As(err, &errno) && errno != syscall.ENOENT {
@@ -255,8 +256,8 @@ func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow 
 	return res, err
 }
 
-// uploadName is what a result calls the content on its way: for Ansible it is a file "source" in a directory that is gone
-// when the task ends, and log filters look for that name.
+// uploadName is what a result calls the content on its way: for Ansible it is a file "source" in a directory that is
+// gone when the task ends, and log filters look for that name.
 func uploadName(staged string) string { return staged + "/source" }
 
 // exchange validates and commits a staged file, after a backup.

@@ -297,7 +297,7 @@ func copyPlain(from, to string, info fs.FileInfo) error {
 	return hostfs.Chmod(to, uint32(info.Mode().Perm()))
 }
 
-// sameContent tells whether two files are equal; those with the same size and time count as such.
+// sameContent reports whether two files are equal; those with the same size and time count as such.
 func sameContent(a, b string, x, y fs.FileInfo) bool {
 	if x.Size() != y.Size() {
 		return false

@@ -89,8 +89,8 @@ func (c *copyWork) expect(ctx context.Context, files []entryArgs, dest, prefix s
 // tree is what a source directory holds.
 type sourceTree struct{ files, dirs, links []entryArgs }
 
-// sortEntries parts the source's entries. Without local_follow a link is a link and what it leads to is left out; with it only
-// links that lead nowhere or in a circle are.
+// sortEntries parts the source's entries. Without local_follow a link is a link and what it leads to is left out;
+// with it only links that lead nowhere or in a circle are.
 func (c *copyWork) sortEntries() sourceTree {
 	follow := c.LocalFollow == nil || *c.LocalFollow
 	var t sourceTree
@@ -112,7 +112,7 @@ func (c *copyWork) sortEntries() sourceTree {
 	return t
 }
 
-// underAny tells whether a path lies under one of the marked directories.
+// underAny reports whether a path lies under one of the marked directories.
 func underAny(marked map[string]bool, rel string) bool {
 	for dir := filepath.Dir(rel); dir != "."; dir = filepath.Dir(dir) {
 		if marked[dir] {

@@ -139,7 +139,8 @@ func (d *deb822) remove(dest string) (modules.Result, error) {
 	return modules.Result{Changed: d.changed, Data: value.DictOf("repo", nil, "dest", dest, "key_filename", key)}, nil
 }
 
-// text is the content of the file, its fields in the order of the arguments' names. key is the file of the key, nil for none.
+// text is the content of the file, its fields in the order of the arguments' names. key is the file of the key, nil
+// for none.
 func (d *deb822) text() (text string, key any, err error) {
 	a := d.args
 	var b strings.Builder

@@ -98,7 +98,8 @@ func TestDeb822RepositoryFetchesItsKey(t *testing.T) {
 	}
 }
 
-// TestDeb822RepositoryKeepsTheNameOfAFile: since ansible-core 2.21 the name of a repository is that of its file, unless one of the older name is there.
+// TestDeb822RepositoryKeepsTheNameOfAFile: since ansible-core 2.21 the name of a repository is that of its file,
+// unless one of the older name is there.
 func TestDeb822RepositoryKeepsTheNameOfAFile(t *testing.T) {
 	dir := t.TempDir()
 	args := map[string]any{"name": "My_Repo 1.2", "uris": "http://a", "suites": "./"}

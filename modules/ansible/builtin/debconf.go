@@ -79,7 +79,7 @@ func runDebconf(ctx context.Context, env *modules.Env, a debconfArgs) (modules.R
 	return res, nil
 }
 
-// differs tells that the question has another answer, or none.
+// differs reports whether the question has another answer, or none.
 func (a *debconfArgs) differs(answers *value.Dict) bool {
 	old, asked := answers.Text(*a.Question), answers.Has(*a.Question)
 	if asked && *a.Type == "boolean" {

@@ -131,7 +131,7 @@ func (d *dnf) run(programs []string) (modules.Result, error) {
 	return d.bring()
 }
 
-// alone tells that the call changes a tree of its own, which any user may do.
+// alone reports whether the call changes a tree of its own, which any user may do.
 func (a *dnfArgs) alone() bool { return a.InstallRoot != "/" }
 
 // prepare makes plain lists of names and checks what the rules do not.

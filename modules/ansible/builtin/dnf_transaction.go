@@ -118,7 +118,7 @@ func (d *dnf) installed() ([]build, error) {
 	return all, err
 }
 
-// has tells whether a spec names an installed package: its name, with or without version and architecture.
+// has reports whether a spec names an installed package: its name, with or without version and architecture.
 func has(installed []build, spec string) bool {
 	return slices.ContainsFunc(installed, func(b build) bool {
 		nvr := b.name + "-" + b.version + "-" + b.release
@@ -127,7 +127,7 @@ func has(installed []build, spec string) bool {
 	})
 }
 
-// newer tells whether a newer version is installed than the spec names.
+// newer reports whether a newer version is installed than the spec names.
 func newer(installed []build, spec string) bool {
 	for _, b := range installed {
 		rest, ok := strings.CutPrefix(spec, b.name+"-")
@@ -145,7 +145,7 @@ func newer(installed []build, spec string) bool {
 	return false
 }
 
-// plainName tells that a spec is a package's name or version, which can be compared with what is installed.
+// plainName reports whether a spec is a package's name or version, which can be compared with what is installed.
 func plainName(spec string) bool {
 	return !strings.ContainsAny(spec, "@/*?[<>=( ") && !strings.HasSuffix(spec, ".rpm")
 }
@@ -298,7 +298,8 @@ func planResults(rows []row, installed []build, download bool) []any {
 	return append(came, went...)
 }
 
-// compareVersions orders versions as rpm does: by runs of digits and of letters; a tilde stands before everything, a caret after.
+// compareVersions orders versions as rpm does: by runs of digits and of letters; a tilde stands before everything, a
+// caret after.
 func compareVersions(a, b string) int {
 	for a != "" || b != "" {
 		a, b = strings.TrimLeftFunc(a, separator), strings.TrimLeftFunc(b, separator)

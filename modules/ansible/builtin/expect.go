@@ -100,7 +100,7 @@ func (a *expectArgs) result(out modules.Output) modules.Result {
 	return res
 }
 
-// needless tells why the command need not run.
+// needless explains why the command need not run.
 func (a *expectArgs) needless() string {
 	there := func(path string) bool {
 		if !filepath.IsAbs(path) {
@@ -148,7 +148,8 @@ func (t *talk) prepare(responses *value.Dict) error {
 	return nil
 }
 
-// maxQuestion bounds the output in which a question is looked for: all of it is searched again with each piece that comes.
+// maxQuestion bounds the output in which a question is looked for: all of it is searched again with each piece that
+// comes.
 const maxQuestion = 1 << 20
 
 // answer is what to type for the question that comes first, nil if there is none yet.

@@ -38,7 +38,8 @@ type fetchArgs struct {
 	Flat     value.Value `arg:"flat" doc:"Do not put it under the host's name and its path."`
 	Must     value.Value `arg:"fail_on_missing" doc:"Fail if there is no such file; default yes."`
 	Validate value.Value `arg:"validate_checksum" doc:"Compare checksums; default yes."`
-	// Place is where the file goes on the controller, Root that place's path there, for messages; File: it is the file itself.
+	// Place is where the file goes on the controller, Root that place's path there, for messages; File: it is the
+	// file itself.
 	Place string      `arg:"hark_place,hidden"`
 	Root  string      `arg:"hark_root,hidden"`
 	File  bool        `arg:"hark_file,hidden"`
@@ -123,8 +124,8 @@ func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Resul
 	)}, nil
 }
 
-// named is the path that a file gets in its place, as far as it is known before its host has made words of it: all of it, or
-// else how it ends.
+// named is the path that a file gets in its place, as far as it is known before its host has made words of it: all of
+// it, or else how it ends.
 func named(src string) (only, tail string) {
 	if !strings.ContainsAny(src, "~$") {
 		return strings.TrimPrefix(path.Clean("/"+src), "/"), ""
@@ -133,7 +134,7 @@ func named(src string) (only, tail string) {
 	return "", path.Clean("/" + tail)
 }
 
-// fetchable tells why there is nothing to fetch.
+// fetchable explains why there is nothing to fetch.
 func fetchable(env *modules.Env, src string, must bool) (modules.Result, bool) {
 	res := modules.Result{Failed: must, Plain: true, Data: value.NewDict()}
 	f, err := hostfs.Open(src)

@@ -352,13 +352,13 @@ func (w *fileWork) recurse(root string, attrs fsx.Attrs, seen map[string]bool) (
 	return changed, err
 }
 
-// sameFile tells whether two paths are one inode.
+// sameFile reports whether two paths are one inode.
 func sameFile(a, b string) bool {
 	var x, y syscall.Stat_t
 	return hostfs.StatT(a, &x) == nil && hostfs.StatT(b, &y) == nil && x.Ino == y.Ino && x.Dev == y.Dev
 }
 
-// looksBinary tells whether there is a NUL near the start of a file.
+// looksBinary reports whether there is a NUL near the start of a file.
 func looksBinary(path string) bool {
 	f, err := hostfs.Open(path)
 	if err != nil {

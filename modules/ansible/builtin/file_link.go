@@ -56,7 +56,7 @@ func (w *fileWork) ensureLink(env *modules.Env) (modules.Result, error) {
 	return res, err
 }
 
-// mayLink tells what forbids a link in place of what is there.
+// mayLink returns what forbids a link in place of what is there.
 func (w *fileWork) mayLink(before string, src *string) error {
 	if src != nil && !w.Force {
 		dir := w.Path
@@ -145,7 +145,7 @@ func (w *fileWork) ensureHard() (modules.Result, error) {
 	return res, err
 }
 
-// needsHard tells whether a new link must be made, or what forbids it.
+// needsHard reports whether a new link must be made, or what forbids it.
 func (w *fileWork) needsHard(before string, d *fsx.Delta) (bool, error) {
 	refuse := func(msg string) error { return fsx.Failed(msg, "dest", w.Path, "src", modules.TextOrNil(w.Src)) }
 	switch before {

@@ -259,7 +259,7 @@ func (f *finder) walk(ctx context.Context, root, dir string) error {
 	return nil
 }
 
-// full tells that no more are wanted.
+// full reports whether no more are wanted.
 func (f *finder) full() bool { return f.Limit != nil && len(f.files) >= *f.Limit }
 
 // readDir lists a directory as it is on disk.

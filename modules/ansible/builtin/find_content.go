@@ -10,7 +10,8 @@ import (
 	"hark/modules/py/codecs"
 )
 
-// hasContent searches the file. One that cannot be read has nothing; neither has one that is no text, if its encoding is not given.
+// hasContent searches the file. One that cannot be read has nothing; neither has one that is no text, if its encoding
+// is not given.
 func (f *finder) hasContent(path string) (bool, error) {
 	switch {
 	case f.uncontained != nil:

@@ -244,7 +244,7 @@ func (g *checkout) bring() (done bool, err error) {
 	return false, g.checkOut()
 }
 
-// foretell tells what a remote has, for those who do not fetch it.
+// foretell returns what a remote has, for those who do not fetch it.
 func (g *checkout) foretell(remote string) error {
 	head, err := g.remoteHead(remote)
 	if err != nil {

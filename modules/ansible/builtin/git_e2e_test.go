@@ -13,8 +13,8 @@ import (
 	"hark/modules/modtest"
 )
 
-// TestGitCasesWithGit runs the cases of git_real.txt on repositories that the host's git makes; $DIR/repo is one of them, and what a case
-// has as prepare is run before.
+// TestGitCasesWithGit runs the cases of git_real.txt on repositories that the host's git makes; $DIR/repo is one of
+// them, and what a case has as prepare is run before.
 func TestGitCasesWithGit(t *testing.T) {
 	repo := makeRepository(t)
 	modtest.Run(t, Git, modtest.Options{File: "testdata/real/git.txt", Books: []string{".git"}, Setup: func(t *testing.T, env *modules.Env, dir string) {

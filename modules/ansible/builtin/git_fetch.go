@@ -79,7 +79,7 @@ func (g *checkout) cloned() error {
 	return nil
 }
 
-// isRemote tells whether a remote has a branch (-h) or tag (-t) of a name.
+// isRemote reports whether a remote has a branch (-h) or tag (-t) of a name.
 func (g *checkout) isRemote(remote, kind, prefix, name string) (bool, error) {
 	out, err := g.Must(g.dest, "ls-remote", remote, kind, prefix+name)
 	return strings.Contains(out.Stdout, name), err
@@ -236,12 +236,12 @@ func (g *checkout) pointRemote() (moved bool, err error) {
 	return url != "", err
 }
 
-// samePath tells that two addresses are one path by different names.
+// samePath reports whether two addresses are one path by different names.
 func samePath(a, b string) bool {
 	return a != "" && fsx.RealPath(a) == fsx.RealPath(b)
 }
 
-// localChanges tells whether files that git knows differ from the commit.
+// localChanges reports whether files that git knows differ from the commit.
 func (g *checkout) localChanges() (bool, error) {
 	if g.args.Bare {
 		return false, nil

@@ -278,8 +278,8 @@ func (d varsDir) depth() int {
 	return 1 + strings.Count(d.rel, "/")
 }
 
-// byDirectory lists a source directory by directory, each before those under it, in the order of their paths. Links to directories are
-// entered if they are followed.
+// byDirectory lists a source directory by directory, each before those under it, in the order of their paths. Links
+// to directories are entered if they are followed.
 func byDirectory(src *modules.Source, follow bool) []varsDir {
 	files := map[string][]string{".": nil}
 	linked := map[string]bool{}

@@ -158,7 +158,7 @@ func filtersOf(ctx context.Context, env *modules.Env, a iptablesArgs) ([]*filter
 	return filters, nil
 }
 
-// apply does what is asked for and tells whether that changes anything.
+// apply does what is asked for and reports whether that changes anything.
 func (f *filter) apply() (bool, error) {
 	if err := f.waits(); err != nil {
 		return false, err

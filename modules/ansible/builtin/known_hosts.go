@@ -84,8 +84,8 @@ type knownHosts struct {
 	key        string // the line to be, with its newline; "" if none was given
 	present    bool
 
-	// found tells that the host is in the file, replace that its key there is another one or of another type, line where a
-	// key of that type stands, from 1; 0 if nowhere.
+	// found reports whether the host is in the file, replace that its key there is another one or of another type,
+	// line where a key of that type stands, from 1; 0 if nowhere.
 	found, replace bool
 	line           int
 }
@@ -196,7 +196,7 @@ func (k *knownHosts) search() error {
 // known is a line of the file without its comment.
 type known struct{ marker, host, kind, key string }
 
-// special tells that the line is of an authority, or of a key that nobody may use any more.
+// special reports whether the line is of an authority, or of a key that nobody may use any more.
 func (k known) special() bool {
 	return strings.HasPrefix(k.marker, "@cert-authority") || strings.HasPrefix(k.marker, "@revoke")
 }

@@ -144,7 +144,7 @@ func (a *lineInFileArgs) absent(ctx context.Context, e *editing.Edit) (modules.R
 	return res, err
 }
 
-// matches tells whether a line is one to remove.
+// matches reports whether a line is one to remove.
 func (a *lineInFileArgs) matches(re *pyre.Regexp, line string) (bool, error) {
 	switch {
 	case re != nil:

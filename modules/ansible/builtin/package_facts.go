@@ -111,8 +111,8 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 	return modules.Result{Facts: value.DictOf("packages", all)}, nil
 }
 
-// debianHost tells that the host's own packages are Debian's. It may have rpm too, as a tool for building packages; Ansible does not
-// take that for the package manager, for want of rpm's Python library.
+// debianHost reports whether the host's own packages are Debian's. It may have rpm too, as a tool for building
+// packages; Ansible does not take that for the package manager, for want of rpm's Python library.
 func debianHost() bool {
 	_, err := os.Stat("/etc/debian_version")
 	return err == nil

@@ -9,14 +9,15 @@ import (
 	"hark/modules"
 )
 
-// archived is what apt's lists of an archive say of one version of a package: they may put it into another section than the
-// package does itself.
+// archived is what apt's lists of an archive say of one version of a package: they may put it into another section
+// than the package does itself.
 type archived struct{ origin, section string }
 
-// archivedVersions looks for versions in apt's lists, by name=version as apt names them. Where several have one the first decides.
+// archivedVersions looks for versions in apt's lists, by name=version as apt names them. Where several have one the
+// first decides.
 //
-// apt-cache tells the same, but for a thousand packages it takes seconds where the lists are compressed, since it unpacks them anew
-// for each record, and it builds its cache once a call where that is not kept.
+// apt-cache tells the same, but for a thousand packages it takes seconds where the lists are compressed, since it
+// unpacks them anew for each record, and it builds its cache once a call where that is not kept.
 func archivedVersions(ctx context.Context, env *modules.Env, native string, wanted map[string]bool) (map[string]archived, error) {
 	lists, err := outputRows(ctx, env, "\t", 2, "apt-get", "indextargets", "--format", "$(FILENAME)\t$(ORIGIN)", "Created-By: Packages")
 	if err != nil {

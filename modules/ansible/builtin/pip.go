@@ -281,7 +281,7 @@ func (p *pip) foretell() (modules.Result, error) {
 }
 
 func (p *pip) install(argv []string) (modules.Result, error) {
-	// Repositories are installed again each time: only the list tells whether something changed.
+	// Repositories are installed again each time: only the list reports whether something changed.
 	compare := modules.Text(p.args.Requirements) != "" || slices.ContainsFunc(p.args.Name, fromRepository)
 	var before tool.Output
 	var err error

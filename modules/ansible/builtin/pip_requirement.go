@@ -25,7 +25,7 @@ var (
 	repositoryPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(svn|git|hg|bzr)\+`) })
 )
 
-// fromRepository tells whether a name is an address of version control.
+// fromRepository reports whether a name is an address of version control.
 func fromRepository(name string) bool { return repositoryPattern().MatchString(name) }
 
 // joinNames makes whole names of what Ansible's splitting at commas broke: "a>1", "<2" is one, and so is "a[x", "y]".
@@ -59,7 +59,8 @@ func firstByte(s string) string {
 	return s[:1]
 }
 
-// parseRequirement reads a requirement (PEP 508). Its text is as setuptools prints it: without spaces, the specifiers sorted.
+// parseRequirement reads a requirement (PEP 508). Its text is as setuptools prints it: without spaces, the specifiers
+// sorted.
 func parseRequirement(given string) requirement {
 	m := requirementPattern().FindStringSubmatch(given)
 	if m == nil {
@@ -110,7 +111,7 @@ func installedVersions(freeze string) map[string]string {
 	return all
 }
 
-// satisfied tells whether the requirement is among the installed versions.
+// satisfied reports whether the requirement is among the installed versions.
 func (r requirement) satisfied(installed map[string]string) bool {
 	version, there := installed[r.name]
 	if !there || r.name == "" {

@@ -7,7 +7,7 @@ import (
 	"hark/modules/py/pep440"
 )
 
-// allows tells whether a version meets the specifier.
+// allows reports whether a version meets the specifier.
 func (s specifier) allows(text string) bool {
 	if s.op == "===" {
 		return strings.EqualFold(text, s.version)

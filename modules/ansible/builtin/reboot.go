@@ -12,8 +12,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// Reboot is ansible.builtin.reboot. It runs beside the session, where that outlives the host, and speaks to the host's agent
-// as long as there is one.
+// Reboot is ansible.builtin.reboot. It runs beside the session, where that outlives the host, and speaks to the
+// host's agent as long as there is one.
 var Reboot = modules.Define("ansible.builtin.reboot", "Reboot a machine", runReboot, modules.UsesItsHost, modules.Is(modules.RestartsHost|modules.StartsNoPython|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true

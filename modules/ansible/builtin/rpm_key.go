@@ -73,7 +73,8 @@ func runRpmKey(ctx context.Context, env *modules.Env, a rpmKeyArgs) (modules.Res
 	return modules.Result{Changed: true}, k.change("--import", file)
 }
 
-// locate finds the file of the key, fetching it if it has an address, and its id. A key that is given by its id has no file.
+// locate finds the file of the key, fetching it if it has an address, and its id. A key that is given by its id has
+// no file.
 func (k *rpmKey) locate(a rpmKeyArgs) (file, id string, err error) {
 	info, statErr := os.Stat(a.Key)
 	switch {
@@ -165,7 +166,7 @@ func (k *rpmKey) check(file string, fingerprint value.Value) error {
 	return tool.Fail(nil, "The specified fingerprint, '%s', does not match the key fingerprint '%s'", wanted, have)
 }
 
-// imported tells whether rpm has a key of that id.
+// imported reports whether rpm has a key of that id.
 func (k *rpmKey) imported(id string) (bool, error) {
 	out, err := tool.Run(k.ctx, k.env, modules.Command{Argv: []string{k.rpm, "-q", "gpg-pubkey", "--qf", "%{description}"}})
 	if err != nil || out.Rc != 0 { // there is no key at all

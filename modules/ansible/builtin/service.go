@@ -231,7 +231,7 @@ func statusWords(out, name string) *bool {
 	return nil
 }
 
-// enable makes the service start at boot, or not; Changed tells whether it was otherwise.
+// enable makes the service start at boot, or not; Changed reports whether it was otherwise.
 func (s *initService) enable() (modules.Result, error) {
 	on := *s.args.Enabled
 	var commands [][]string

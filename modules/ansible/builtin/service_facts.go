@@ -189,8 +189,8 @@ func (s *scan) unitFiles(systemctl string) error {
 	return s.notLoaded(systemctl, others)
 }
 
-// notLoaded adds units by their name and status. systemd is asked for all at once, since each call has it load a unit and takes its time; where that does
-// not tell of each, as when one has a name that it refuses, half by half.
+// notLoaded adds units by their name and status. systemd is asked for all at once, since each call has it load a unit
+// and takes its time; where that does not tell of each, as when one has a name that it refuses, half by half.
 func (s *scan) notLoaded(systemctl string, units [][]string) error {
 	if len(units) == 0 {
 		return nil

@@ -24,7 +24,8 @@ func setup(known *facts.Memory) *modules.Module {
 		), modules.Programs("fact_path"))
 }
 
-// isFacts says what both modules are. What programs they start, and how, is the host's own affair: no argument reaches them but fact_path.
+// isFacts says what both modules are. What programs they start, and how, is the host's own affair: no argument
+// reaches them but fact_path.
 func isFacts(m *modules.Module) {
 	m.Facts = true
 	m.Traits |= modules.ReadsInCheck

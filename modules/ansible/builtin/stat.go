@@ -16,7 +16,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// Stat tells what a file is.
+// Stat returns what a file is.
 var Stat = modules.Define("ansible.builtin.stat", "Retrieve file or file system status.", runStat,
 	modules.Operands("path"),
 	modules.Is(modules.ReadsInCheck|modules.OpensByPath), modules.StartsInCheck("file"),
@@ -91,7 +91,8 @@ func runStat(ctx context.Context, env *modules.Env, a statArgs) (modules.Result,
 	return modules.Result{Data: value.DictOf("stat", out)}, nil
 }
 
-// contextOf is the SELinux context of a path, its parts None where the host has none: three of them, four where its policy has levels.
+// contextOf is the SELinux context of a path, its parts None where the host has none: three of them, four where its
+// policy has levels.
 func contextOf(path string) []any {
 	parts := make([]any, 3, 4)
 	if fsx.SELinux() {

@@ -113,7 +113,7 @@ func (w *workingCopy) call(args ...string) (tool.Output, error) {
 	return tool.Run(w.Ctx, w.Env, c)
 }
 
-// readsPassword tells whether this version of svn, 1.10 or newer, takes a password on its standard input.
+// readsPassword reports whether this version of svn, 1.10 or newer, takes a password on its standard input.
 func readsPassword(version string) bool {
 	major, rest, _ := strings.Cut(strings.TrimSpace(version), ".")
 	minor, _, _ := strings.Cut(rest, ".")

@@ -169,8 +169,8 @@ func (u *unit) look() (modules.Result, error) {
 	return modules.Result{}, nil
 }
 
-// knownByParts asks for what `systemctl show` had no end of: it gives up where a property of a unit is more than a bus message may hold
-// (https://github.com/ansible/ansible/issues/71528), having printed those before it.
+// knownByParts asks for what `systemctl show` had no end of: it gives up where a property of a unit is more than a
+// bus message may hold (https://github.com/ansible/ansible/issues/71528), having printed those before it.
 func (u *unit) knownByParts(shown string) (bool, error) {
 	base, at := u.name, ""
 	if i := strings.IndexByte(u.name, '@'); i >= 0 {

@@ -127,7 +127,8 @@ func TestSystemdNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// printing is a systemctl that prints what it has for the words of its call, and fails on all other words as where no systemd runs.
+// printing is a systemctl that prints what it has for the words of its call, and fails on all other words as where no
+// systemd runs.
 func printing(outputs map[string]modules.Output) func(context.Context, modules.Command) (modules.Output, error) {
 	return func(_ context.Context, c modules.Command) (modules.Output, error) {
 		if out, ok := outputs[strings.Join(c.Argv[1:], " ")]; ok {

@@ -92,9 +92,9 @@ type unpacking struct {
 type unpacker interface {
 	// name is the class that Ansible names in the result.
 	name() string
-	// fits tells whether it can handle the archive, or why not.
+	// fits reports whether it can handle the archive, or why not.
 	fits(ctx context.Context) (bool, string, error)
-	// unpacked tells whether the directory holds the archive's content already, with a diff if it has one.
+	// unpacked reports whether the directory holds the archive's content already, with a diff if it has one.
 	unpacked(ctx context.Context) (done bool, diff string, err error)
 	unpack(ctx context.Context) (command, error)
 	// files are the names in the archive; valid after fits.

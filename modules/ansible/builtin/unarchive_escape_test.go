@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Members that would lie outside of dest, by their names or through a link among them, do not get there, whoever made the archive.
+// Members that would lie outside of dest, by their names or through a link among them, do not get there, whoever made
+// the archive.
 func TestArchivesDoNotReachOutOfDest(t *testing.T) {
 	for name, make := range map[string]func(*testing.T, string) []byte{"tar": escapingTar, "zip": escapingZip} {
 		t.Run(name, func(t *testing.T) {
@@ -42,8 +43,8 @@ func TestArchivesDoNotReachOutOfDest(t *testing.T) {
 	}
 }
 
-// What is given to the content of an archive is not given to files outside that a member's name leads to. tar refuses such a member when
-// it unpacks; the second time it takes it for one that is there, and there is nothing to unpack.
+// What is given to the content of an archive is not given to files outside that a member's name leads to. tar refuses
+// such a member when it unpacks; the second time it takes it for one that is there, and there is nothing to unpack.
 func TestAttributesDoNotReachOutOfDest(t *testing.T) {
 	root := t.TempDir()
 	dest, up := filepath.Join(root, "dest"), filepath.Join(root, "up")

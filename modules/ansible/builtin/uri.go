@@ -67,7 +67,8 @@ var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI
 		modules.Return{Name: "elapsed", Type: "int", When: "always", Doc: "Seconds."},
 	), modules.Programs("unix_socket"))
 
-// resolveURI writes a body as JSON in the order of the playbook, and replaces a src that lies on the controller by its text.
+// resolveURI writes a body as JSON in the order of the playbook, and replaces a src that lies on the controller by
+// its text.
 func resolveURI(ctx context.Context, env *modules.Env, args *value.Dict) error {
 	format := args.Text("body_format")
 	switch body := modules.Argument(args, "body").(type) {

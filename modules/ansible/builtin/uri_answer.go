@@ -19,7 +19,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// result tells what came back. The names of headers become keys.
+// result returns what came back. The names of headers become keys.
 func (a *uriArgs) result(rsp *httpx.Response) (modules.Result, error) {
 	data := value.DictOf("redirected", rsp.URL != a.URL, "url", rsp.URL, "status", rsp.Status, "elapsed", rsp.Elapsed)
 	for _, name := range slices.Sorted(maps.Keys(rsp.Header)) {

@@ -190,7 +190,7 @@ func (u *account) present(exists bool) (modules.Result, error) {
 	return u.finish(res)
 }
 
-// finish tells what the user is now and does what the account tools do not: a missing home, an SSH key, the
+// finish returns what the user is now and does what the account tools do not: a missing home, an SSH key, the
 // ages of the password.
 func (u *account) finish(res modules.Result) (modules.Result, error) {
 	p, err := u.User(u.args.Name)
@@ -268,7 +268,7 @@ var hashLengths = map[string]int{"1": 22, "5": 43, "6": 86}
 
 var notInHash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-zA-Z0-9./=]`) })
 
-// looksHashed tells whether a password may be a hash, or one of the marks that lock an account.
+// looksHashed reports whether a password may be a hash, or one of the marks that lock an account.
 func looksHashed(password string) bool {
 	if password == "" || password == "*" || password == "!" || password == "*************" {
 		return true

@@ -183,7 +183,7 @@ func (w *portWait) late() string {
 	return "Timeout when waiting for " + at
 }
 
-// look tells whether what is waited for has come.
+// look reports whether what is waited for has come.
 func (w *portWait) look() (reached bool, problem string) {
 	switch w.State {
 	case "absent", "stopped":

@@ -11,7 +11,7 @@ import (
 	"hark/modules/nss"
 )
 
-// drained tells that no connection to the port is active, by the kernel's tables.
+// drained reports whether no connection to the port is active, by the kernel's tables.
 func (w *portWait) drained() (reached bool, problem string) {
 	if w.Port == nil {
 		return true, ""

@@ -184,7 +184,8 @@ func runYumRepository(_ context.Context, env *modules.Env, a yumRepositoryArgs) 
 	return res, nil
 }
 
-// repoFile is a file of repositories as Python's configparser reads and writes it: comments are lost, names of options are in small letters.
+// repoFile is a file of repositories as Python's configparser reads and writes it: comments are lost, names of
+// options are in small letters.
 type repoFile struct{ sections []repoSection }
 
 type repoSection struct {

@@ -20,7 +20,7 @@ type keyOption struct {
 	value *string
 }
 
-// same tells that two lines say the same; the order of options does not matter.
+// same reports whether two lines say the same; the order of options does not matter.
 func (k keyLine) same(other keyLine) bool {
 	return k.kind == other.kind && k.comment == other.comment && maps.EqualFunc(optionValues(k.options), optionValues(other.options), slices.Equal)
 }

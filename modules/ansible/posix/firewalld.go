@@ -61,7 +61,7 @@ type wall struct {
 
 // wallRule is something that a zone has or has not.
 type wallRule struct {
-	// has tells whether it is there, add and drop change that; each for what is permanent or what runs.
+	// has reports whether it is there, add and drop change that; each for what is permanent or what runs.
 	has       func(permanent bool) (bool, error)
 	add, drop func(permanent bool) error
 	// on and off are the states that mean each.

@@ -147,7 +147,8 @@ func (w *wall) plain(what, value, done string) *wallRule {
 	}
 }
 
-// listed is a rule about what is among those that a zone lists. A name that firewalld does not know is not there, and no error.
+// listed is a rule about what is among those that a zone lists. A name that firewalld does not know is not there, and
+// no error.
 func (w *wall) listed(what, value, done string) *wallRule {
 	r := w.plain(what, value, done)
 	r.has = func(permanent bool) (bool, error) {

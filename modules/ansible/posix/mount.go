@@ -175,7 +175,7 @@ func (m *mountPoint) clear() error {
 	return nil
 }
 
-// mounted tells whether something is mounted there.
+// mounted reports whether something is mounted there.
 func (m *mountPoint) mounted() bool {
 	_, listed := m.now[m.args.Path]
 	return listed || isMountPoint(m.args.Path)

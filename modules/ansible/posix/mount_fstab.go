@@ -43,7 +43,7 @@ func (m *mountPoint) readFstab() (lines []string, err error) {
 	return lines, nil
 }
 
-// ours tells whether the fields are those of the mount point. Swap has none, it is known by its source.
+// ours reports whether the fields are those of the mount point. Swap has none, it is known by its source.
 func (m *mountPoint) ours(f []string) bool {
 	swap := f[1] == "none" && f[2] == "swap" && m.args.Src != nil && f[0] != m.row.src
 	return f[1] == escapeFstab(m.row.name) && !swap

@@ -60,7 +60,8 @@ func runSEBoolean(ctx context.Context, env *modules.Env, a sebooleanArgs) (modul
 	return res, err
 }
 
-// persistentBoolean is what the policy store says of a boolean that was set before; known is false for those that have the policy's own value.
+// persistentBoolean is what the policy store says of a boolean that was set before; known is false for those that
+// have the policy's own value.
 func persistentBoolean(store, name string) (on, known bool) {
 	files, _ := filepath.Glob(filepath.Join(store, "*", "active", "booleans.local"))
 	for _, file := range files {

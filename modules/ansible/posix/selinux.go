@@ -198,7 +198,8 @@ func runtimeMode() string {
 
 var kernelArgs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^args="(.*)"$`) })
 
-// kernel tells whether the kernels of the boot loader start with SELinux: enabled, disabled, or <inconsistent>; "" if it is of no concern.
+// kernel reports whether the kernels of the boot loader start with SELinux: enabled, disabled, or <inconsistent>; ""
+// if it is of no concern.
 func (e *enforcer) kernel() (string, error) {
 	if !e.args.KernelParam {
 		return "", nil

@@ -68,8 +68,8 @@ var Synchronize = modules.Define("ansible.posix.synchronize", "Copy directories 
 		modules.Return{Name: "cmd", Type: "str", When: "rsync was run", Doc: "The command."},
 	), modules.RunsPrograms, modules.Programs("rsync_path", "rsync_opts", "ssh_args"))
 
-// resolveSynchronize decides who the two sides are: rsync does it where both are of one host or speak ssh with each other, the agent
-// where they are its host and the controller.
+// resolveSynchronize decides who the two sides are: rsync does it where both are of one host or speak ssh with each
+// other, the agent where they are its host and the controller.
 func resolveSynchronize(ctx context.Context, env *modules.Env, args *value.Dict) error {
 	src, dest := textOf(args, "src"), textOf(args, "dest")
 	if !modules.IsGiven(args, "src") || !modules.IsGiven(args, "dest") {
@@ -109,8 +109,8 @@ func shown(v value.Value) string {
 	return modules.Str(v)
 }
 
-// onController is a path as the controller names it: also where rsync runs on a host, relative paths are the controller's, as in Ansible.
-// Addresses and absolute paths stay.
+// onController is a path as the controller names it: also where rsync runs on a host, relative paths are the
+// controller's, as in Ansible. Addresses and absolute paths stay.
 func onController(ctx context.Context, env *modules.Env, path string) (string, error) {
 	if strings.Contains(path, ":") || strings.HasPrefix(path, "/") {
 		return path, nil
@@ -172,7 +172,8 @@ func overSSH(ctx context.Context, env *modules.Env, args *value.Dict, pull bool)
 
 var decodeSynchronize = modules.Decoder[synchronizeArgs](modules.Rules{})
 
-// withController lists the controller's side and gives it to the host. Of the side that is written only what src may become is listed.
+// withController lists the controller's side and gives it to the host. Of the side that is written only what src may
+// become is listed.
 func withController(ctx context.Context, env *modules.Env, args *value.Dict, pull bool) error {
 	a, err := decodeSynchronize("ansible.posix.synchronize", args, modules.Reading{Release: env.Release})
 	if err != nil {

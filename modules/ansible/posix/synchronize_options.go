@@ -8,7 +8,8 @@ import (
 	"hark/modules/treesync"
 )
 
-// options are what the arguments, and rsync's options among them, mean to a transfer between the controller and an agent.
+// options are what the arguments, and rsync's options among them, mean to a transfer between the controller and an
+// agent.
 func (a *synchronizeArgs) options() (treesync.Options, error) {
 	o := treesync.Options{
 		Checksum: a.Checksum, Existing: a.ExistingOnly, Delete: a.Delete, Dirs: a.Dirs, CopyLinks: a.CopyLinks, PerDir: a.DelayUpdates, Sign: "<",

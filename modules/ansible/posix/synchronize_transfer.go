@@ -99,7 +99,8 @@ func kindAt(path string) (treesync.Kind, error) {
 	return tree.Kind, nil
 }
 
-// resolveDest finds where entries are put: in dest if it is a directory or becomes one, beside it if it is a file or becomes one.
+// resolveDest finds where entries are put: in dest if it is a directory or becomes one, beside it if it is a file or
+// becomes one.
 func (t *transfer) resolveDest(dest string, kind treesync.Kind) error {
 	entries := t.source.Entries
 	single := len(entries) == 1 && entries[0].Kind != treesync.Dir

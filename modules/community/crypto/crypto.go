@@ -1,5 +1,6 @@
-// Package crypto holds modules of the collection community.crypto, a file each, named as the module: keys and what is made of them. It has no program of the host do the
-// work, and knows the algorithms that Go's library knows: no DSA, no curves but NIST's, neither X448 nor Ed448.
+// Package crypto holds modules of the collection community.crypto, a file each, named as the module: keys and what is
+// made of them. It has no program of the host do the work, and knows the algorithms that Go's library knows: no DSA,
+// no curves but NIST's, neither X448 nor Ed448.
 package crypto
 
 import (
@@ -70,7 +71,8 @@ func saved(res *modules.Result, path string) {
 	}
 }
 
-// writeFile replaces a file. A new one is never open to more than mode says, an old one gets its attributes before its content.
+// writeFile replaces a file. A new one is never open to more than mode says, an old one gets its attributes before
+// its content.
 func writeFile(path string, content []byte, mode os.FileMode, a fsx.FileArgs) error {
 	if fsx.Exists(path) {
 		if _, err := a.For(path, false).Apply(false, nil); err != nil {

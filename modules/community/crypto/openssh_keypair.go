@@ -153,7 +153,7 @@ func (k *keypair) load() *sshPrivate {
 	return p
 }
 
-// readable tells whether the key is in the open, or locked with the passphrase and no less.
+// readable reports whether the key is in the open, or locked with the passphrase and no less.
 func (k *keypair) readable() bool {
 	if k.oldPrivate == nil || k.oldPrivate.key == nil {
 		return false
@@ -233,7 +233,7 @@ func (k *keypair) fits() bool {
 	return old.size() == k.size && old.kind() == k.Type && (k.Format == "auto" || old.format == k.format)
 }
 
-// publicFits tells whether the public key's file is that of the private key, with the comment if one is wanted.
+// publicFits reports whether the public key's file is that of the private key, with the comment if one is wanted.
 func (k *keypair) publicFits() (bool, error) {
 	if k.oldPrivate.key == nil {
 		// Ansible asks ssh-keygen for the public half of a locked key and does not see that it has got none.

@@ -129,7 +129,7 @@ func (k *keyFile) load() (pki.PrivateKey, error) {
 
 const forced = " To force regeneration, call the module with `generate` set to "
 
-// needsNew tells whether to make a key, or fails where one would be needed and must not be made.
+// needsNew reports whether to make a key, or fails where one would be needed and must not be made.
 func (k *keyFile) needsNew() (bool, error) {
 	mayReplace := k.Regenerate == "partial_idempotence" || k.Regenerate == "full_idempotence"
 	switch {

@@ -200,7 +200,7 @@ func (g *linkGroup) bring() error {
 	return nil
 }
 
-// isSelected tells whether the program that is used is the one, or one of the family.
+// isSelected reports whether the program that is used is the one, or one of the family.
 func (g *linkGroup) isSelected() bool {
 	if g.args.Path != "" && g.current == g.args.Path {
 		return true

@@ -93,7 +93,7 @@ type packing struct {
 	tool.Host
 	args *archiveArgs
 	dest string
-	// archives tells that the format's archive is made, and not only a compressed file.
+	// archives reports whether the format's archive is made, and not only a compressed file.
 	archives           bool
 	root               string
 	expanded, excluded []string
@@ -154,7 +154,7 @@ func (p *packing) stateOf() string {
 	return "compress"
 }
 
-// expand replaces wildcards by what they match, and tells whether there were any.
+// expand replaces wildcards by what they match, and reports whether there were any.
 func expand(paths []string) (out []string, wild bool) {
 	for _, path := range paths {
 		if !strings.ContainsAny(path, "*?") {
@@ -173,7 +173,7 @@ func expand(paths []string) (out []string, wild bool) {
 	return out, wild
 }
 
-// showsHidden tells that a wildcard stands for the dot of a hidden file, which it must not.
+// showsHidden reports whether a wildcard stands for the dot of a hidden file, which it must not.
 func showsHidden(pattern, match string) bool {
 	patterns, names := strings.Split(filepath.Clean(pattern), "/"), strings.Split(match, "/")
 	for i, name := range names {

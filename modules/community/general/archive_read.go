@@ -17,8 +17,8 @@ import (
 	"hark/modules/internal/host/tool"
 )
 
-// contents is what an archive holds: for each member a text that is another when it is. A nil map is no archive at all, or
-// one that cannot be read; size counts then.
+// contents is what an archive holds: for each member a text that is another when it is. A nil map is no archive at
+// all, or one that cannot be read; size counts then.
 type contents struct {
 	members map[string]bool
 	size    int64

@@ -176,7 +176,8 @@ func (p *packing) within() []string {
 	return out
 }
 
-// squeeze runs the format's own program from one file into another. Go's library can only read bzip2, and xz not at all.
+// squeeze runs the format's own program from one file into another. Go's library can only read bzip2, and xz not at
+// all.
 func (p *packing) squeeze(from, to, option string) error {
 	name := map[string]string{"bz2": "bzip2", "xz": "xz"}[p.args.Format]
 	path, err := tool.Find(p.Env, name)

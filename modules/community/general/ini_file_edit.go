@@ -13,7 +13,8 @@ import (
 type iniEdit struct {
 	args   *iniFileArgs
 	values []string // that are not in a line yet
-	// before, section and after are the lines of the file; a section begins with its header, but for that before all sections.
+	// before, section and after are the lines of the file; a section begins with its header, but for that before all
+	// sections.
 	before, section, after []string
 	found                  bool
 	done                   []bool // lines of section that are as they shall be
@@ -72,7 +73,7 @@ func (e *iniEdit) part(lines []string) {
 	e.done = make([]bool, len(e.section))
 }
 
-// suits tells whether a section has all that is asked for.
+// suits reports whether a section has all that is asked for.
 func (e *iniEdit) suits(section []string) bool {
 	for _, c := range e.args.Conditions {
 		if !slices.ContainsFunc(section, func(line string) bool {
@@ -122,7 +123,8 @@ func (e *iniEdit) newSection(option string) string {
 	return out
 }
 
-// conditions are the lines that a new section needs to be found again. What is asked of the option itself joins its values.
+// conditions are the lines that a new section needs to be found again. What is asked of the option itself joins its
+// values.
 func (e *iniEdit) conditions(option string) string {
 	out := ""
 	for _, c := range e.args.Conditions {

@@ -80,7 +80,7 @@ func (l *locales) bring() (modules.Result, error) {
 	return res, err
 }
 
-// known tells whether the host could have the locale.
+// known reports whether the host could have the locale.
 func (l *locales) known(name string, ubuntu bool) (bool, error) {
 	if !strings.Contains(name, "_") { // C and POSIX are not generated
 		return false, nil
@@ -96,7 +96,7 @@ func (l *locales) known(name string, ubuntu bool) (bool, error) {
 	return regexp.MustCompile(`(?m)` + start + regexp.QuoteMeta(name) + ` \S+\s*$`).Match(raw), nil
 }
 
-// listed tells whether a locale is among those of locale -a, which writes encodings in its own way.
+// listed reports whether a locale is among those of locale -a, which writes encodings in its own way.
 func listed(all, name string) bool {
 	for _, line := range strings.Split(all, "\n") {
 		if line != "" && usualEncoding(line) == usualEncoding(name) {

@@ -42,7 +42,8 @@ type kernelModule struct {
 	tool.Host
 	args    modprobeArgs
 	changed bool
-	// loadDir and optionDir say what is loaded at boot, procModules what is loaded now, builtins what the kernel has in itself.
+	// loadDir and optionDir say what is loaded at boot, procModules what is loaded now, builtins what the kernel has
+	// in itself.
 	loadDir, optionDir, procModules, builtins string
 }
 
@@ -192,7 +193,7 @@ func (k *kernelModule) optioned() *regexp.Regexp {
 	return regexp.MustCompile(`^options ` + regexp.QuoteMeta(k.args.Name) + ` (\w+=\S+) *(?:[#;].*)?$`)
 }
 
-// kept tells whether the module is loaded at boot, and with what parameters.
+// kept reports whether the module is loaded at boot, and with what parameters.
 func (k *kernelModule) kept() (named bool, params []string, err error) {
 	name, option := k.named(), k.optioned()
 	err = k.lines(k.loadDir, func(line string) string {

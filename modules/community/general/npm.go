@@ -113,7 +113,8 @@ func (n *npm) change(verb string) error {
 	return err
 }
 
-// npm runs the program with the options that the arguments stand for, in the directory, which it makes but in check mode.
+// npm runs the program with the options that the arguments stand for, in the directory, which it makes but in check
+// mode.
 func (n *npm) npm(words []string, spec string) (tool.Output, error) {
 	a, argv := n.args, slices.Concat(n.program, words)
 	add := func(is bool, words ...string) {
@@ -159,7 +160,7 @@ func makeDir(path string) error {
 	return nil
 }
 
-// list tells what is installed, as name and as name@version, and whether anything that is wanted is not.
+// list returns what is installed, as name and as name@version, and whether anything that is wanted is not.
 func (n *npm) list() (installed []string, missing bool, err error) {
 	out, err := n.npm([]string{"list", "--json", "--long"}, "")
 	if err != nil || out.Stdout == "" {
@@ -190,7 +191,7 @@ func (n *npm) list() (installed []string, missing bool, err error) {
 // truth is Python's of a value read from JSON.
 func truth(v any) bool { return value.IsTrue(value.FromGo(v, value.KindStr)) }
 
-// outdated tells whether npm names any package that is not the newest.
+// outdated reports whether npm names any package that is not the newest.
 func (n *npm) outdated() (bool, error) {
 	out, err := n.npm([]string{"outdated"}, n.spec)
 	return strings.Trim(out.Stdout, "\r\n") != "", err

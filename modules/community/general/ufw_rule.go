@@ -75,7 +75,7 @@ func (u *ufw) ruleWords() ([]string, error) {
 // The first part is greedy as in Ansible, which takes 0.36.1 for version 6.1: it does no harm.
 var ufwVersionPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ufw.+(\d+)\.(\d+)`) })
 
-// hasComments tells whether this ufw is 0.35 or later.
+// hasComments reports whether this ufw is 0.35 or later.
 func (u *ufw) hasComments() (bool, error) {
 	out, err := u.run("--version")
 	if err != nil {
@@ -102,8 +102,8 @@ var (
 	})
 )
 
-// differs tells whether a dry run, which prints the rules that would be there, tells of other rules than there are. It prints those of one
-// protocol only if the rule names an address of it.
+// differs reports whether a dry run, which prints the rules that would be there, tells of other rules than there are.
+// It prints those of one protocol only if the rule names an address of it.
 func (u *ufw) differs(dry string) bool {
 	lines, skipped := 0, 0
 	for line := range strings.Lines(dry) {

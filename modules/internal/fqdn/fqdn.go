@@ -12,8 +12,8 @@ import (
 // limit keeps a host without a working resolver from waiting.
 const limit = 2 * time.Second
 
-// Of finds a host's name with its domain as Python's socket.getfqdn does: the first name of its address that has a dot, else the
-// first one; the host itself if it has no address or its address no name.
+// Of finds a host's name with its domain as Python's socket.getfqdn does: the first name of its address that has a
+// dot, else the first one; the host itself if it has no address or its address no name.
 func Of(ctx context.Context, host string) string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

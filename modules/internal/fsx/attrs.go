@@ -79,7 +79,7 @@ func (w Attrs) Apply(check bool, diff *Delta) (bool, error) {
 	return changed, nil
 }
 
-// absent tells that check mode must pretend: the file would have been made.
+// absent reports whether check mode must pretend: the file would have been made.
 func (w Attrs) absent(check bool) bool { return check && !Exists(w.Path) }
 
 // owned is one half of a file's ownership, the user or the group.
@@ -240,25 +240,25 @@ func lstat(path string) (*syscall.Stat_t, error) {
 	return &st, nil
 }
 
-// Exists tells whether something is at path, links followed.
+// Exists reports whether something is at path, links followed.
 func Exists(path string) bool {
 	_, err := hostfs.Stat(path)
 	return err == nil
 }
 
-// IsLink tells whether path is a symbolic link.
+// IsLink reports whether path is a symbolic link.
 func IsLink(path string) bool {
 	info, err := hostfs.Lstat(path)
 	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
-// IsDir tells whether path is a directory, links followed.
+// IsDir reports whether path is a directory, links followed.
 func IsDir(path string) bool {
 	info, err := hostfs.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// IsFile tells whether path is a regular file, links followed.
+// IsFile reports whether path is a regular file, links followed.
 func IsFile(path string) bool {
 	info, err := hostfs.Stat(path)
 	return err == nil && info.Mode().IsRegular()

@@ -35,8 +35,8 @@ type Flags struct {
 	Version uint32 // the file's generation
 }
 
-// FlagsOf reads a file's attributes, as lsattr does: of regular files and directories only. With the version it fails on file systems that
-// have none, as lsattr -v does.
+// FlagsOf reads a file's attributes, as lsattr does: of regular files and directories only. With the version it fails
+// on file systems that have none, as lsattr -v does.
 func FlagsOf(path string, version bool) (*Flags, bool) {
 	info, err := hostfs.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() && !info.IsDir() {

@@ -12,7 +12,7 @@ import (
 	"hark/modules/internal/hostfs"
 )
 
-// SELinux tells whether the kernel enforces or checks SELinux contexts.
+// SELinux reports whether the kernel enforces or checks SELinux contexts.
 func SELinux() bool {
 	_, err := os.Stat("/sys/fs/selinux/enforce")
 	return err == nil

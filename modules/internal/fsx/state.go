@@ -27,8 +27,8 @@ func State(path string) string {
 	return "file"
 }
 
-// AddInfo completes a result that names a file, in path or else dest, with what the file is now: uid, gid, owner, group,
-// mode, state, size and secontext.
+// AddInfo completes a result that names a file, in path or else dest, with what the file is now: uid, gid, owner,
+// group, mode, state, size and secontext.
 func AddInfo(result *value.Dict) {
 	v, ok := result.Get("path")
 	if !ok {
@@ -63,10 +63,10 @@ func orNumber(name string, id uint32) string {
 	return strconv.FormatUint(uint64(id), 10)
 }
 
-// Writable tells whether this process may write to path.
+// Writable reports whether this process may write to path.
 func Writable(path string) bool { return hostfs.Access(path, 2) == nil }
 
-// Readable tells whether this process may read path.
+// Readable reports whether this process may read path.
 func Readable(path string) bool { return hostfs.Access(path, 4) == nil }
 
 // Stat is the status of a path with the fields that os.FileInfo hides.

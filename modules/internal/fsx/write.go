@@ -72,8 +72,8 @@ func orDot(dir string) string {
 // Write adds to the file.
 func (s *Staged) Write(b []byte) (int, error) { return s.file.Write(b) }
 
-// Narrow takes the mode that the file is to have: Commit then gives it no permission beyond that, so that a secret lies open at no
-// time. A symbolic mode depends on what Commit gives, and changes nothing here.
+// Narrow takes the mode that the file is to have: Commit then gives it no permission beyond that, so that a secret
+// lies open at no time. A symbolic mode depends on what Commit gives, and changes nothing here.
 func (s *Staged) Narrow(mode value.Value) {
 	if n, ok := absolute(mode); ok {
 		s.most = n & PermBits
@@ -106,8 +106,9 @@ func (s *Staged) Discard() {
 	}
 }
 
-// Commit puts the file in the place of dest, with the mode, owner, extended attributes and context that dest had; a new file gets
-// what the umask leaves of 0666. With unsafe, a destination that cannot be replaced is written in place.
+// Commit puts the file in the place of dest, with the mode, owner, extended attributes and context that dest had; a
+// new file gets what the umask leaves of 0666. With unsafe, a destination that cannot be replaced is written in
+// place.
 func (s *Staged) Commit(unsafe bool) error { return s.commit(unsafe, s.dress) }
 
 // CommitNew is Commit as if dest had not been there: where a link makes way for a file.
@@ -158,8 +159,8 @@ func (s *Staged) dressNew() error {
 	return hostfs.Chmod(s.Path, 0o666&^Umask()&s.most)
 }
 
-// dress gives the temporary file what the destination has, but for the bits that let others run as its owner or group: they were meant
-// for another content, and Ansible, which sets the owner last, loses them too.
+// dress gives the temporary file what the destination has, but for the bits that let others run as its owner or
+// group: they were meant for another content, and Ansible, which sets the owner last, loses them too.
 func (s *Staged) dress() error {
 	var st syscall.Stat_t
 	if err := hostfs.StatT(s.dest, &st); err != nil {

@@ -1,7 +1,7 @@
-// Package hostfs is the files of the host as modules open them: the functions of package os by their names, which keep to some directories
-// where the process was confined to these. What counts is what the kernel has opened and not how it was called: each file is opened first,
-// following links, then it is asked where it lies, and all that is done is done to that very file. So a link, or a directory that
-// somebody swaps meanwhile, leads nowhere.
+// Package hostfs is the files of the host as modules open them: the functions of package os by their names, which
+// keep to some directories where the process was confined to these. What counts is what the kernel has opened and not
+// how it was called: each file is opened first, following links, then it is asked where it lies, and all that is done
+// is done to that very file. So a link, or a directory that somebody swaps meanwhile, leads nowhere.
 package hostfs
 
 import (
@@ -74,7 +74,8 @@ func within(path string) bool {
 	})
 }
 
-// Above reports whether a path is that of a directory above those to which the process keeps: it is there, and nobody can ask for it.
+// Above reports whether a path is that of a directory above those to which the process keeps: it is there, and nobody
+// can ask for it.
 func Above(path string) bool {
 	return slices.ContainsFunc(bounds(), func(dir string) bool {
 		return strings.HasPrefix(dir, strings.TrimSuffix(filepath.Clean(path), "/")+"/")

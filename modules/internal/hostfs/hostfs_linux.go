@@ -27,7 +27,8 @@ func possible() error {
 	return err
 }
 
-// held is a file that is open only to be held, or a name in a directory that is. Its path leads to that and nowhere else.
+// held is a file that is open only to be held, or a name in a directory that is. Its path leads to that and nowhere
+// else.
 type held struct {
 	fd   int
 	path string
@@ -415,7 +416,8 @@ func CreateTemp(dir, pattern string) (f *os.File, err error) {
 	return f, err
 }
 
-// Held does something to a file by a path that leads to it and nowhere else; follow says whether a link at its end is followed.
+// Held does something to a file by a path that leads to it and nowhere else; follow says whether a link at its end is
+// followed.
 func Held(name string, follow bool, do func(path string) error) error {
 	switch {
 	case !Confined():

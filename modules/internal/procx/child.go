@@ -44,7 +44,7 @@ func start(cmd *exec.Cmd, s *Spec) (*child, error) {
 	return c, nil
 }
 
-// failed tells whether the process ended in another way than with 0.
+// failed reports whether the process ended in another way than with 0.
 func (c *child) failed() bool { return c.err != nil || c.status != 0 }
 
 // wait returns when the process has ended. When ctx is over it is ended, with its session; one that does not end even
@@ -67,7 +67,7 @@ func (c *child) wait(ctx context.Context) error {
 	return nil
 }
 
-// within tells whether the process ends within a time.
+// within reports whether the process ends within a time.
 func (c *child) within(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

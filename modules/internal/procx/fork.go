@@ -13,19 +13,21 @@ type Forked struct {
 	Wait func() (syscall.WaitStatus, error)
 }
 
-// Fork has a process forked that leads a session of its own, in a directory and with these streams, which it must not keep.
+// Fork has a process forked that leads a session of its own, in a directory and with these streams, which it must not
+// keep.
 type Fork func(dir string, stdin, stdout, stderr *os.File) (*Forked, error)
 
-// awaitForks waits for children that were forked and have not yet become their programs: such a one still holds what was open for
-// writing when it was forked, and a program that somebody has open for writing cannot be run ("text file busy"), though its writer closed it.
-// Whoever writes a program and runs it, in this task or the next, comes by here.
+// awaitForks waits for children that were forked and have not yet become their programs: such a one still holds what
+// was open for writing when it was forked, and a program that somebody has open for writing cannot be run ("text file
+// busy"), though its writer closed it. Whoever writes a program and runs it, in this task or the next, comes by here.
 func awaitForks() {
 	syscall.ForkLock.RLock() // forkers hold it until their children are programs
 	defer syscall.ForkLock.RUnlock()
 }
 
-// Undisturbed writes a program while nobody forks: a child that was forked meanwhile would hold it open for writing for a moment longer than
-// awaitForks can see, and whoever runs it in that moment fails. What write reads should be at hand.
+// Undisturbed writes a program while nobody forks: a child that was forked meanwhile would hold it open for writing
+// for a moment longer than awaitForks can see, and whoever runs it in that moment fails. What write reads should be
+// at hand.
 func Undisturbed(write func() error) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

@@ -14,8 +14,8 @@ import (
 const (
 	// DefaultMaxOutput caps each stream of a process that sets no cap.
 	DefaultMaxOutput = 64 << 20
-	// silence is what ends the reading of streams that others hold open when the child itself has ended, as in Ansible: what
-	// comes late counts as long as no more than this lies between two words.
+	// silence is what ends the reading of streams that others hold open when the child itself has ended, as in
+	// Ansible: what comes late counts as long as no more than this lies between two words.
 	silence = time.Second
 	// linger is how long a terminal is read on after its process has ended.
 	linger = 200 * time.Millisecond
@@ -70,9 +70,9 @@ func (s *Spec) limit() int {
 	return DefaultMaxOutput
 }
 
-// Run runs a process to its end. The error is a *StartError, a *StuckError, or the context's when that ended it; a return code
-// other than 0 is none. What the child left running holds it as long as that prints something each second, or with ToEnd as long as that
-// has the streams; it is not ended with ctx.
+// Run runs a process to its end. The error is a *StartError, a *StuckError, or the context's when that ended it; a
+// return code other than 0 is none. What the child left running holds it as long as that prints something each
+// second, or with ToEnd as long as that has the streams; it is not ended with ctx.
 func Run(ctx context.Context, s Spec) (Output, error) {
 	if err := ctx.Err(); err != nil {
 		return Output{}, err

@@ -41,8 +41,8 @@ func (s *sink) take(b []byte) {
 	s.buf = append(s.buf, b...)
 }
 
-// grow makes room for more. What is large grows fourfold, and not by a quarter as append does it: the buffers that were too small would wait
-// for the collector, and take several times what is kept.
+// grow makes room for more. What is large grows fourfold, and not by a quarter as append does it: the buffers that
+// were too small would wait for the collector, and take several times what is kept.
 func (s *sink) grow(more int) {
 	if need := len(s.buf) + more; need > cap(s.buf) && cap(s.buf) >= 1<<20 {
 		s.buf = append(make([]byte, 0, min(4*need, s.max)), s.buf...)
@@ -160,7 +160,8 @@ func drain(f *os.File, into *sink, buf []byte) {
 	}
 }
 
-// finish reads on when the child has ended: until the streams end or, without toEnd, until they are silent. It is false if ctx was over first.
+// finish reads on when the child has ended: until the streams end or, without toEnd, until they are silent. It is
+// false if ctx was over first.
 func (p *streams) finish(ctx context.Context, out *Output, toEnd bool) bool {
 	whole := p.await(ctx, toEnd)
 	for _, f := range []*os.File{p.stdout, p.stderr} {

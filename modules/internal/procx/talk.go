@@ -15,8 +15,8 @@ import (
 
 // Dialogue is how a process is spoken with that wants a terminal.
 type Dialogue struct {
-	// Answer takes what the process printed and gives what is to be typed, nothing if it is to be waited for more. Its error ends
-	// the process.
+	// Answer takes what the process printed and gives what is to be typed, nothing if it is to be waited for more.
+	// Its error ends the process.
 	Answer func(printed []byte) ([]byte, error)
 	// Echo shows what is typed, as terminals do.
 	Echo bool
@@ -27,8 +27,8 @@ type Dialogue struct {
 // errImpatient is the end of patience.
 var errImpatient = errors.New("patience is over")
 
-// Talk runs a process in a terminal and speaks with it. Stdin and Timeout of the Spec do not count; all output is Stdout. TimedOut
-// tells that patience was over.
+// Talk runs a process in a terminal and speaks with it. Stdin and Timeout of the Spec do not count; all output is
+// Stdout. TimedOut tells that patience was over.
 func Talk(ctx context.Context, s Spec, d Dialogue) (Output, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -124,9 +124,10 @@ func (t *talker) run() {
 	})
 }
 
-// readTerminal reads until the process has ended, and with it its terminal. Linux tells the end with EIO, and may do so before the
-// last of what was printed: it looks whether there is something to read before it looks whether the other end is closed, and the
-// process may print and end in between (n_tty_read). So only the second EIO in a row is the end.
+// readTerminal reads until the process has ended, and with it its terminal. Linux tells the end with EIO, and may do
+// so before the last of what was printed: it looks whether there is something to read before it looks whether the
+// other end is closed, and the process may print and end in between (n_tty_read). So only the second EIO in a row is
+// the end.
 func readTerminal(terminal io.Reader, took func(printed []byte)) {
 	buf := make([]byte, 32<<10)
 	for ended := false; ; {

@@ -14,7 +14,8 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// Error is one of Python's exceptions: LookupError for an encoding that nobody knows, UnicodeEncodeError and UnicodeDecodeError.
+// Error is one of Python's exceptions: LookupError for an encoding that nobody knows, UnicodeEncodeError and
+// UnicodeDecodeError.
 type Error struct{ Class, Msg string }
 
 func (e *Error) Error() string { return e.Msg }
@@ -129,7 +130,7 @@ func invalidUTF8(data []byte) (at, end int, why string) {
 	return -1, 0, ""
 }
 
-// continues tells that a byte may be the nth of a character after its first.
+// continues reports whether a byte may be the nth of a character after its first.
 func continues(first, b byte, n int) bool {
 	low, high := byte(0x80), byte(0xbf)
 	if n == 1 {

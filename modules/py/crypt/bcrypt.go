@@ -12,8 +12,8 @@ import (
 // bcryptBase64 is bcrypt's own order of 64 digits.
 var bcryptBase64 = base64.NewEncoding("./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789").WithPadding(base64.NoPadding)
 
-// Bcrypt is the scheme that Blowfish's key schedule makes. ident is 2, 2a, 2b or 2y; the rounds are 2 to the power of cost, 4 to 31;
-// the salt has 22 digits. golang.org/x/crypto/bcrypt does not take the salt from the caller.
+// Bcrypt is the scheme that Blowfish's key schedule makes. ident is 2, 2a, 2b or 2y; the rounds are 2 to the power of
+// cost, 4 to 31; the salt has 22 digits. golang.org/x/crypto/bcrypt does not take the salt from the caller.
 func Bcrypt(ctx context.Context, password []byte, ident string, cost int, salt string) (string, error) {
 	raw, err := bcryptBase64.DecodeString(salt)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package crypt hashes passwords the way crypt(3), Apache and LDAP store them, and checks them against such hashes. It knows no defaults: rounds
-// and salts come from the caller.
+// Package crypt hashes passwords the way crypt(3), Apache and LDAP store them, and checks them against such hashes.
+// It knows no defaults: rounds and salts come from the caller.
 package crypt
 
 import (
@@ -60,7 +60,8 @@ func Scheme(hash string) string {
 	return ""
 }
 
-// Verify tells whether a hash of one of the schemes is that of a password. It takes as long as making the hash did, and ends early with ctx.
+// Verify reports whether a hash of one of the schemes is that of a password. It takes as long as making the hash did,
+// and ends early with ctx.
 func Verify(ctx context.Context, password []byte, hash string) (bool, error) {
 	again, err := rehash(ctx, password, hash)
 	return err == nil && again != "" && subtle.ConstantTimeCompare([]byte(again), []byte(hash)) == 1, ctx.Err()

@@ -9,8 +9,8 @@ import (
 	"hash"
 )
 
-// MaxRounds is the limit of rounds of SHA, usualRounds what is taken without any, by the specification "Unix crypt using SHA-256 and SHA-512"
-// (U. Drepper, https://www.akkadia.org/drepper/SHA-crypt.txt).
+// MaxRounds is the limit of rounds of SHA, usualRounds what is taken without any, by the specification "Unix crypt
+// using SHA-256 and SHA-512" (U. Drepper, https://www.akkadia.org/drepper/SHA-crypt.txt).
 const (
 	usualRounds = 5000
 	MaxRounds   = 999999999

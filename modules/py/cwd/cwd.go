@@ -1,5 +1,5 @@
-// Package cwd tells where the process stands as Python does: without symbolic links. Go's os.Getwd, and with it filepath.Abs, takes
-// the way by which the shell came there, if $PWD tells it.
+// Package cwd tells where the process stands as Python does: without symbolic links. Go's os.Getwd, and with it
+// filepath.Abs, takes the way by which the shell came there, if $PWD tells it.
 package cwd
 
 import (

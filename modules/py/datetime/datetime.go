@@ -1,4 +1,5 @@
-// Package datetime holds Python's datetime, date, time of day and timedelta as values of templates, with strftime and strptime.
+// Package datetime holds Python's datetime, date, time of day and timedelta as values of templates, with strftime and
+// strptime.
 package datetime
 
 import (

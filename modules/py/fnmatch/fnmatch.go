@@ -3,7 +3,7 @@ package fnmatch
 
 import "strings"
 
-// Match tells whether a name fits a shell pattern: * and ? match any character, a slash and a leading dot too.
+// Match reports whether a name fits a shell pattern: * and ? match any character, a slash and a leading dot too.
 func Match(pattern, name string) bool { return Compile(pattern).Match(name) }
 
 // Pattern is a shell pattern that many names are held against.
@@ -12,7 +12,7 @@ type Pattern struct{ parts []patternPart }
 // Compile reads a pattern; there are no wrong ones.
 func Compile(pattern string) Pattern { return Pattern{patternParts(pattern)} }
 
-// Match tells whether a name fits.
+// Match reports whether a name fits.
 func (p Pattern) Match(name string) bool {
 	want, have := p.parts, []rune(name)
 	i, j := 0, 0

@@ -3,10 +3,12 @@ package ident
 
 import "slices"
 
-// Python tells whether a text is an identifier of Python, of ASCII alone, and no keyword: the rule of ansible-core to 2.18.
+// Python reports whether a text is an identifier of Python, of ASCII alone, and no keyword: the rule of ansible-core
+// to 2.18.
 func Python(name string) bool { return shaped(name) && !slices.Contains(keywords(), name) }
 
-// Jinja tells whether a text is an identifier of Python, of ASCII alone, that a template can look up: the rule of ansible-core since 2.19, whose variables may be called if or class.
+// Jinja reports whether a text is an identifier of Python, of ASCII alone, that a template can look up: the rule of
+// ansible-core since 2.19, whose variables may be called if or class.
 func Jinja(name string) bool { return shaped(name) && !slices.Contains(constants(), name) }
 
 func shaped(name string) bool {

@@ -1,4 +1,5 @@
-// Package literal reads text as Python's ast.literal_eval does: a number, text, bytes, tuple, list, dict, True, False or None.
+// Package literal reads text as Python's ast.literal_eval does: a number, text, bytes, tuple, list, dict, True, False
+// or None.
 package literal
 
 import (
@@ -20,11 +21,13 @@ type Maker[V any] interface {
 	Bytes(b string) V
 	List(items []V) V
 	Tuple(items []V) V
-	// Dict has as many keys as values; equal keys may come again, and the last one counts. The error is that of a key that cannot be one.
+	// Dict has as many keys as values; equal keys may come again, and the last one counts. The error is that of a key
+	// that cannot be one.
 	Dict(keys, values []V) (V, error)
 }
 
-// Parse reads s; jsonNames adds true, false and null. ok is false for what is no literal. err is the first that Maker.Dict gave.
+// Parse reads s; jsonNames adds true, false and null. ok is false for what is no literal. err is the first that
+// Maker.Dict gave.
 func Parse[V any](s string, m Maker[V], jsonNames bool) (v V, ok bool, err error) {
 	var none V
 	if s == "" || s[0] == ' ' || s[0] == '\t' || s[0] == '\f' || strings.IndexByte(s, 0) >= 0 {

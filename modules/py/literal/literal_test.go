@@ -8,7 +8,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// The expectations are the repr of what Python 3.11's ast.literal_eval(ast.parse(text, mode="eval")) gives; "" is an error there.
+// The expectations are the repr of what Python 3.11's ast.literal_eval(ast.parse(text, mode="eval")) gives; "" is an
+// error there.
 func TestLiteralsAreReadAsPythonDoes(t *testing.T) {
 	for text, want := range map[string]string{
 		"1": "1", "-1": "-1", "+1": "1", "1_000": "1000", "01": "", "00": "0", "0x1F": "31", "0b101": "5", "0o17": "15", "1e3": "1000.0", "1.": "1.0", "-.5": "-0.5",

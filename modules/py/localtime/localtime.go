@@ -1,5 +1,5 @@
-// Package localtime knows the time zone of this machine as a process that starts now would have it: package time reads it once, and a process
-// that lives for months would go on with the zone of its first day.
+// Package localtime knows the time zone of this machine as a process that starts now would have it: package time
+// reads it once, and a process that lives for months would go on with the zone of its first day.
 package localtime
 
 import (

@@ -12,7 +12,8 @@ func noon(zone *time.Location) int {
 	return time.Date(2024, 1, 1, 12, 0, 0, 0, time.UTC).In(zone).Hour()
 }
 
-// TestAZoneThatChangesIsTheNewOne, however it does: by another link, by a file in its place, by one that is written over.
+// TestAZoneThatChangesIsTheNewOne, however it does: by another link, by a file in its place, by one that is written
+// over.
 func TestAZoneThatChangesIsTheNewOne(t *testing.T) {
 	const zones = "/usr/share/zoneinfo/"
 	tokyo, err := os.ReadFile(zones + "Asia/Tokyo")

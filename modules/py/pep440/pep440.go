@@ -12,8 +12,8 @@ import (
 type Version struct {
 	// Release are its numbers, without zeros in front of any and without zeros at the end.
 	Release []string
-	// Pre is set for what comes before a release: alpha, beta, candidate, or a development release of none of these. Post is set for what
-	// comes after one.
+	// Pre is set for what comes before a release: alpha, beta, candidate, or a development release of none of these.
+	// Post is set for what comes after one.
 	Pre, Post bool
 	// Local is what follows a +, in small letters.
 	Local string
@@ -63,7 +63,8 @@ func (v Version) Key() string { return v.public + v.local }
 // ComparePublic orders two versions without what follows a +.
 func (v Version) ComparePublic(w Version) int { return strings.Compare(v.public, w.public) }
 
-// Begins tells whether the release begins with the numbers of a prefix, 1.4 for 1.4.*. A number that the release does not have is 0.
+// Begins reports whether the release begins with the numbers of a prefix, 1.4 for 1.4.*. A number that the release
+// does not have is 0.
 func (v Version) Begins(prefix string) bool {
 	for i, n := range strings.Split(prefix, ".") {
 		have := "0"

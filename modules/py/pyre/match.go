@@ -37,7 +37,8 @@ func (m *Match) Around(n int) (before, after string) {
 	return m.r.text(m.text[:start]), m.r.text(m.text[end:])
 }
 
-// Groups are the texts of all groups but the match itself, nil for what took no part, as Python's groups and groupdict give them.
+// Groups are the texts of all groups but the match itself, nil for what took no part, as Python's groups and
+// groupdict give them.
 func (m *Match) Groups() (all []any, named map[string]any) {
 	all, named = []any{}, map[string]any{}
 	for n := 1; n <= m.r.groups; n++ {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parser reads Python's grammar and writes regexp2's. All groups are written without names, so that they are numbered as
-// Python numbers them.
+// parser reads Python's grammar and writes regexp2's. All groups are written without names, so that they are numbered
+// as Python numbers them.
 type parser struct {
 	source
 	flags  Options

@@ -1,5 +1,6 @@
-// Package pyre is Python's regular expressions: their grammar and the words of their errors, carried out by regexp2 with a limit
-// on the time of a match. One thing differs: where an empty match was found, no longer one is looked for at the same place.
+// Package pyre is Python's regular expressions: their grammar and the words of their errors, carried out by regexp2
+// with a limit on the time of a match. One thing differs: where an empty match was found, no longer one is looked for
+// at the same place.
 package pyre
 
 import (
@@ -111,7 +112,7 @@ func (r *Regexp) Search(text string) (*Match, error) {
 	return &Match{r: r, text: runes, m: m}, nil
 }
 
-// Matches tells whether there is a match.
+// Matches reports whether there is a match.
 func (r *Regexp) Matches(text string) (bool, error) {
 	ok, err := r.re.MatchRunes(r.runes(text))
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// runesOf are the characters of a text. Bytes that are no UTF-8 become surrogates, as in Python, so that textOf finds them again.
+// runesOf are the characters of a text. Bytes that are no UTF-8 become surrogates, as in Python, so that textOf finds
+// them again.
 func runesOf(s string, bytes bool) []rune {
 	out := make([]rune, 0, len(s))
 	for i := 0; i < len(s); {
@@ -37,7 +38,7 @@ func textOf(runes []rune, bytes bool) string {
 	return b.String()
 }
 
-// isStray tells that a character stands for a byte which is no UTF-8.
+// isStray reports whether a character stands for a byte which is no UTF-8.
 func isStray(r rune) bool { return r >= 0xDC80 && r <= 0xDCFF }
 
 func (r *Regexp) runes(s string) []rune    { return runesOf(s, r.bytes) }

@@ -76,7 +76,7 @@ func (s *source) until(end rune) (string, error) {
 	return "", s.fail(s.at-from, "missing %c, unterminated name", end)
 }
 
-// isIdentifier tells whether a group may have the name.
+// isIdentifier reports whether a group may have the name.
 func isIdentifier(name string) bool {
 	for i, r := range name {
 		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {

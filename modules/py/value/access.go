@@ -222,7 +222,8 @@ func slicePart(v Value) (i int, given bool, err error) {
 	return int(max(min(n, 1<<30), -1<<30)), true, nil
 }
 
-// Under is what lies below v when one mapping after the other is asked for the next key; nil if any is no mapping or has no such key.
+// Under is what lies below v when one mapping after the other is asked for the next key; nil if any is no mapping or
+// has no such key.
 func Under(v Value, keys ...string) Value {
 	for _, key := range keys {
 		d, ok := v.(*Dict)

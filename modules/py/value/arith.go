@@ -42,7 +42,8 @@ func Binary(op string, left, right Value) (Value, error) {
 	return nil, unsupported(op, left, right)
 }
 
-// NativeType is how Python's functions in C name the type of a value: those of datetime, which are written in C too, with their module.
+// NativeType is how Python's functions in C name the type of a value: those of datetime, which are written in C too,
+// with their module.
 func NativeType(v Value) string {
 	if q, ok := v.(interface{ QualifiedType() string }); ok && strings.HasPrefix(q.QualifiedType(), "datetime.") {
 		return q.QualifiedType()

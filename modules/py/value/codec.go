@@ -40,26 +40,25 @@ func (k Kind) Texts(list []string) *List {
 	return out
 }
 
-// The codec writes JSON. What JSON lacks is an object with one key:
-// {"!u": text} unsafe text, {"!nu": text} such that is no literal, {"!t": [..]} a tuple, {"!b": base64} bytes, {"!f": "nan"} a float
-// that JSON cannot hold, {"!v": [cipher, plain]} an opened vault string, {"!v": [cipher, null, reason]} one that cannot
-// be opened, {"!c": [module, name, module, name..]} a class and its bases,
-// {"!m": text} a date or datetime,
-// {"!s": text} text that a template made and {"!n": text} such that is no literal, where they are told apart from that of files, {"!o": 1} then what is to be left out,
-// {"!l": name} the lines of the text beside it, where they are asked for so,
-// {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
+// The codec writes JSON. What JSON lacks is an object with one key: {"!u": text} unsafe text, {"!nu": text} such that
+// is no literal, {"!t": [..]} a tuple, {"!b": base64} bytes, {"!f": "nan"} a float that JSON cannot hold, {"!v":
+// [cipher, plain]} an opened vault string, {"!v": [cipher, null, reason]} one that cannot be opened, {"!c": [module,
+// name, module, name..]} a class and its bases, {"!m": text} a date or datetime, {"!s": text} text that a template
+// made and {"!n": text} such that is no literal, where they are told apart from that of files, {"!o": 1} then what is
+// to be left out, {"!l": name} the lines of the text beside it, where they are asked for so, {"!d": [[k, v]..]} a
+// dict with keys that are not text or that would be taken for one of these.
 
 // Encode writes v so that Decode gives it back. Vault strings are opened; one that cannot be opened fails only where
-// it is used. Ranges and views of mappings become lists, objects the text that they print; those that have none, undefined
-// values and what holds itself are an error.
+// it is used. Ranges and views of mappings become lists, objects the text that they print; those that have none,
+// undefined values and what holds itself are an error.
 func Encode(v Value) ([]byte, error) { return encode(v, false) }
 
-// EncodeShort is Encode for those who read with Decode and nothing else: Lines come without their lines, as {"!l": name of the entry with the
-// text}.
+// EncodeShort is Encode for those who read with Decode and nothing else: Lines come without their lines, as {"!l":
+// name of the entry with the text}.
 func EncodeShort(v Value) ([]byte, error) { return encode(v, true) }
 
-// EncodeSource is Encode for plans and what goes with them, which are read with KindSource: text that a template made is told apart from that of
-// files, which may be a template or a condition. short is as in EncodeShort.
+// EncodeSource is Encode for plans and what goes with them, which are read with KindSource: text that a template made
+// is told apart from that of files, which may be a template or a condition. short is as in EncodeShort.
 func EncodeSource(v Value, short bool) ([]byte, error) {
 	var b bytes.Buffer
 	w := newEncoder(&b, short)
@@ -78,7 +77,8 @@ func encode(v Value, short bool) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// inert tells that a text comes to the same whatever kind it is: it is a number, or a word that nothing can be evaluated of.
+// inert reports whether a text comes to the same whatever kind it is: it is a number, or a word that nothing can be
+// evaluated of.
 func inert(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -164,7 +164,7 @@ func JSONTextSize(s string) int {
 	return n
 }
 
-// plain tells that a byte stands for itself.
+// plain reports whether a byte stands for itself.
 func plain(c byte) bool { return c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
 // escapeOf is how the first letter of s stands in JSON, "" if as it is, and its size.
@@ -200,8 +200,8 @@ func escapeOf(s string) (escape string, size int) {
 	return "", size
 }
 
-// Decode reads what Encode wrote, and any other JSON; plain text becomes the given kind. With KindUnsafe all text does: what was written says nothing of
-// its trust then, as suits what another host has written.
+// Decode reads what Encode wrote, and any other JSON; plain text becomes the given kind. With KindUnsafe all text
+// does: what was written says nothing of its trust then, as suits what another host has written.
 func Decode(data []byte, text Kind) (Value, error) {
 	return DecodeMoments(data, text, func(s string) Value { return text.TextAs(s) })
 }

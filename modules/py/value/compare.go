@@ -96,7 +96,7 @@ func equalItems(a, b []Value, depth int) (bool, error) {
 	return true, nil
 }
 
-// sameList tells whether two values are one list or dict.
+// sameList reports whether two values are one list or dict.
 func sameList(a, b Value) bool {
 	switch x := a.(type) {
 	case *List:

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// CutLine parts a text after its first line, as str.splitlines ends it; end is what ended that, "" at the end of the text.
+// CutLine parts a text after its first line, as str.splitlines ends it; end is what ended that, "" at the end of the
+// text.
 func CutLine(text string) (line, end, rest string) {
 	for i := 0; i < len(text); i++ {
 		if size := endAt(text[i:]); size > 0 {

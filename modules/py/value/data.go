@@ -1,7 +1,8 @@
 package value
 
-// Data is v as what another host has said: all its text is unsafe, and nothing in it is more than text, numbers, lists and dicts. Keys are unsafe but
-// for those that nothing can be evaluated of. It is v itself where that is so already.
+// Data is v as what another host has said: all its text is unsafe, and nothing in it is more than text, numbers,
+// lists and dicts. Keys are unsafe but for those that nothing can be evaluated of. It is v itself where that is so
+// already.
 func Data(v Value) Value {
 	switch v := v.(type) {
 	case UnsafeStr, NativeUnsafeStr:
@@ -89,7 +90,7 @@ func dataItems(items []Value) (out []Value, changed bool) {
 	return out, out != nil
 }
 
-// sameData tells that Data has given a value itself.
+// sameData reports whether Data has given a value itself.
 func sameData(after, before Value) bool {
 	switch before.(type) {
 	case UnsafeStr, NativeUnsafeStr, None, Bool, Int, Float:

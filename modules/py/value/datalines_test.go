@@ -2,7 +2,8 @@ package value
 
 import "testing"
 
-// A result of a host is decoded as data. Its stdout_lines travel as a mark that names stdout, and are lines again beside it.
+// A result of a host is decoded as data. Its stdout_lines travel as a mark that names stdout, and are lines again
+// beside it.
 func TestLinesOfDataAreThoseOfTheirText(t *testing.T) {
 	d := DictOf("stdout", UnsafeStr("a\nb"))
 	d.SetKey(Str("stdout_lines"), NewLines(UnsafeStr("a\nb")))

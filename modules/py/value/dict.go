@@ -42,7 +42,7 @@ func (d *Dict) Get(key string) (Value, bool) {
 	return nil, false
 }
 
-// Has tells whether there is an entry under a text key.
+// Has reports whether there is an entry under a text key.
 func (d *Dict) Has(key string) bool { return d.findText(key) >= 0 }
 
 // Text is the text of the entry under a text key, "" if it is none.
@@ -52,7 +52,7 @@ func (d *Dict) Text(key string) string {
 	return s
 }
 
-// True tells whether there is an entry under a text key that Python holds true.
+// True reports whether there is an entry under a text key that Python holds true.
 func (d *Dict) True(key string) bool {
 	v, _ := d.Get(key)
 	return IsTrue(v)
@@ -198,7 +198,8 @@ func (d *Dict) Delete(key Value) bool {
 // At is the entry at position i, 0 <= i < Len.
 func (d *Dict) At(i int) (key, v Value) { return d.keys[i], read(d.vals[i]) }
 
-// Kept is At for those who only pass the entry on, or look for what Lines never are: those come as they are, and are not made.
+// Kept is At for those who only pass the entry on, or look for what Lines never are: those come as they are, and are
+// not made.
 func (d *Dict) Kept(i int) (key, v Value) { return d.keys[i], d.vals[i] }
 
 // Each calls f for every entry in order until it returns false.

@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// JSONOptions are the arguments of Python's json.dumps that are used here. The zero value is json.dumps(v, ensure_ascii=False).
+// JSONOptions are the arguments of Python's json.dumps that are used here. The zero value is json.dumps(v,
+// ensure_ascii=False).
 type JSONOptions struct {
 	// Item and Colon stand between items and after keys. "" is ", ", or "," where each item has a line, and ": ".
 	Item, Colon string
@@ -35,8 +36,8 @@ func Dumps(v Value, o JSONOptions) (string, error) {
 	return b.String(), nil
 }
 
-// JSONText is Dumps for people, of any value: what JSON has no form for is shown as text, and what cannot be shown as its error. A value
-// that would be mostly blanks is on one line.
+// JSONText is Dumps for people, of any value: what JSON has no form for is shown as text, and what cannot be shown as
+// its error. A value that would be mostly blanks is on one line.
 func JSONText(v Value, o JSONOptions) string {
 	if o.Lines && TooDeep(v, len(o.Indent)) {
 		o.Lines = false
@@ -61,8 +62,8 @@ func newDumper(b *bytes.Buffer, o JSONOptions, forms jsonForms) *jsonWriter {
 	return &jsonWriter{Buffer: b, forms: forms, o: o}
 }
 
-// PlainJSON is a value as plain JSON, which is read with Decode: lines stand there as in EncodeShort, kinds of text and tuples are not told
-// apart, numbers print as Python's, and what JSON has no form for is text.
+// PlainJSON is a value as plain JSON, which is read with Decode: lines stand there as in EncodeShort, kinds of text
+// and tuples are not told apart, numbers print as Python's, and what JSON has no form for is text.
 func PlainJSON(v Value) []byte {
 	var b bytes.Buffer
 	b.Grow(128)                                                                                            // most are small, and larger ones grow in few steps from there
@@ -72,11 +73,11 @@ func PlainJSON(v Value) []byte {
 	return b.Bytes()
 }
 
-// maxIndentation is how many blanks a value may be indented by. What is deep and wide is printed on one line: a host could otherwise make
-// gigabytes of a few megabytes.
+// maxIndentation is how many blanks a value may be indented by. What is deep and wide is printed on one line: a host
+// could otherwise make gigabytes of a few megabytes.
 const maxIndentation = 64 << 20
 
-// TooDeep tells whether a value with an indent for each level would be mostly blanks.
+// TooDeep reports whether a value with an indent for each level would be mostly blanks.
 func TooDeep(v Value, indent int) bool {
 	budget := maxIndentation
 	return indent > 0 && !within(v, indent, indent, &budget)
@@ -122,7 +123,7 @@ type jsonWriter struct {
 	depth  int // of lists and mappings within each other: templates can make some that hold themselves
 }
 
-// python tells that it is written as Python does, for whoever reads it.
+// python reports whether it is written as Python does, for whoever reads it.
 func (w *jsonWriter) python() bool { return w.forms >= dumped }
 
 // deeper notes that what a value holds is written now.
@@ -307,7 +308,8 @@ func (w *jsonWriter) object(v Value) error {
 	return TypeErrorf("Object of type %s is not JSON serializable", v.Type())
 }
 
-// inWords is a value as Python's str prints it. What cannot be printed is its error for people, and nothing for programs.
+// inWords is a value as Python's str prints it. What cannot be printed is its error for people, and nothing for
+// programs.
 func (w *jsonWriter) inWords(v Value) string {
 	if b, ok := v.(Bytes); ok && w.forms == plainForms {
 		return string(b)
@@ -456,7 +458,8 @@ func (w *jsonWriter) pairs(d *Dict) error {
 	return nil
 }
 
-// plainKeys tells that the keys of a dict can stand for themselves: what others said, and could be a template or an expression, keeps its kind.
+// plainKeys reports whether the keys of a dict can stand for themselves: what others said, and could be a template or
+// an expression, keeps its kind.
 func (w *jsonWriter) plainKeys(d *Dict) bool {
 	for i := 0; i < d.Len(); i++ {
 		k, _ := d.Kept(i)

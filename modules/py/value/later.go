@@ -1,7 +1,8 @@
 package value
 
-// Later is an entry of a dict that is made when somebody reads it, once: a template that nobody uses is not rendered, and the entries of a
-// dict may use each other. It is what was made for everybody but those who ask Dict.Kept. Values that leave an evaluation hold none.
+// Later is an entry of a dict that is made when somebody reads it, once: a template that nobody uses is not rendered,
+// and the entries of a dict may use each other. It is what was made for everybody but those who ask Dict.Kept. Values
+// that leave an evaluation hold none.
 type Later struct {
 	make func() Value
 	v    Value

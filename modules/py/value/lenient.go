@@ -1,7 +1,7 @@
 package value
 
-// Printed is v as Python's str prints it, for messages: what cannot be printed (an undefined variable, a vault without its
-// password) gives the name of its type.
+// Printed is v as Python's str prints it, for messages: what cannot be printed (an undefined variable, a vault
+// without its password) gives the name of its type.
 func Printed(v Value) string {
 	s, err := ToStr(v)
 	if err != nil {
@@ -19,13 +19,13 @@ func PrintedRepr(v Value) string {
 	return s
 }
 
-// Falsy tells whether v is false to Python; what has no truth is not.
+// Falsy reports whether v is false to Python; what has no truth is not.
 func Falsy(v Value) bool {
 	truth, err := Truth(v)
 	return err == nil && !truth
 }
 
-// Same tells whether two values are equal; those that cannot be compared are not.
+// Same reports whether two values are equal; those that cannot be compared are not.
 func Same(a, b Value) bool {
 	equal, err := Equal(a, b)
 	return err == nil && equal

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Lines are the lines of a text, as Python's splitlines parts them, in a dict that has the text too: stdout_lines beside stdout. They are
-// made when somebody reads the entry, and are a *List for everybody but those who ask Dict.Kept: eleven million lines take thirty times
-// the memory of their text.
+// Lines are the lines of a text, as Python's splitlines parts them, in a dict that has the text too: stdout_lines
+// beside stdout. They are made when somebody reads the entry, and are a *List for everybody but those who ask
+// Dict.Kept: eleven million lines take thirty times the memory of their text.
 type Lines struct {
 	text Value  // nil as long as it is not known
 	name string // of the entry with the text, of what was decoded
@@ -59,8 +59,8 @@ func (l *Lines) Text() Value {
 	return l.text
 }
 
-// Write writes what stands for the lines under a key of the dict in the JSON that Decode reads. It writes nothing, and is false, if they are
-// not those of the text beside them.
+// Write writes what stands for the lines under a key of the dict in the JSON that Decode reads. It writes nothing,
+// and is false, if they are not those of the text beside them.
 func (l *Lines) Write(b *bytes.Buffer, d *Dict, key string) bool {
 	name, ok := strings.CutSuffix(key, "_lines")
 	if !ok {

@@ -10,7 +10,8 @@ type Mapping interface {
 	Keys() ([]Value, error)
 }
 
-// Reticent is a mapping that does not print all of its keys, as Ansible's HostVars leaves out the localhost that it made up.
+// Reticent is a mapping that does not print all of its keys, as Ansible's HostVars leaves out the localhost that it
+// made up.
 type Reticent interface {
 	Mapping
 	// PrintedKeys are those that it prints, in order.

@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// Omit is the value of the variable omit: an argument that renders to it is left out. To templates it is a str, with a text that nobody can guess. No
-// text of a host's is one, even if it is the same: it would take arguments out of tasks.
+// Omit is the value of the variable omit: an argument that renders to it is left out. To templates it is a str, with
+// a text that nobody can guess. No text of a host's is one, even if it is the same: it would take arguments out of
+// tasks.
 type Omit struct{}
 
 // Type is that of its text.
@@ -23,7 +24,7 @@ var OmitText = sync.OnceValue(func() string {
 	return "__omit_place_holder__" + hex.EncodeToString(id)
 })
 
-// IsOmit tells that v is Omit, or its text as a template has made it of it.
+// IsOmit reports whether v is Omit, or its text as a template has made it of it.
 func IsOmit(v Value) bool {
 	switch v := v.(type) {
 	case Omit:

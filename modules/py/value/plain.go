@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// ToPlain is v as JSON can hold it, with unsafe text: None, Bool, Int, *BigInt, Float, UnsafeStr, and copies of the lists and dicts, whose keys are text.
-// Undefined values and vault strings that cannot be opened are an error.
+// ToPlain is v as JSON can hold it, with unsafe text: None, Bool, Int, *BigInt, Float, UnsafeStr, and copies of the
+// lists and dicts, whose keys are text. Undefined values and vault strings that cannot be opened are an error.
 func ToPlain(v Value) (Value, error) {
 	switch v := v.(type) {
 	case nil:

@@ -6,7 +6,8 @@ import "strings"
 type Signature struct {
 	// Name is the function's own, which need not be that of the filter.
 	Name string
-	// Before counts the parameters that the caller fills itself: the value that is filtered and, of some, Jinja's environment.
+	// Before counts the parameters that the caller fills itself: the value that is filtered and, of some, Jinja's
+	// environment.
 	Before int
 	// Params are the others; those that have a default have a Default that is not nil.
 	Params []Param
@@ -18,9 +19,9 @@ type Signature struct {
 	Native bool
 }
 
-// ParseSignature reads the parameters of a function as words: first those that the caller fills ("+name" for Jinja's environment), "name="
-// has a default, "*" and "**" take the rest, "*-" parts those that are given by name alone, "?name" is one that younger versions have,
-// and "!" stands for a function in C that takes one value.
+// ParseSignature reads the parameters of a function as words: first those that the caller fills ("+name" for Jinja's
+// environment), "name=" has a default, "*" and "**" take the rest, "*-" parts those that are given by name alone,
+// "?name" is one that younger versions have, and "!" stands for a function in C that takes one value.
 func ParseSignature(name string, words []string) *Signature {
 	s := &Signature{Name: name, Before: 1}
 	if strings.HasPrefix(words[0], "+") {

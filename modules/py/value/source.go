@@ -5,12 +5,14 @@ import (
 	"strings"
 )
 
-// Source is text of a playbook, an inventory, a file of variables, a template or the command line (AnsibleUnicode). It may be a template, an expression or a
-// condition; from level 2.19 on no other text is. So no text becomes one by a conversion: SourceText and KindSource make it, and packaging/check holds
-// who may call them, the readers of these files. The zero Source is the empty text.
+// Source is text of a playbook, an inventory, a file of variables, a template or the command line (AnsibleUnicode).
+// It may be a template, an expression or a condition; from level 2.19 on no other text is. So no text becomes one by
+// a conversion: SourceText and KindSource make it, and packaging/check holds who may call them, the readers of these
+// files. The zero Source is the empty text.
 type Source struct{ text string }
 
-// SourceText is a text as a reader of source gives it. Nothing that a host, a lookup or a template has made may be given to it.
+// SourceText is a text as a reader of source gives it. Nothing that a host, a lookup or a template has made may be
+// given to it.
 func SourceText(s string) Source { return Source{s} }
 
 // Type is the name of Ansible's class.

@@ -26,8 +26,8 @@ func TextLike(v Value, s string) Value {
 	return Str(s)
 }
 
-// SameText is s as a function gives it that returns its argument when there is nothing to change: v itself if that is text from YAML
-// and equal to s, else TextLike.
+// SameText is s as a function gives it that returns its argument when there is nothing to change: v itself if that is
+// text from YAML and equal to s, else TextLike.
 func SameText(v Value, s string) Value {
 	switch t := v.(type) {
 	case Source:
@@ -115,7 +115,7 @@ type printer struct {
 	open []Value // lists and dicts that are being printed
 }
 
-// inside tells whether v is being printed already, and notes that it is.
+// inside reports whether v is being printed already, and notes that it is.
 func (p *printer) inside(v Value) bool {
 	for _, o := range p.open {
 		if o == v {

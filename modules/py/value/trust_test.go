@@ -2,7 +2,8 @@ package value
 
 import "testing"
 
-// TestTextKeepsItsTrustOnTheWire: what plans and variables are sent as is read as text of the same kind, in values and in keys.
+// TestTextKeepsItsTrustOnTheWire: what plans and variables are sent as is read as text of the same kind, in values
+// and in keys.
 func TestTextKeepsItsTrustOnTheWire(t *testing.T) {
 	texts := []Value{
 		SourceText("{{ a }}"), Str("{{ a }}"), Str("a == 'b'"), UnsafeStr("{{ a }}"), UnsafeStr("a b"), NativeStr("{{ a }}"), NativeUnsafeStr("[1]"), Omit{},

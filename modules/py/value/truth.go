@@ -181,7 +181,7 @@ func characters(v Value, s string) []Value {
 	return out
 }
 
-// IsSequence tells whether v is a list, a tuple or a range, as Ansible counts them.
+// IsSequence reports whether v is a list, a tuple or a range, as Ansible counts them.
 func IsSequence(v Value) bool {
 	switch v.(type) {
 	case *List, *Tuple, Range:
@@ -190,7 +190,7 @@ func IsSequence(v Value) bool {
 	return false
 }
 
-// IsMapping tells whether v is a dict or looks entries up as one.
+// IsMapping reports whether v is a dict or looks entries up as one.
 func IsMapping(v Value) bool {
 	switch v.(type) {
 	case *Dict, Mapping:
@@ -199,13 +199,13 @@ func IsMapping(v Value) bool {
 	return false
 }
 
-// IsText tells whether v is text of any kind.
+// IsText reports whether v is text of any kind.
 func IsText(v Value) bool {
 	_, ok := Text(v)
 	return ok
 }
 
-// IsNumber tells whether v is an int, float or bool, which Python counts as a number.
+// IsNumber reports whether v is an int, float or bool, which Python counts as a number.
 func IsNumber(v Value) bool {
 	switch v.(type) {
 	case Int, *BigInt, Float, Bool:
@@ -214,7 +214,7 @@ func IsNumber(v Value) bool {
 	return false
 }
 
-// HasUnsafe tells whether v is or contains unsafe text.
+// HasUnsafe reports whether v is or contains unsafe text.
 func HasUnsafe(v Value) bool { return hasUnsafe(v, 0) }
 
 func hasUnsafe(v Value, depth int) bool {
@@ -325,7 +325,8 @@ func IsTrue(v Value) bool {
 	return truth && err == nil
 }
 
-// BoolWord reads one of Ansible's words for true and false, in any case and with white space around it. ok is false for everything else.
+// BoolWord reads one of Ansible's words for true and false, in any case and with white space around it. ok is false
+// for everything else.
 func BoolWord(text string) (b, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "y", "yes", "on", "1", "true", "t":
@@ -336,7 +337,8 @@ func BoolWord(text string) (b, ok bool) {
 	return false, false
 }
 
-// AsBool reads v as Ansible's arguments and keywords do: a bool, 0 or 1, or one of the words for them. ok is false for everything else.
+// AsBool reads v as Ansible's arguments and keywords do: a bool, 0 or 1, or one of the words for them. ok is false
+// for everything else.
 func AsBool(v Value) (b, ok bool) {
 	if text, isText := Text(v); isText {
 		return BoolWord(text)
@@ -345,7 +347,8 @@ func AsBool(v Value) (b, ok bool) {
 	return f == 1, isNumber && (f == 0 || f == 1)
 }
 
-// SaysYes is AsBool of an option, as Ansible's boolean(v, strict=False): what is none of the words, or missing (nil), is no.
+// SaysYes is AsBool of an option, as Ansible's boolean(v, strict=False): what is none of the words, or missing (nil),
+// is no.
 func SaysYes(v Value) bool {
 	if v == nil {
 		return false
@@ -366,8 +369,8 @@ func StrictBool(v Value) (bool, error) {
 	return b, nil
 }
 
-// NotBool is what Ansible says of a text that is none of its words for true and false. They stand in a set there: their order varies from
-// run to run.
+// NotBool is what Ansible says of a text that is none of its words for true and false. They stand in a set there:
+// their order varies from run to run.
 func NotBool(text string) string {
 	return "The value '" + text + "' is not a valid boolean.  Valid booleans include: " +
 		"0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"

@@ -86,8 +86,8 @@ func NewList(items ...Value) *List { return &List{Items: items} }
 // NewTuple is a tuple of the given values.
 func NewTuple(items ...Value) *Tuple { return &Tuple{Items: items} }
 
-// Text gives the text of any kind of string (Str, Source, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, an opened *Vault).
-// The second result is false for every other value.
+// Text gives the text of any kind of string (Str, Source, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, an opened
+// *Vault). The second result is false for every other value.
 func Text(v Value) (string, bool) {
 	switch v := v.(type) {
 	case Str:
@@ -111,7 +111,7 @@ func Text(v Value) (string, bool) {
 	return "", false
 }
 
-// IsUnsafe tells whether v is text that must not be templated.
+// IsUnsafe reports whether v is text that must not be templated.
 func IsUnsafe(v Value) bool {
 	switch v.(type) {
 	case UnsafeStr, NativeUnsafeStr:
@@ -120,7 +120,7 @@ func IsUnsafe(v Value) bool {
 	return false
 }
 
-// IsNone tells whether v is None.
+// IsNone reports whether v is None.
 func IsNone(v Value) bool {
 	_, ok := v.(None)
 	return ok

@@ -1,5 +1,5 @@
-// Package jinja measures hark's template engine beside minijinja-go on the same templates; classic.py measures Jinja2. It is a
-// module of its own, so that hark does not depend on what it is compared with.
+// Package jinja measures hark's template engine beside minijinja-go on the same templates; classic.py measures
+// Jinja2. It is a module of its own, so that hark does not depend on what it is compared with.
 package jinja
 
 import (

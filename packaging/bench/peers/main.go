@@ -1,7 +1,8 @@
-// Command peers plays the same works with hark and with those beside it, over the network of one machine, and prints what each took, as a
-// page for docs and as a chart. It is no test: nothing is too slow for it.
+// Command peers plays the same works with hark and with those beside it, over the network of one machine, and prints
+// what each took, as a page for docs and as a chart. It is no test: nothing is too slow for it.
 //
-// It runs as root in a network namespace of its own, so that bytes can be counted, and wants a machine that has nothing else to do.
+// It runs as root in a network namespace of its own, so that bytes can be counted, and wants a machine that has
+// nothing else to do.
 package main
 
 import (
@@ -44,7 +45,8 @@ const inner = "HARK_BENCH_INNER"
 
 var errApart = errors.New("this process is in a namespace of its own")
 
-// apart runs this program again in a network namespace of its own, and waits for it. The error is errApart in that process.
+// apart runs this program again in a network namespace of its own, and waits for it. The error is errApart in that
+// process.
 func apart(ctx context.Context) error {
 	if os.Getenv(inner) != "" {
 		return errApart

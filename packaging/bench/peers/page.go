@@ -93,7 +93,8 @@ func versions(ctx context.Context, bin string) string {
 	return strings.Join(all, ", ")
 }
 
-// chartText draws the times as bars on a logarithmic scale from 10 ms, so that a bar that is longer by the same length is slower by the same factor.
+// chartText draws the times as bars on a logarithmic scale from 10 ms, so that a bar that is longer by the same
+// length is slower by the same factor.
 func chartText(rows []row) string {
 	const label, width, bar, gap, decade = 300, 1120, 11, 14, 130
 	colors := []string{"#1a7f37", "#7bc47f", "#c5e1a5", "#b08800", "#a0a0a0"}

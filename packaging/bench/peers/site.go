@@ -76,7 +76,8 @@ func (s *site) start(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// Close waits for what was started; the context it was started with must be over. The connections that Ansible keeps end too.
+// Close waits for what was started; the context it was started with must be over. The connections that Ansible keeps
+// end too.
 func (s *site) Close() {
 	kept, _ := filepath.Glob(filepath.Join(s.dir, ".ansible", "cp", "*"))
 	for _, socket := range kept {
@@ -162,8 +163,8 @@ func until(ctx context.Context, is func() bool) error {
 	return nil
 }
 
-// use writes the inventory of that many hosts, for a tool. One that leaves something in the home of its login is given another home; the
-// jobs of Ansible are not found where the login's home is not that of its user.
+// use writes the inventory of that many hosts, for a tool. One that leaves something in the home of its login is
+// given another home; the jobs of Ansible are not found where the login's home is not that of its user.
 func (s *site) use(hosts int, t tool) error {
 	port := s.port
 	if t.keeps {

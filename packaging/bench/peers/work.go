@@ -22,7 +22,8 @@ type work struct {
 // largeFile is the size of the large file in MB.
 const largeFile = 200
 
-// writeLarge writes the large file, piece by piece: what this process has in memory counts as a command's until that is another program.
+// writeLarge writes the large file, piece by piece: what this process has in memory counts as a command's until that
+// is another program.
 func writeLarge(path string) error {
 	f, err := os.Create(path)
 	if err != nil {

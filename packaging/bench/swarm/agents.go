@@ -34,7 +34,8 @@ type member struct {
 	jwt      string // "" if the broker asks for none
 }
 
-// run starts the agents and prints a line when all of them listen. It ends with ctx, or with the first agent that cannot go on.
+// run starts the agents and prints a line when all of them listen. It ends with ctx, or with the first agent that
+// cannot go on.
 func (s swarm) run(ctx context.Context) (err error) {
 	written, err := profile.Start("swarm")
 	if err != nil {
@@ -77,7 +78,8 @@ func (s swarm) run(ctx context.Context) (err error) {
 // atOnce is how many agents connect at the same time at first.
 const atOnce = 64
 
-// enrol makes the agents' keys, has the broker's authority give them credentials and enters them in the operator's record, as bootstrap does.
+// enrol makes the agents' keys, has the broker's authority give them credentials and enters them in the operator's
+// record, as bootstrap does.
 func (s swarm) enrol() (members []member, secure *tls.Config, err error) {
 	var authority *broker.Authority
 	if s.data != "" {

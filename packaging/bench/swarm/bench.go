@@ -88,7 +88,7 @@ func (b bench) measure(ctx context.Context, n int) (rows []row, err error) {
 	return rows, nil
 }
 
-// wants tells whether a work is among those that were asked for.
+// wants reports whether a work is among those that were asked for.
 func (b bench) wants(w work) bool {
 	return slices.ContainsFunc(strings.Split(b.only, ","), func(part string) bool { return strings.Contains(w.name, part) })
 }

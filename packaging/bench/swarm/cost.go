@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cost is what a work took: processor time of each side, memory in KB: the controller's most, what broker and agents have at its end, and the bytes that controller and broker
-// have written, to their connections and files.
+// cost is what a work took: processor time of each side, memory in KB: the controller's most, what broker and agents
+// have at its end, and the bytes that controller and broker have written, to their connections and files.
 type cost struct {
 	wall, controller, broker, swarm  time.Duration
 	controllerKB, brokerKB, agentsKB int64

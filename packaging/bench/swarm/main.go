@@ -1,6 +1,7 @@
-// Command swarm is many agents in few processes, with sessions, credentials and TLS as hosts have them, and what hark costs with that many: a
-// broadcast, tasks in lockstep, a file, a broker that was restarted, and nothing at all. With --scale it starts broker and agents itself, measures, checks
-// that no result is missing and writes the page; without, it is the agents of somebody else's broker. Nothing of the agents is kept on disk.
+// Command swarm is many agents in few processes, with sessions, credentials and TLS as hosts have them, and what hark
+// costs with that many: a broadcast, tasks in lockstep, a file, a broker that was restarted, and nothing at all. With
+// --scale it starts broker and agents itself, measures, checks that no result is missing and writes the page;
+// without, it is the agents of somebody else's broker. Nothing of the agents is kept on disk.
 package main
 
 import (

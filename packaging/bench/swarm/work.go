@@ -47,7 +47,8 @@ func ping(ctx context.Context, s *site) (cost, error) {
 	return c, err
 }
 
-// tasks is a play in which all hosts wait for each other at each task. Every result must be there, and every line of the recap.
+// tasks is a play in which all hosts wait for each other at each task. Every result must be there, and every line of
+// the recap.
 func tasks(ctx context.Context, s *site) (cost, error) {
 	var play strings.Builder
 	play.WriteString("- hosts: all\n  gather_facts: false\n  tasks:\n")
@@ -95,7 +96,8 @@ func idle(ctx context.Context, s *site) (cost, error) {
 	return s.around(func() error { return wait(ctx, 20*time.Second) })
 }
 
-// storm kills the broker, starts it again, and waits until all agents are back: a broadcast that is begun when all are connected counts them.
+// storm kills the broker, starts it again, and waits until all agents are back: a broadcast that is begun when all
+// are connected counts them.
 func storm(ctx context.Context, s *site) (cost, error) {
 	_, addr, _ := strings.Cut(s.url, "://")
 	if err := s.broker.Process.Kill(); err != nil {
@@ -115,7 +117,8 @@ func storm(ctx context.Context, s *site) (cost, error) {
 	return c, err
 }
 
-// back waits until as many connections as before are there, and each has been let in: the broker has no more to do than idle agents cost it.
+// back waits until as many connections as before are there, and each has been let in: the broker has no more to do
+// than idle agents cost it.
 func (s *site) back(ctx context.Context) error {
 	before, idle := time.Duration(-1), time.Second/100+time.Duration(s.agents)*4*time.Microsecond
 	return until(ctx, max(3*time.Minute, s.limit), moment, func() bool {

@@ -1,5 +1,6 @@
-// Pictures takes pictures of a console's pages, light, dark and narrow: pictures ADDRESS DIR [PATH...]. ADDRESS is the one with the key that hark console
-// prints. Without paths it takes the pages that every console has, and those of the newest failed run.
+// Pictures takes pictures of a console's pages, light, dark and narrow: pictures ADDRESS DIR [PATH...]. ADDRESS is
+// the one with the key that hark console prints. Without paths it takes the pages that every console has, and those
+// of the newest failed run.
 package main
 
 import (

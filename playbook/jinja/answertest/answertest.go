@@ -1,5 +1,6 @@
-// Package answertest holds templates against what Ansible answers to them: the cases of playbook/jinja/testdata/answers, each a test of its own.
-// The packages that a file of cases is about run it, so that who breaks one finds it red.
+// Package answertest holds templates against what Ansible answers to them: the cases of
+// playbook/jinja/testdata/answers, each a test of its own. The packages that a file of cases is about run it, so that
+// who breaks one finds it red.
 package answertest
 
 import (
@@ -29,7 +30,8 @@ type Case struct {
 	// Extensions are those of jinja2_extensions.
 	Extensions []string
 	Answer     string
-	// Tagged is the answer of ansible-core 2.19, if it is another. In the first line of a file it is the release that answered.
+	// Tagged is the answer of ansible-core 2.19, if it is another. In the first line of a file it is the release that
+	// answered.
 	Tagged string
 	Ours   string
 	Why    string
@@ -108,7 +110,8 @@ func known(t *testing.T, dir, name string) map[int]bool {
 	return out
 }
 
-// runTagged compares with what ansible-core 2.19 answered. What is known to differ must go on differing, or be taken off the list.
+// runTagged compares with what ansible-core 2.19 answered. What is known to differ must go on differing, or be taken
+// off the list.
 func runTagged(t *testing.T, engine *templar.Engine, shared Case, cases []Case, differs map[int]bool) {
 	for _, c := range cases {
 		want := c.Tagged

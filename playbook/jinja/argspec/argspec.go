@@ -1,5 +1,5 @@
-// Package argspec checks and converts the arguments of filters of collections as those of modules are: the plug-ins of ansible.utils
-// do so.
+// Package argspec checks and converts the arguments of filters of collections as those of modules are: the plug-ins
+// of ansible.utils do so.
 package argspec
 
 import (

@@ -71,7 +71,8 @@ func b64decode(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, er
 	return value.TextLike(in, text), nil
 }
 
-// decodeBase64 reads base64 as Python does: what does not belong to it is skipped, and what follows the padding ignored.
+// decodeBase64 reads base64 as Python does: what does not belong to it is skipped, and what follows the padding
+// ignored.
 func decodeBase64(s string) ([]byte, error) {
 	var digits []byte
 	pads := 0

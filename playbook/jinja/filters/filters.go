@@ -64,8 +64,8 @@ var none = value.None{}
 // list makes a list of values.
 func list(items []value.Value) value.Value { return &value.List{Items: items} }
 
-// bindSome binds the parameters of a function that takes any number of other arguments, and gives the keyword arguments that are
-// left over.
+// bindSome binds the parameters of a function that takes any number of other arguments, and gives the keyword
+// arguments that are left over.
 func bindSome(args *jinja.Args, fn string, params ...value.Param) ([]value.Value, []jinja.Kwarg, error) {
 	own := &jinja.Args{Pos: args.Pos[:min(len(args.Pos), len(params))]}
 	var rest []jinja.Kwarg

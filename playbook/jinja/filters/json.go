@@ -32,7 +32,8 @@ func toNiceJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	return dumpJSON(in, value.JSONOptions{Item: ",", Colon: ": "}, append([]jinja.Kwarg{{Name: "indent", V: a[0]}, {Name: "sort_keys", V: a[1]}}, rest...))
 }
 
-// dumpsPositional is the error of json.dumps for n arguments by position. Ansible gives it some by keyword besides those of the template.
+// dumpsPositional is the error of json.dumps for n arguments by position. Ansible gives it some by keyword besides
+// those of the template.
 func dumpsPositional(n int, kw []jinja.Kwarg, ansibles ...string) error {
 	for _, k := range kw {
 		if !slices.Contains(ansibles, k.Name) && slices.Contains(dumpsOptions, k.Name) {
@@ -49,8 +50,8 @@ func dumpsPositional(n int, kw []jinja.Kwarg, ansibles ...string) error {
 // dumpsOptions are what json.dumps takes by keyword.
 var dumpsOptions = []string{"skipkeys", "ensure_ascii", "check_circular", "allow_nan", "cls", "indent", "separators", "default", "sort_keys"}
 
-// dumpJSON prints with the options that json.dumps takes by keyword. What lies between items and after keys is set by separators,
-// or else by indent.
+// dumpJSON prints with the options that json.dumps takes by keyword. What lies between items and after keys is set by
+// separators, or else by indent.
 func dumpJSON(in value.Value, o value.JSONOptions, options []jinja.Kwarg) (value.Value, error) {
 	o.ASCII = true
 	for _, k := range options {

@@ -152,7 +152,7 @@ func unique(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 	return list(out), nil
 }
 
-// remember notes a value and tells whether it was there before.
+// remember notes a value and reports whether it was there before.
 func remember(seen *value.Dict, unhashable *[]value.Value, k value.Value) (bool, error) {
 	if _, ok := seen.GetKey(k); ok {
 		return true, nil

@@ -10,8 +10,8 @@ import (
 	"hark/playbook/jinja"
 )
 
-// Machine are the filters and tests whose answers depend on the machine that they run on: on its files, users and environment. For
-// Ansible that is always the controller.
+// Machine are the filters and tests whose answers depend on the machine that they run on: on its files, users and
+// environment. For Ansible that is always the controller.
 func Machine() (filters map[string]jinja.Filter, tests map[string]jinja.Test) {
 	names := ansibleNames()
 	filters = map[string]jinja.Filter{}
@@ -47,8 +47,8 @@ func MachineNames() []string {
 	return names
 }
 
-// OnMachine runs one of them here, for templates of other machines. args begins with the value that it is applied to. The error is
-// jinja.ErrNoPlugin if it is none of them.
+// OnMachine runs one of them here, for templates of other machines. args begins with the value that it is applied to.
+// The error is jinja.ErrNoPlugin if it is none of them.
 func OnMachine(ctx context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 	filters, tests := Machine()
 	filter, test := filters[name], tests[name]

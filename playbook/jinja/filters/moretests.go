@@ -277,7 +277,7 @@ func splitAddress(s string) (url.URL, bool) {
 	return u, strings.Contains(u.Host, "[") == strings.Contains(u.Host, "]")
 }
 
-// isScheme tells whether s may stand before the colon of a URI.
+// isScheme reports whether s may stand before the colon of a URI.
 func isScheme(s string) bool {
 	for i := range len(s) {
 		letter := s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z'

@@ -33,7 +33,7 @@ func flatten(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	return list(out), err
 }
 
-// nested tells whether flatten takes a value apart.
+// nested reports whether flatten takes a value apart.
 func nested(v value.Value) bool { return value.IsSequence(v) && !value.IsText(v) }
 
 // flattener takes lists within lists apart.

@@ -44,8 +44,8 @@ func defined(v value.Value) error {
 
 var errTooLong = value.Errorf("MemoryError", "the list is too long")
 
-// rowLength is the argument of batch. One that is no number is compared with the lengths of rows, which can only tell that they are not
-// equal to it: all is one row, unless it is to be filled up.
+// rowLength is the argument of batch. One that is no number is compared with the lengths of rows, which can only tell
+// that they are not equal to it: all is one row, unless it is to be filled up.
 func rowLength(v value.Value, fills bool, most int) (int, error) {
 	if _, ok := value.AsFloat(v); ok || most == 0 {
 		n, ok := value.AsInt(v)

@@ -8,8 +8,8 @@ import (
 	"hark/playbook/jinja"
 )
 
-// signatureLines say what each filter and test takes: its kind and name, the name of its function in Python and its parameters
-// as value.ParseSignature reads them. They are ansible-core 2.14's and Jinja 3.1's.
+// signatureLines say what each filter and test takes: its kind and name, the name of its function in Python and its
+// parameters as value.ParseSignature reads them. They are ansible-core 2.14's and Jinja 3.1's.
 //
 //go:embed signatures.txt
 var signatureLines string

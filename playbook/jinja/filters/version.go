@@ -8,7 +8,8 @@ import (
 	"hark/playbook/jinja/versions"
 )
 
-// operators are the test version's words for comparisons, with the signs of the order that fulfil them, as Ansible lists them.
+// operators are the test version's words for comparisons, with the signs of the order that fulfil them, as Ansible
+// lists them.
 func operators() ([]string, map[string]func(int) bool) {
 	names := []string{"==", "=", "eq", "<", "lt", "<=", "le", ">", "gt", ">=", "ge", "!=", "<>", "ne"}
 	holds := []func(int) bool{

@@ -1,5 +1,5 @@
-// Package jmespath is the query language JMESPath over Python's values: dicts keep their order and numbers their size. Errors are
-// worded as Python's jmespath words them.
+// Package jmespath is the query language JMESPath over Python's values: dicts keep their order and numbers their
+// size. Errors are worded as Python's jmespath words them.
 package jmespath
 
 import (

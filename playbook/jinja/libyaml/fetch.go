@@ -76,7 +76,7 @@ func (s *scanner) fetchIndicator(r rune) (bool, error) {
 	return false, nil
 }
 
-// startsPlain tells whether a scalar without quotes begins with r here.
+// startsPlain reports whether a scalar without quotes begins with r here.
 func (s *scanner) startsPlain(r rune) bool {
 	switch {
 	case r == '-':

@@ -1,5 +1,6 @@
-// Package libyaml reads the grammar of YAML 1.1 as libyaml 0.2.5 does, on which Ansible's loader stands: what it takes, what it
-// refuses, and the place and words of its errors. The result is a tree of nodes; what scalars mean is not its business.
+// Package libyaml reads the grammar of YAML 1.1 as libyaml 0.2.5 does, on which Ansible's loader stands: what it
+// takes, what it refuses, and the place and words of its errors. The result is a tree of nodes; what scalars mean is
+// not its business.
 package libyaml
 
 import "fmt"

@@ -78,7 +78,7 @@ func (s *scanner) plain() error {
 	return nil
 }
 
-// endsPlain tells whether an indicator ends a plain scalar here.
+// endsPlain reports whether an indicator ends a plain scalar here.
 func (s *scanner) endsPlain() bool {
 	r := s.peek(0)
 	return r == ':' && isBlankOrEnd(s.peek(1)) || s.flow > 0 && strings.ContainsRune(",[]{}", r)
@@ -234,7 +234,8 @@ func (s *scanner) blockScalar(literal bool) error {
 	return nil
 }
 
-// blockHeader reads what may stand behind | or >: which breaks at the end are kept (1: all, 0: one, -1: none), and the indentation.
+// blockHeader reads what may stand behind | or >: which breaks at the end are kept (1: all, 0: one, -1: none), and
+// the indentation.
 func (s *scanner) blockHeader(start Mark) (keep, indent int, err error) {
 	for range 2 {
 		r := s.peek(0)
@@ -255,7 +256,8 @@ func (s *scanner) blockHeader(start Mark) (keep, indent int, err error) {
 	return keep, indent, nil
 }
 
-// blockBreaks reads the indentation of a line and the empty lines before it. An indent of 0 is not known yet, and found.
+// blockBreaks reads the indentation of a line and the empty lines before it. An indent of 0 is not known yet, and
+// found.
 func (s *scanner) blockBreaks(indent *int, start Mark, end *Mark) (breaks []rune, err error) {
 	widest := 0
 	*end = s.mark

@@ -1,6 +1,7 @@
 package libyaml
 
-// scanner makes tokens of a text. It reads on only as far as the next token needs, so that errors come in the order of libyaml's.
+// scanner makes tokens of a text. It reads on only as far as the next token needs, so that errors come in the order
+// of libyaml's.
 type scanner struct {
 	text []rune // with some zeros behind it
 	at   int
@@ -155,8 +156,8 @@ func (s *scanner) removeKey() error {
 	return nil
 }
 
-// roll opens a block at a column if that is further in than the current one. Its token stands before that of the number, or behind all
-// for -1.
+// roll opens a block at a column if that is further in than the current one. Its token stands before that of the
+// number, or behind all for -1.
 func (s *scanner) roll(column, number int, kind tokenKind, mark Mark) {
 	if s.flow > 0 || s.indent >= column {
 		return
@@ -205,7 +206,7 @@ func (s *scanner) gap() {
 	}
 }
 
-// marker tells whether --- or ... stands here, alone.
+// marker reports whether --- or ... stands here, alone.
 func (s *scanner) marker(c rune) bool {
 	return s.column() == 0 && s.peek(0) == c && s.peek(1) == c && s.peek(2) == c && isBlankOrEnd(s.peek(3))
 }

@@ -80,7 +80,8 @@ func without(item value.Value, path []string) (value.Value, error) {
 	return d, err
 }
 
-// subjects are the dicts that are walked: those of a list, or the values of a dict. Anything else stands for a list of itself.
+// subjects are the dicts that are walked: those of a list, or the values of a dict. Anything else stands for a list
+// of itself.
 func subjects(v value.Value) ([]value.Value, error) {
 	if l, ok := value.Items(v); ok {
 		return l, nil

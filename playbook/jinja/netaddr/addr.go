@@ -1,5 +1,5 @@
-// Package netaddr is Python's netaddr as far as Ansible's filters of addresses need it: addresses, networks with the address of a
-// host in them, and hardware addresses, with its way of reading and printing them.
+// Package netaddr is Python's netaddr as far as Ansible's filters of addresses need it: addresses, networks with the
+// address of a host in them, and hardware addresses, with its way of reading and printing them.
 package netaddr
 
 import (
@@ -31,8 +31,8 @@ func Parse(s string) (Addr, bool) {
 	return fromNetip(a), true
 }
 
-// ParseLoose is Parse that takes IPv4 as inet_aton does too: fewer than four numbers, of which the last fills up the rest, in octal
-// and hexadecimal digits.
+// ParseLoose is Parse that takes IPv4 as inet_aton does too: fewer than four numbers, of which the last fills up the
+// rest, in octal and hexadecimal digits.
 func ParseLoose(s string) (Addr, bool) {
 	if a, ok := Parse(s); ok {
 		return a, true
@@ -94,7 +94,7 @@ func (a Addr) Version() int {
 // Int is the address as a number. It must not be changed.
 func (a Addr) Int() *big.Int { return a.n }
 
-// Equal tells whether both are the same address of the same version.
+// Equal reports whether both are the same address of the same version.
 func (a Addr) Equal(b Addr) bool { return a.v6 == b.v6 && a.n.Cmp(b.n) == 0 }
 
 // Add is the address n further on.
@@ -143,15 +143,15 @@ func (a Addr) ReverseDNS() string {
 	return strings.Join(labels, ".") + ".ip6.arpa."
 }
 
-// powerOfTwo tells whether at most one bit is set.
+// powerOfTwo reports whether at most one bit is set.
 func powerOfTwo(n *big.Int) bool {
 	return n.Sign() == 0 || new(big.Int).And(n, new(big.Int).Sub(n, big.NewInt(1))).Sign() == 0
 }
 
-// IsHostmask tells whether only low bits are set, all of them.
+// IsHostmask reports whether only low bits are set, all of them.
 func (a Addr) IsHostmask() bool { return powerOfTwo(new(big.Int).Add(a.n, big.NewInt(1))) }
 
-// IsNetmask tells whether only high bits are set, all of them.
+// IsNetmask reports whether only high bits are set, all of them.
 func (a Addr) IsNetmask() bool {
 	return powerOfTwo(new(big.Int).Add(new(big.Int).Xor(a.n, ones(width(a.v6))), big.NewInt(1)))
 }

@@ -31,7 +31,8 @@ func NumberNetwork(n *big.Int, version, prefix int) (Network, error) {
 	return NetworkOf(Addr{v6, n}, prefix)
 }
 
-// ParseNetwork reads an address with or without a prefix: a length, a netmask or a hostmask. IPv4 may be cut off: 10.1 is 10.1.0.0.
+// ParseNetwork reads an address with or without a prefix: a length, a netmask or a hostmask. IPv4 may be cut off:
+// 10.1 is 10.1.0.0.
 func ParseNetwork(s string) (Network, error) {
 	for _, v6 := range []bool{false, true} {
 		if n, ok := parseAs(s, v6); ok {
@@ -169,7 +170,7 @@ func (n Network) At(index *big.Int) (Addr, error) {
 	return a, nil
 }
 
-// Contains tells whether the whole of other lies in n.
+// Contains reports whether the whole of other lies in n.
 func (n Network) Contains(other Network) bool {
 	return n.ip.v6 == other.ip.v6 && n.prefix <= other.prefix && n.First().Equal(Network{other.ip, n.prefix}.First())
 }

@@ -1,5 +1,5 @@
-// Package passwords is what passlib is to Ansible: the names, defaults and limits of the schemes of crypt(3), for the filter password_hash and
-// the lookup password. The schemes themselves are in modules/py/crypt.
+// Package passwords is what passlib is to Ansible: the names, defaults and limits of the schemes of crypt(3), for the
+// filter password_hash and the lookup password. The schemes themselves are in modules/py/crypt.
 package passwords
 
 import (

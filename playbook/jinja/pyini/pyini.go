@@ -42,8 +42,8 @@ var (
 	option = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*?)\s*(?:([=:])\s*(.*))?$`) })
 )
 
-// Parse reads text. Continuation lines are indented deeper than their option; an option that is given twice is an error,
-// and so is a line without a value unless those are allowed. "{file}" in an error stands for the file's name.
+// Parse reads text. Continuation lines are indented deeper than their option; an option that is given twice is an
+// error, and so is a line without a value unless those are allowed. "{file}" in an error stands for the file's name.
 func Parse(text string, o Options) (*File, error) {
 	f := &File{sections: map[string]*Section{}, Defaults: newSection(nil, o)}
 	var current *Section

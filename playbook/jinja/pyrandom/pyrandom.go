@@ -1,5 +1,5 @@
-// Package pyrandom is Python's random module: the Mersenne Twister MT19937, seeded as Python seeds it, so that a seed draws here
-// what it draws in Ansible.
+// Package pyrandom is Python's random module: the Mersenne Twister MT19937, seeded as Python seeds it, so that a seed
+// draws here what it draws in Ansible.
 package pyrandom
 
 import (

@@ -8,7 +8,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// The expectations are what Python 3.11 draws: six times randrange(10), twice randrange(1000000007) and randrange(2**80).
+// The expectations are what Python 3.11 draws: six times randrange(10), twice randrange(1000000007) and
+// randrange(2**80).
 func TestSeedsDrawWhatTheyDrawInPython(t *testing.T) {
 	for _, c := range []struct {
 		seed  value.Value

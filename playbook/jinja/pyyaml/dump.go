@@ -39,8 +39,8 @@ type DumpOptions struct {
 	Text func(s string) (text string, style byte)
 }
 
-// Dump writes a value as yaml.dump does with libyaml and Ansible's dumper: vault strings stay encrypted, a list or mapping that comes
-// twice is an anchor and aliases. The error is that of a value that cannot be written.
+// Dump writes a value as yaml.dump does with libyaml and Ansible's dumper: vault strings stay encrypted, a list or
+// mapping that comes twice is an anchor and aliases. The error is that of a value that cannot be written.
 func Dump(v value.Value, o DumpOptions) (string, error) {
 	e := newEmitter(o)
 	r := &representer{o: o, seen: map[value.Value]*node{}}

@@ -75,7 +75,8 @@ func (e *emitter) writeIndent() {
 	e.whitespace, e.indention = true, true
 }
 
-// indicator writes punctuation: with a blank before it if need, and then being blank and part of the indentation as told.
+// indicator writes punctuation: with a blank before it if need, and then being blank and part of the indentation as
+// told.
 func (e *emitter) indicator(s string, need, blank, indention bool) {
 	if need && !e.whitespace {
 		e.write(" ")
@@ -211,7 +212,7 @@ func (e *emitter) blockMapping(n *node) {
 
 const maxSimpleKey = 128
 
-// isSimpleKey tells whether a key may stand before its colon without a question mark.
+// isSimpleKey reports whether a key may stand before its colon without a question mark.
 func (e *emitter) isSimpleKey(n *node) bool {
 	if n.anchor != "" && e.placed[n] {
 		return len(n.anchor) <= maxSimpleKey

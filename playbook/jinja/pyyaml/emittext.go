@@ -65,7 +65,7 @@ func analyze(s string, unicode bool) analysis {
 
 func blank(c rune) bool { return c == ' ' || c == '\t' || isBreak(c) || c == 0 }
 
-// indicators tells whether a character would be taken for punctuation in flow and in block style.
+// indicators reports whether a character would be taken for punctuation in flow and in block style.
 func indicators(c rune, first, before, after bool) (flow, block bool) {
 	if first {
 		switch {
@@ -89,7 +89,7 @@ func indicators(c rune, first, before, after bool) (flow, block bool) {
 	return false, false
 }
 
-// folds tells whether a line may be ended at the blank at s[i], being at neither end.
+// folds reports whether a line may be ended at the blank at s[i], being at neither end.
 func (e *emitter) folds(s string, i int, allowed, spaces bool) bool {
 	return allowed && !spaces && e.column > e.width && i > 0 && i < len(s)-1
 }
@@ -117,7 +117,7 @@ func (e *emitter) singleQuoted(s string, breaks bool) {
 }
 
 // foldedText writes text whose line ends are written as empty lines; fold tells where a blank may become a line end,
-// double is a character that is written twice. It tells whether the text ends with a line end.
+// double is a character that is written twice. It reports whether the text ends with a line end.
 func (e *emitter) foldedText(s string, fold func(i int, spaces bool) bool, double string) (atBreak bool) {
 	spaces, breaks := false, false
 	for i, c := range s {
@@ -249,7 +249,7 @@ func (e *emitter) folded(s string) {
 	}
 }
 
-// blankAfterBreaks tells whether what follows the line ends at the beginning of s is blank or nothing.
+// blankAfterBreaks reports whether what follows the line ends at the beginning of s is blank or nothing.
 func blankAfterBreaks(s string) bool {
 	for _, c := range s {
 		if !isBreak(c) {

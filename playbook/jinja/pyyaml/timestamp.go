@@ -15,8 +15,8 @@ var timeParts = sync.OnceValue(func() *regexp.Regexp {
 		`(?:\.([0-9]*))?(?:[ \t]*(?:(Z)|([-+])([0-9]{1,2})(?::([0-9]{2}))?))?)?$`)
 })
 
-// parseTime reads a date or a time. The value is the text that Python's objects for them print, which is what nearly every use
-// of them sees.
+// parseTime reads a date or a time. The value is the text that Python's objects for them print, which is what nearly
+// every use of them sees.
 func parseTime(s string, text value.Kind) (value.Value, bool) {
 	m := timeParts().FindStringSubmatch(s)
 	if m == nil {

@@ -1,5 +1,5 @@
-// Package sealed is the text form of Ansible's vaults: plain text sealed with a password (AES256, formats 1.1 and 1.2). It keeps
-// no passwords and touches no files; package vault does.
+// Package sealed is the text form of Ansible's vaults: plain text sealed with a password (AES256, formats 1.1 and
+// 1.2). It keeps no passwords and touches no files; package vault does.
 package sealed
 
 import (
@@ -49,8 +49,8 @@ type Keys struct {
 	MatchID bool
 }
 
-// Open opens a vault and tells which secret did it. Name is its file, for messages; it may be "". Without any secret the error is
-// value.ErrNoSecret.
+// Open opens a vault and tells which secret did it. Name is its file, for messages; it may be "". Without any secret
+// the error is value.ErrNoSecret.
 func (k Keys) Open(data []byte, name string) ([]byte, Secret, error) {
 	if !Is(data) {
 		msg := "input is not vault encrypted data. "
@@ -91,8 +91,8 @@ func (k Keys) Open(data []byte, name string) ([]byte, Secret, error) {
 	return nil, Secret{}, errors.New(msg)
 }
 
-// Seal makes a vault of plain text. The id becomes part of the header (format 1.2) unless it is "" or "default". A nil salt
-// is made at random.
+// Seal makes a vault of plain text. The id becomes part of the header (format 1.2) unless it is "" or "default". A
+// nil salt is made at random.
 func Seal(plain, password []byte, id string, salt []byte) ([]byte, error) {
 	if Is(plain) {
 		return nil, errors.New("input is already encrypted")

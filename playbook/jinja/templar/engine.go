@@ -59,8 +59,8 @@ func NewEngine() *Engine {
 	}
 }
 
-// NewRemoteEngine is NewEngine for a machine that is not the controller: Options.Plugin runs what looks at files, as Ansible
-// looks at those of the controller.
+// NewRemoteEngine is NewEngine for a machine that is not the controller: Options.Plugin runs what looks at files, as
+// Ansible looks at those of the controller.
 func NewRemoteEngine() *Engine {
 	e := NewEngine()
 	ofFilters, ofTests := filters.Machine()
@@ -96,8 +96,9 @@ func (e *Engine) level() dialect.Level {
 	return dialect.Level214
 }
 
-// Tagged is the engine of the same kind that speaks the language of ansible-core 2.19: only text of YAML, inventories and the command line is
-// a template, results keep their types, and what cannot be rendered stays undefined until it is used.
+// Tagged is the engine of the same kind that speaks the language of ansible-core 2.19: only text of YAML, inventories
+// and the command line is a template, results keep their types, and what cannot be rendered stays undefined until it
+// is used.
 func (e *Engine) Tagged() *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()

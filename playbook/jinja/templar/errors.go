@@ -23,7 +23,8 @@ type Error struct {
 	Src string
 	// Part: the error is about a value and not about the template that gave it, and is told apart from the template's.
 	Part bool
-	// Of: the message names the place of a value, which the Templar does not know; Var is the variable that it is of, with the keys to it.
+	// Of: the message names the place of a value, which the Templar does not know; Var is the variable that it is of,
+	// with the keys to it.
 	Of  bool
 	Var string
 }
@@ -94,12 +95,13 @@ func about(err error, src string) error {
 	return err
 }
 
-// IsUndefined tells whether rendering failed because something is not defined.
+// IsUndefined reports whether rendering failed because something is not defined.
 func IsUndefined(err error) bool {
 	return ErrorClass(err) == "AnsibleUndefinedVariable"
 }
 
-// ErrorClass is the name of the Python class of an error: AnsibleUndefinedVariable, ZeroDivisionError, TemplateNotFound.
+// ErrorClass is the name of the Python class of an error: AnsibleUndefinedVariable, ZeroDivisionError,
+// TemplateNotFound.
 func ErrorClass(err error) string {
 	for ; err != nil; err = errors.Unwrap(err) {
 		switch e := err.(type) {
@@ -146,7 +148,7 @@ func QualifiedClass(err error) string {
 // classRepr is how Python prints the class of an error.
 func classRepr(err error) string { return "<class '" + QualifiedClass(err) + "'>" }
 
-// passThrough tells whether an error is none of the template's: it is never worded anew.
+// passThrough reports whether an error is none of the template's: it is never worded anew.
 func passThrough(err error) bool {
 	var limit *jinja.LimitError
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &limit)

@@ -6,8 +6,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// finished is a result as it leaves the Templar: rendered throughout, of the types that variables have, without what is omitted, and no
-// template any more. It is v itself where nothing has to be done.
+// finished is a result as it leaves the Templar: rendered throughout, of the types that variables have, without what
+// is omitted, and no template any more. It is v itself where nothing has to be done.
 func (t *Templar) finished(v value.Value) (value.Value, error) {
 	return (&finisher{Templar: t}).finish(v, 0)
 }
@@ -86,7 +86,7 @@ func sealed(v *value.Vault, err error) error {
 	return &Error{Class: "UndecryptableVaultError", Msg: "Attempt to use undecryptable variable: " + strings.TrimSuffix(err.Error(), ".") + ".", Src: v.Cipher, Part: true}
 }
 
-// storable tells that a scalar may be in a variable.
+// storable reports whether a scalar may be in a variable.
 func storable(v value.Value) bool {
 	switch v.(type) {
 	case value.None, value.Bool, value.Int, *value.BigInt, value.Float, value.Bytes, *value.Vault:
@@ -154,7 +154,7 @@ func (t *finisher) finishDict(d *value.Dict, depth int) (value.Value, error) {
 	return out, nil
 }
 
-// unchanged tells that finishing gave the value itself.
+// unchanged reports whether finishing gave the value itself.
 func unchanged(after, before value.Value) bool {
 	switch before := before.(type) {
 	case value.Bytes: // cannot be compared, and is never changed

@@ -132,8 +132,9 @@ func (s *scope) run(c *jinja.Call, name string, terms []value.Value, kw *value.D
 	return nil, ErrUnknownLookup
 }
 
-// elsewhere runs a lookup that is not the engine's own. Undefined values cannot be sent to where it runs: they are an error, but for the
-// default of env, which is one only where a variable is not set. An empty list stands for it then, which no variable is.
+// elsewhere runs a lookup that is not the engine's own. Undefined values cannot be sent to where it runs: they are an
+// error, but for the default of env, which is one only where a variable is not set. An empty list stands for it then,
+// which no variable is.
 func (s *scope) elsewhere(ctx context.Context, name string, terms []value.Value, kw *value.Dict) (value.Value, error) {
 	def, _ := kw.Get("default")
 	_, unset := def.(*value.Undefined)

@@ -2,11 +2,11 @@ package templar
 
 import "hark/modules/py/value"
 
-// IsOmit tells whether v is the omit placeholder.
+// IsOmit reports whether v is the omit placeholder.
 func IsOmit(v value.Value) bool { return value.IsOmit(v) }
 
-// StripOmit is d without what is omitted at any depth, as module arguments are. In lists Ansible does this from 2.19 on, and hands the
-// placeholder to modules before.
+// StripOmit is d without what is omitted at any depth, as module arguments are. In lists Ansible does this from 2.19
+// on, and hands the placeholder to modules before.
 func StripOmit(d *value.Dict) *value.Dict {
 	out := value.NewDict()
 	d.Each(func(k, v value.Value) bool {

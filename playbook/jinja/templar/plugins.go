@@ -8,9 +8,9 @@ import (
 	"hark/playbook/jinja"
 )
 
-// WithPlugins is the engine's set of filters and tests for Options.Plugins: the named ones stand before the engine's own, full names of
-// collections that the engine does not know are plug-ins, and if more is set, so are short ones. What was made for the same is given
-// again, so that its compiled templates are found.
+// WithPlugins is the engine's set of filters and tests for Options.Plugins: the named ones stand before the engine's
+// own, full names of collections that the engine does not know are plug-ins, and if more is set, so are short ones.
+// What was made for the same is given again, so that its compiled templates are found.
 func (e *Engine) WithPlugins(filters, tests []string, more bool) *jinja.Env {
 	key := fmt.Sprintf("%q %q %t", filters, tests, more)
 	e.mu.Lock()
@@ -36,7 +36,7 @@ func (e *Engine) WithPlugins(filters, tests []string, more bool) *jinja.Env {
 	return &env
 }
 
-// Missing tells that the engine itself has no filter or test (the kind) of the name.
+// Missing reports whether the engine itself has no filter or test (the kind) of the name.
 func (e *Engine) Missing(kind, name string) bool {
 	if kind == "filter" {
 		return e.env.Filters[name] == nil

@@ -10,7 +10,8 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// TestPlugins: filters and tests that live elsewhere are called by their names, also through map and select, and may hide hark's own.
+// TestPlugins: filters and tests that live elsewhere are called by their names, also through map and select, and may
+// hide hark's own.
 func TestPlugins(t *testing.T) {
 	engine := templar.NewEngine()
 	o := templar.Options{Engine: engine, Plugins: engine.WithPlugins([]string{"upper"}, nil, true)}

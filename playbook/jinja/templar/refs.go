@@ -8,13 +8,13 @@ import (
 	"hark/playbook/jinja"
 )
 
-// IsTemplate tells whether v is or contains text that would be rendered.
+// IsTemplate reports whether v is or contains text that would be rendered.
 func IsTemplate(v value.Value) bool {
 	syntax := newSyntax()
 	return isTemplate(v, syntax, 0)
 }
 
-// IsTemplateText tells whether a text would be rendered if it were of a playbook.
+// IsTemplateText reports whether a text would be rendered if it were of a playbook.
 func IsTemplateText(s string) bool { return possiblyTemplate(s) && jinja.IsTemplate(s, newSyntax()) }
 
 func isTemplate(v value.Value, syntax jinja.Syntax, depth int) bool {
@@ -51,14 +51,14 @@ func isTemplate(v value.Value, syntax jinja.Syntax, depth int) bool {
 	return ok && possiblyTemplate(s) && jinja.IsTemplate(s, syntax)
 }
 
-// Reading is what rendering a value may use, see jinja.Reading. hostvars counts as a name. What the named variables use in turn is not
-// followed. Volatile tells that it may come out differently when it is rendered twice.
+// Reading is what rendering a value may use, see jinja.Reading. hostvars counts as a name. What the named variables
+// use in turn is not followed. Volatile tells that it may come out differently when it is rendered twice.
 type Reading struct {
 	jinja.Reading
 	Volatile bool
 }
 
-// Read tells what rendering v may use, as far as its text shows.
+// Read returns what rendering v may use, as far as its text shows.
 func Read(v value.Value) Reading {
 	return collect(func(r *refs) { r.value(v, 0) })
 }

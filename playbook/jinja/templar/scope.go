@@ -19,8 +19,8 @@ type scope struct {
 	work      *work
 }
 
-// work is what all evaluations of one call of the Templar share. It is the context in which they are made, so that a call of any Templar
-// from within, as by hostvars or the lookup template, knows how deep it is.
+// work is what all evaluations of one call of the Templar share. It is the context in which they are made, so that a
+// call of any Templar from within, as by hostvars or the lookup template, knows how deep it is.
 type work struct {
 	context.Context
 	budget  jinja.Budget
@@ -75,7 +75,8 @@ func (s *scope) higher() { s.work.nesting-- }
 // Budget is shared by all evaluations of one call.
 func (s *scope) Budget() *jinja.Budget { return &s.work.budget }
 
-// Var gives a variable, rendered. If it cannot be rendered because something in it is undefined, it is undefined itself.
+// Var gives a variable, rendered. If it cannot be rendered because something in it is undefined, it is undefined
+// itself.
 func (s *scope) Var(ctx context.Context, name string) (value.Value, bool, error) {
 	raw, ok, err := s.t.raw(ctx, name)
 	if !ok || err != nil {

@@ -9,9 +9,9 @@ import (
 	"hark/playbook/jinja"
 )
 
-// In the language of ansible-core 2.19 text from YAML, inventories and the command line (value.Source) is trusted as a template, all
-// other text is not. A dict renders its entries when they are read. What cannot be rendered is an undefined value that holds the error; it
-// fails what uses it, or the whole in whose result it is left.
+// In the language of ansible-core 2.19 text from YAML, inventories and the command line (value.Source) is trusted as
+// a template, all other text is not. A dict renders its entries when they are read. What cannot be rendered is an
+// undefined value that holds the error; it fails what uses it, or the whole in whose result it is left.
 
 // tagged renders a value and finishes it.
 func (t *Templar) tagged(ctx context.Context, v value.Value, r rendering, s *scope) (value.Value, error) {
@@ -29,7 +29,7 @@ func (t *Templar) tagged(ctx context.Context, v value.Value, r rendering, s *sco
 	return out, taggedError(err, false)
 }
 
-// trusts tells that a trusted text looks like a template.
+// trusts reports whether a trusted text looks like a template.
 func (t *Templar) trusts(s value.Source) bool {
 	return t.possiblyTemplate(s.Text()) || strings.HasPrefix(s.Text(), overrideHeader)
 }
@@ -74,7 +74,7 @@ func sourced(u *value.Undefined, src string) *value.Undefined {
 	return &with
 }
 
-// isName tells that a word is a variable in an expression, and neither a constant nor a number.
+// isName reports whether a word is a variable in an expression, and neither a constant nor a number.
 func isName(word string) bool {
 	switch word {
 	case "", "true", "false", "none", "True", "False", "None", "self", "not":
@@ -145,7 +145,7 @@ func (t *Templar) lazyItems(ctx context.Context, items []value.Value, s *scope) 
 	return out
 }
 
-// settled tells that there is no template in a value.
+// settled reports whether there is no template in a value.
 func (t *Templar) settled(v value.Value, depth int) bool {
 	if depth > maxNesting {
 		return false
@@ -192,7 +192,8 @@ func broken(err error) *value.Undefined {
 	return used.Undefined
 }
 
-// Undefined is the value that stands for what cannot be rendered in the tagged language: who uses it fails with the error.
+// Undefined is the value that stands for what cannot be rendered in the tagged language: who uses it fails with the
+// error.
 func Undefined(err error) value.Value { return broken(err) }
 
 // lazyVar is a variable as an expression sees it.
@@ -225,7 +226,8 @@ func taggedLoop() error {
 	return &Error{Class: "AnsibleTemplateError", Msg: "Recursive loop detected in template: maximum recursion depth exceeded"}
 }
 
-// concatTagged makes the result of what a template printed: one value is itself, several are a text. None prints as nothing.
+// concatTagged makes the result of what a template printed: one value is itself, several are a text. None prints as
+// nothing.
 func concatTagged(nodes []value.Value) (value.Value, error) {
 	var one value.Value = value.None{}
 	n := 0

@@ -46,7 +46,8 @@ func (t *Templar) taggedCondition(ctx context.Context, c value.Value) (bool, err
 	return false, &Error{Class: "AnsibleBrokenConditionalError", Msg: msg, Of: !value.IsNone(v), Var: variablePath(value.Printed(c))}
 }
 
-// variablePath is the variable that a condition is, with the keys to its value, parted by dots; "" if it is anything else.
+// variablePath is the variable that a condition is, with the keys to its value, separated by dots; "" if it is
+// anything else.
 func variablePath(c string) string {
 	c = strings.TrimSpace(c)
 	if AllTemplate(c) {
@@ -120,7 +121,7 @@ func (t *Templar) strippedCondition(c value.Value) (value.Value, error) {
 	return nil, brokenCondition("Empty conditional expressions are not allowed.")
 }
 
-// AllTemplate tells that a text begins and ends with delimiters.
+// AllTemplate reports whether a text begins and ends with delimiters.
 func AllTemplate(s string) bool {
 	if strings.HasPrefix(s, overrideHeader) {
 		return true
@@ -156,15 +157,16 @@ func (t *Templar) taggedExpr(ctx context.Context, src string, condition bool, r 
 	return v, err
 }
 
-// Marked is t.Expr in the tagged language where marks, which mark makes of errors, stand for what is undefined in the result.
+// Marked is t.Expr in the tagged language where marks, which mark makes of errors, stand for what is undefined in the
+// result.
 func Marked(ctx context.Context, t *Templar, expr string, mark func(error) string) (value.Value, error) {
 	r := t.usual()
 	r.mark = mark
 	return t.taggedExpr(ctx, expr, false, r)
 }
 
-// constantTagged is what a text with a template in it, as a constant of an expression, stands for. Conditions render it; among the terms
-// of a lookup it is a template.
+// constantTagged is what a text with a template in it, as a constant of an expression, stands for. Conditions render
+// it; among the terms of a lookup it is a template.
 func constantTagged(ctx context.Context, s jinja.Scope, text string) (value.Value, error) {
 	own, ok := s.(*scope)
 	if !ok || !own.constants {

@@ -24,7 +24,8 @@ type Vars interface {
 
 // Outdated are Vars of which some should not be used any more.
 type Outdated interface {
-	// Outgoing tells why a variable should not be used, what to use instead and which ansible-core will not have it; "" of others.
+	// Outgoing explains why a variable should not be used, what to use instead and which ansible-core will not have
+	// it; "" of others.
 	Outgoing(name string) (why, instead, version string)
 }
 
@@ -47,7 +48,8 @@ type Options struct {
 	Do, LoopControls bool
 	// Lookup runs lookups that are not computed from their arguments alone; nil knows none.
 	Lookup LookupFunc
-	// TemplateFile finds and reads a file for the lookup template, which is rendered here then; nil leaves that lookup to Lookup.
+	// TemplateFile finds and reads a file for the lookup template, which is rendered here then; nil leaves that
+	// lookup to Lookup.
 	TemplateFile func(name string) (path, text string, err error)
 	// Plugins, from Engine.WithPlugins, adds filters and tests that Plugin runs.
 	Plugins *jinja.Env
@@ -58,10 +60,11 @@ type Options struct {
 	BrokenConditions bool
 	// Secrets takes what filters hide, as from ansible-core 2.22 on (Engine.Hiding); nil drops it.
 	Secrets filters.Secrets
-	// Deprecated receives deprecations of the tagged language, with what else there is to say and the template that they are about, both ""
-	// if there is none, and the ansible-core that will not have it; nil drops them.
+	// Deprecated receives deprecations of the tagged language, with what else there is to say and the template that
+	// they are about, both "" if there is none, and the ansible-core that will not have it; nil drops them.
 	Deprecated func(msg, help, src, version string)
-	// Noted receives warnings of the tagged language in the same way, but for the version; nil takes what they say for a warning.
+	// Noted receives warnings of the tagged language in the same way, but for the version; nil takes what they say
+	// for a warning.
 	Noted func(msg, help, src string)
 	// Warn receives warnings for the user; nil drops them.
 	Warn func(msg string)
@@ -69,7 +72,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Tagged tells that they are those of the language of ansible-core 2.19.
+// Tagged reports whether they are those of the language of ansible-core 2.19.
 func (o *Options) Tagged() bool { return o.Engine != nil && o.Engine.tagged }
 
 // Has reports whether they are those of a language that has a change.
@@ -140,7 +143,8 @@ func (t *Templar) warn(msg string) {
 	}
 }
 
-// Trusted tells that v is text of a playbook, an inventory, a file of variables or the command line, which may be a template or an expression.
+// Trusted reports whether v is text of a playbook, an inventory, a file of variables or the command line, which may
+// be a template or an expression.
 func Trusted(v value.Value) bool {
 	_, ok := v.(value.Source)
 	return ok
@@ -290,7 +294,7 @@ func (t *Templar) templateDict(ctx context.Context, d *value.Dict, r rendering, 
 	return out, nil
 }
 
-// inert tells that rendering would not change a value, so that it need not be copied.
+// inert reports whether rendering would not change a value, so that it need not be copied.
 func (t *Templar) inert(v value.Value, depth int) bool {
 	if depth > maxNesting {
 		return false
@@ -322,7 +326,7 @@ func (t *Templar) inert(v value.Value, depth int) bool {
 	return true
 }
 
-// possiblyTemplate tells whether text has the beginning of a tag.
+// possiblyTemplate reports whether text has the beginning of a tag.
 func (t *Templar) possiblyTemplate(s string) bool {
 	if t.syntax == nil {
 		return possiblyTemplate(s)

@@ -53,7 +53,8 @@ func TestVariableThatRefersToItselfIsALoop(t *testing.T) {
 	}
 }
 
-// TestTemplarsWithinTemplarsAreALoop: what a lookup or hostvars renders with a Templar of its own counts towards the depth.
+// TestTemplarsWithinTemplarsAreALoop: what a lookup or hostvars renders with a Templar of its own counts towards the
+// depth.
 func TestTemplarsWithinTemplarsAreALoop(t *testing.T) {
 	for name, engine := range map[string]*templar.Engine{"classic": templar.NewEngine(), "tagged": templar.NewEngine().Tagged()} {
 		v, o := vars{}, templar.Options{Engine: engine}

@@ -1,5 +1,6 @@
-// Package keywordtest has what Ansible says of the keywords of its language, so that the tests of each room can hold the room to all of them:
-// who takes a row out of the table of keywords, or forgets to look at it, breaks a test of each room that must know the keyword.
+// Package keywordtest has what Ansible says of the keywords of its language, so that the tests of each room can hold
+// the room to all of them: who takes a row out of the table of keywords, or forgets to look at it, breaks a test of
+// each room that must know the keyword.
 package keywordtest
 
 import (
@@ -19,12 +20,12 @@ type Word struct {
 	Is, Default string
 	// Inherit is own, nearest, inner or outer.
 	Inherit string
-	// On are the places where it stands: play, role, block, task, handler, import, loop, meta, include; and reserved, for a name that
-	// variables should not have.
+	// On are the places where it stands: play, role, block, task, handler, import, loop, meta, include; and reserved,
+	// for a name that variables should not have.
 	On []string
 }
 
-// Stands tells whether the keyword stands in a place.
+// Stands reports whether the keyword stands in a place.
 func (w Word) Stands(place string) bool { return slices.Contains(w.On, place) }
 
 // Words are all keywords, by name.

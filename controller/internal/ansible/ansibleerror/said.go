@@ -1,4 +1,5 @@
-// Package ansibleerror has errors in Ansible's words, as users know them: they begin with a capital and end as they end there.
+// Package ansibleerror has errors in Ansible's words, as users know them: they begin with a capital and end as they
+// end there.
 package ansibleerror
 
 import "fmt"

@@ -1,5 +1,6 @@
-// Package argparse gives cobra's commands the habits of Python's argparse, which users of Ansible's commands and their scripts have: shortened
-// names of flags, flags that exclude each other, several names for one, and the layout of usage, help and errors. It knows no flag and no command.
+// Package argparse gives cobra's commands the habits of Python's argparse, which users of Ansible's commands and
+// their scripts have: shortened names of flags, flags that exclude each other, several names for one, and the layout
+// of usage, help and errors. It knows no flag and no command.
 package argparse
 
 import (
@@ -41,7 +42,8 @@ func Needs(name string) cobra.PositionalArgs {
 	}
 }
 
-// NeedChoice is what a command of Ansible's says that does nothing by itself. Its annotation "action" is what the choice is called.
+// NeedChoice is what a command of Ansible's says that does nothing by itself. Its annotation "action" is what the
+// choice is called.
 func NeedChoice(cmd *cobra.Command, args []string) error {
 	what := cmd.Annotations["action"]
 	if what == "" {

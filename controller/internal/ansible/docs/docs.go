@@ -1,6 +1,6 @@
-// Package docs is what hark tells of itself: of its modules, from their declarations, and of its other plug-ins, from the
-// lines of plugins.txt, the tables of become methods and keywords and the table of settings. It prints texts for people, data for programs, and the pages of
-// docs/modules.
+// Package docs is what hark tells of itself: of its modules, from their declarations, and of its other plug-ins, from
+// the lines of plugins.txt, the tables of become methods and keywords and the table of settings. It prints texts for
+// people, data for programs, and the pages of docs/modules.
 package docs
 
 import (

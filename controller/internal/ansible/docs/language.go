@@ -6,8 +6,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// Language are the actions that are part of the language and no modules: what imports and includes, and meta. They are declared
-// for their documentation alone, nothing runs them.
+// Language are the actions that are part of the language and no modules: what imports and includes, and meta. They
+// are declared for their documentation alone, nothing runs them.
 func Language() []*modules.Module {
 	return append(append(includesFiles(), includesRoles()...), meta())
 }

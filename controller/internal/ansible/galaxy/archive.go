@@ -86,8 +86,8 @@ func writeFile(path string, r io.Reader, mode fs.FileMode) error {
 	return errors.Join(err, f.Chmod(mode), f.Close())
 }
 
-// insideReal tells whether the directory of path, with its links followed, still lies in root: links that an archive brought
-// must not lead later members out of it.
+// insideReal reports whether the directory of path, with its links followed, still lies in root: links that an
+// archive brought must not lead later members out of it.
 func insideReal(root, path string) bool {
 	real, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {

@@ -34,7 +34,8 @@ func (c *Client) complete(r Requirement) (Requirement, error) {
 	return r, nil
 }
 
-// meta is what the collection behind a requirement says of itself. A repository and a namespace need the collections in them.
+// meta is what the collection behind a requirement says of itself. A repository and a namespace need the collections
+// in them.
 func (c *Client) meta(ctx context.Context, r Requirement) (*Meta, error) {
 	if m, ok := c.metas[r.source]; ok {
 		return m, nil

@@ -11,7 +11,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// cache keeps answers of servers for a day, in the file and the form that ansible-galaxy has. A nil cache keeps nothing.
+// cache keeps answers of servers for a day, in the file and the form that ansible-galaxy has. A nil cache keeps
+// nothing.
 type cache struct {
 	path string
 	all  *value.Dict // server to answers

@@ -48,7 +48,7 @@ func (p *picker) userPinned(c *candidate) bool {
 	})
 }
 
-// satisfied tells whether a candidate meets a requirement.
+// satisfied reports whether a candidate meets a requirement.
 func (p *picker) satisfied(r Requirement, c *candidate) (bool, error) {
 	if isPre(c.version) && !p.pre && ranged(r.version) && !p.userPinned(c) {
 		return false, nil
@@ -68,7 +68,7 @@ func (p *picker) allSatisfied(list []need, c *candidate) (bool, error) {
 	return true, nil
 }
 
-// meets tells whether a version lies in a range: comparisons with commas between them, all of which must hold.
+// meets reports whether a version lies in a range: comparisons with commas between them, all of which must hold.
 func meets(version, wanted string) (bool, error) {
 	for _, part := range strings.Split(wanted, ",") {
 		op := strings.TrimSpace(part)
@@ -163,7 +163,8 @@ func (p *picker) concreteOne(ctx context.Context, r Requirement) ([]*candidate, 
 	return []*candidate{{Requirement: r}}, nil
 }
 
-// staying are the installed ones that meet all requirements. When upgrades are wanted they stay if nothing newer was found.
+// staying are the installed ones that meet all requirements. When upgrades are wanted they stay if nothing newer was
+// found.
 func (p *picker) staying(list []need, found []*candidate) ([]*candidate, error) {
 	var out []*candidate
 	for _, c := range p.installed {

@@ -178,7 +178,7 @@ func patternOf(word, base string, anywhere bool) (*regexp.Regexp, error) {
 	return regexp.Compile("^" + b.String() + "$")
 }
 
-// ignoredBy tells whether one of the expressions matches the beginning of a name.
+// ignoredBy reports whether one of the expressions matches the beginning of a name.
 func ignoredBy(list []*regexp.Regexp, name string) bool {
 	return slices.ContainsFunc(list, func(r *regexp.Regexp) bool { return r.MatchString(name) })
 }

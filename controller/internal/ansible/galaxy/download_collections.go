@@ -10,7 +10,8 @@ import (
 	"hark/playbook/jinja/pyyaml"
 )
 
-// Download puts the archives of collections and of what they need into a directory, with a requirements file that installs them.
+// Download puts the archives of collections and of what they need into a directory, with a requirements file that
+// installs them.
 func (c *Client) Download(ctx context.Context, wanted []Requirement, dir string, noDeps, pre bool) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

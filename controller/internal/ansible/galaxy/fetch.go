@@ -44,8 +44,8 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("HTTP Error %d: %s", e.code, e.reason) }
 
-// do sends the request. What comes back has a body to close, and is a success. Credentials go to no other host that an answer sends to:
-// net/http sees to that.
+// do sends the request. What comes back has a body to close, and is a success. Credentials go to no other host that
+// an answer sends to: net/http sees to that.
 func (r request) do(ctx context.Context) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, r.url, r.body)
 	if err != nil {
@@ -120,7 +120,7 @@ func urlWords(err error) string {
 	return "<urlopen error " + err.Error() + ">"
 }
 
-// again tells whether a failure may pass by itself: the server is busy, or slow.
+// again reports whether a failure may pass by itself: the server is busy, or slow.
 func again(err error) bool {
 	var (
 		status *statusError

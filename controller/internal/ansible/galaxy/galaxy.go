@@ -1,6 +1,6 @@
-// Package galaxy fetches, builds and checks roles and collections as ansible-galaxy does: from Galaxy servers (API v1 for roles, v3 and v2
-// for collections), git, archives and directories, into the directories where plays look for them. It knows no flags and no settings;
-// what it says goes to a Screen, in Ansible's words.
+// Package galaxy fetches, builds and checks roles and collections as ansible-galaxy does: from Galaxy servers (API v1
+// for roles, v3 and v2 for collections), git, archives and directories, into the directories where plays look for
+// them. It knows no flags and no settings; what it says goes to a Screen, in Ansible's words.
 package galaxy
 
 import (
@@ -147,7 +147,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// child tells whether path is parent or lies beneath it, by the names alone.
+// child reports whether path is parent or lies beneath it, by the names alone.
 func child(path, parent string) bool {
 	return path == parent || strings.HasPrefix(path, strings.TrimSuffix(parent, "/")+"/")
 }

@@ -64,7 +64,7 @@ func (c *Client) Install(ctx context.Context, wanted []Requirement, root string,
 	return c.installAll(ctx, p, list, root, o)
 }
 
-// unsatisfied tells whether anything that is wanted is not there yet.
+// unsatisfied reports whether anything that is wanted is not there yet.
 func (c *Client) unsatisfied(wanted []Requirement, there []*candidate, o InstallOptions) (bool, error) {
 	for _, r := range wanted {
 		found := false
@@ -204,7 +204,8 @@ func copyEntry(from, to string) error {
 	return writeFile(to, f, 0o644)
 }
 
-// installArchive unpacks what FILES.json names and holds each file against its checksum. A failure leaves nothing behind.
+// installArchive unpacks what FILES.json names and holds each file against its checksum. A failure leaves nothing
+// behind.
 func (c *Client) installArchive(ctx context.Context, path, dest string, one *candidate, signatures []string) (err error) {
 	defer func() {
 		if err != nil {

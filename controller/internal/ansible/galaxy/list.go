@@ -40,7 +40,8 @@ func (c *Client) installed(root string, lenient bool) ([]*candidate, error) {
 	return out, nil
 }
 
-// installedAt is the collection in a directory. One that says nothing usable of itself has the name of its directories and no version.
+// installedAt is the collection in a directory. One that says nothing usable of itself has the name of its
+// directories and no version.
 func (c *Client) installedAt(path string, lenient bool) (*candidate, error) {
 	one := &candidate{Requirement: Requirement{kind: Dir, source: path, version: "*",
 		name: fqcn{filepath.Base(filepath.Dir(path)), filepath.Base(path)}}, installed: true}
@@ -74,7 +75,8 @@ type Place struct {
 	Collections []Listed
 }
 
-// List finds collections, or the one of a name, in search paths. Paths that are not there are told, but for those in quiet.
+// List finds collections, or the one of a name, in search paths. Paths that are not there are told, but for those in
+// quiet.
 func (c *Client) List(paths []string, name string, quiet []string) ([]Place, error) {
 	var (
 		out      []Place

@@ -25,7 +25,8 @@ const (
 	Subdirs Kind = "subdirs"
 )
 
-// fqcn is the full name of a collection, the zero one where there is none: a repository stands for the collections in it.
+// fqcn is the full name of a collection, the zero one where there is none: a repository stands for the collections in
+// it.
 type fqcn struct{ namespace, name string }
 
 func (c fqcn) String() string {
@@ -37,7 +38,7 @@ func (c fqcn) String() string {
 
 var collectionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*\.[a-zA-Z_][a-zA-Z0-9_]*$`) })
 
-// validName tells whether a text is the full name of a collection. Words of Python cannot be part of one.
+// validName reports whether a text is the full name of a collection. Words of Python cannot be part of one.
 func validName(s string) bool {
 	if !collectionName().MatchString(s) {
 		return false
@@ -69,7 +70,8 @@ func CheckName(name string) error {
 		"Please make sure namespace and collection name contains characters from [a-zA-Z0-9_] only.", name)
 }
 
-// checkNames refuses a collection after whose names no directory can be made below the one of collections. where says who named it so.
+// checkNames refuses a collection after whose names no directory can be made below the one of collections. where says
+// who named it so.
 func (c fqcn) checkNames(where string) error {
 	if validName(c.String()) {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// The search is that of resolvelib, which Ansible uses, because its order decides which of several solutions is found: pin the collection
-// with the fewest candidates, add what the candidate needs, and when that leaves some collection without a candidate, take the
-// last pin back and forbid it.
+// The search is that of resolvelib, which Ansible uses, because its order decides which of several solutions is
+// found: pin the collection with the fewest candidates, add what the candidate needs, and when that leaves some
+// collection without a candidate, take the last pin back and forbid it.
 
 // need is a requirement with who has it, nil for the user.
 type need struct {
@@ -56,7 +56,8 @@ func (e *conflict) Error() string {
 // maxRounds bounds a search that does not end.
 const maxRounds = 200_000
 
-// resolve finds candidates for the requirements and all that these need, in the order in which they are to be installed.
+// resolve finds candidates for the requirements and all that these need, in the order in which they are to be
+// installed.
 func (p *picker) resolve(ctx context.Context, wanted []Requirement) ([]*candidate, error) {
 	s := &state{criteria: map[string]*criterion{}, pinned: map[string]*candidate{}}
 	for _, r := range wanted {
@@ -178,7 +179,8 @@ func (p *picker) pin(ctx context.Context, s *state, id string) (causes []need, e
 	return causes, nil
 }
 
-// consistent refuses a candidate that does not meet what was asked of it, as an archive of another version than was named.
+// consistent refuses a candidate that does not meet what was asked of it, as an archive of another version than was
+// named.
 func (p *picker) consistent(c *criterion, f *candidate) error {
 	ok, err := p.allSatisfied(c.needs, f)
 	if ok || err != nil {

@@ -75,7 +75,7 @@ func unspecified(version string) string {
 	return version
 }
 
-// stays tells whether a role is there already and shall stay; one that shall not is taken away.
+// stays reports whether a role is there already and shall stay; one that shall not is taken away.
 func (c *Client) stays(r *Role, o RoleOptions) bool {
 	have, there := r.installedVersion()
 	if !there {
@@ -120,7 +120,7 @@ func (c *Client) roleNeeds(r *Role, list []*Role, o RoleOptions) ([]*Role, error
 	return more, nil
 }
 
-// dependency tells whether a role that another needs is to be installed.
+// dependency reports whether a role that another needs is to be installed.
 func (c *Client) dependency(r, d *Role, list []*Role, o RoleOptions) bool {
 	have, there := d.installedVersion()
 	switch {

@@ -57,7 +57,8 @@ func (s *Server) askVersions(ctx context.Context, c fqcn) ([]string, error) {
 	return versionsOf(all), s.cache.save()
 }
 
-// freshen forgets the versions that are kept if the collection has changed since. It says no if the server does not have it.
+// freshen forgets the versions that are kept if the collection has changed since. It says no if the server does not
+// have it.
 func (s *Server) freshen(ctx context.Context, at, key, path, version string, c fqcn) (bool, error) {
 	info := urlJoin(s.url, path, "collections", c.namespace, c.name, "/")
 	v, err := s.get(ctx, info, fmt.Sprintf("Error when getting the collection info for %s from %s (%s)", c, s.o.Name, s.url), "", false)

@@ -26,7 +26,7 @@ type Signing struct {
 
 var countForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\+)?(?:(\d+)|(all))$`) })
 
-// ValidCount tells whether a text is a number of signatures.
+// ValidCount reports whether a text is a number of signatures.
 func ValidCount(text string) bool { return countForm().MatchString(text) }
 
 // statusCodes are the codes of GnuPG that may be ignored, with what they mean.
@@ -77,7 +77,7 @@ func (c *Client) signature(ctx context.Context, source string) (string, error) {
 	return string(data), nil
 }
 
-// signed tells whether a manifest has the signatures that are asked for. It says what is amiss.
+// signed reports whether a manifest has the signatures that are asked for. It says what is amiss.
 func (c *Client) signed(ctx context.Context, name fqcn, manifest string, signatures []string) (bool, error) {
 	form := countForm().FindStringSubmatch(c.Signing.Count)
 	if form == nil {

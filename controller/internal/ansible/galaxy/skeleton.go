@@ -59,7 +59,8 @@ func (c *Client) Init(ctx context.Context, s Skeleton) error {
 	return err
 }
 
-// makeRoom refuses a place where something lies; with force the directory is emptied and stays, since one may stand in it.
+// makeRoom refuses a place where something lies; with force the directory is emptied and stays, since one may stand
+// in it.
 func (s Skeleton) makeRoom(dir string) error {
 	switch {
 	case !exists(dir):

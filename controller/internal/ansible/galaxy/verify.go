@@ -13,8 +13,8 @@ import (
 	"hark/modules/treesync"
 )
 
-// Verify holds installed collections against what their servers have, or with Client.Offline against their own manifests. It says no if
-// one differs.
+// Verify holds installed collections against what their servers have, or with Client.Offline against their own
+// manifests. It says no if one differs.
 func (c *Client) Verify(ctx context.Context, wanted []Requirement, paths []string, ignoreErrors bool) (bool, error) {
 	p := &picker{Client: c}
 	good := true

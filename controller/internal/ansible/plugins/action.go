@@ -23,8 +23,8 @@ type Action struct {
 	// Path is the plug-in's file, for messages; About tells of the task all that action.py reads.
 	Path  string
 	About *value.Dict
-	// Ask answers what the plug-in wants of its host or of the controller. An *UnreachableError says that its host is not there. Calls
-	// come one at a time.
+	// Ask answers what the plug-in wants of its host or of the controller. An *UnreachableError says that its host is
+	// not there. Calls come one at a time.
 	Ask func(ctx context.Context, op string, about json.RawMessage) (any, error)
 	// Tell shows what the plug-in has to say.
 	Tell func(warning bool, text string)
@@ -37,7 +37,8 @@ func (e *UnreachableError) Error() string { return e.Reason }
 
 // Acted is how an action plug-in has come out: with a result, or else with an error.
 type Acted struct {
-	// Result is what it returned, as value.Encode writes it. Ended tells that it was raised, and that nothing judges it any further.
+	// Result is what it returned, as value.Encode writes it. Ended tells that it was raised, and that nothing judges
+	// it any further.
 	Result json.RawMessage `json:"result"`
 	Ended  bool            `json:"ended"`
 	// Unreachable is why its host could not be reached.
@@ -47,8 +48,8 @@ type Acted struct {
 	Class string `json:"class"`
 }
 
-// Actions runs action plug-ins. Each runs in a process of its own, forked off one that has Ansible's base classes in memory and is started when
-// the first is needed. It is safe for concurrent use.
+// Actions runs action plug-ins. Each runs in a process of its own, forked off one that has Ansible's base classes in
+// memory and is started when the first is needed. It is safe for concurrent use.
 type Actions struct {
 	// Homes and Collections are as in Runner.
 	Homes, Collections []string
@@ -171,7 +172,8 @@ type said struct {
 	Over bool   `json:"over"`
 }
 
-// converse tells the plug-in of its task and answers it until it is done. When ctx is over first, it is ended with all that it has started.
+// converse tells the plug-in of its task and answers it until it is done. When ctx is over first, it is ended with
+// all that it has started.
 func (t *talk) converse(ctx context.Context, about json.RawMessage) (Acted, error) {
 	unhear := context.AfterFunc(ctx, func() { _ = t.conn.Close() })
 	defer unhear()

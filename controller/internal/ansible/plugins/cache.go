@@ -12,7 +12,8 @@ import (
 //go:embed cache.py
 var cacheServer string
 
-// Cache is a fact cache plug-in, which keeps the facts of hosts from run to run as play.FactCache wants it. It needs an Ansible on this machine.
+// Cache is a fact cache plug-in, which keeps the facts of hosts from run to run as play.FactCache wants it. It needs
+// an Ansible on this machine.
 type Cache struct {
 	Runner *Runner
 	// Name is that of the setting fact_caching, Dirs are directories to look for it in before Ansible's own.
@@ -25,7 +26,7 @@ type Cache struct {
 // cachePatience is how long a cache may take to answer: it may be a service that is away.
 const cachePatience = time.Minute
 
-// Open tells whether the plug-in can be used.
+// Open reports whether the plug-in can be used.
 func (c *Cache) Open() error {
 	_, err := c.ask("open", "", nil)
 	return err

@@ -6,7 +6,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// TestAFactCache loads what the plug-in has, as text that is no template, stores and forgets; what it raises is an error or a warning.
+// TestAFactCache loads what the plug-in has, as text that is no template, stores and forgets; what it raises is an
+// error or a warning.
 func TestAFactCache(t *testing.T) {
 	r := fake(t, `while read -r line; do case $line in
 *'"full":"a.b.gone"'*) echo '{"error": "there is none", "class": "RuntimeError"}' ;;

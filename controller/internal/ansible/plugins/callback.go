@@ -24,8 +24,8 @@ var callbackServer string
 //go:embed callback_objects.py
 var callbackObjects string
 
-// patience is how long a callback may take to end when the run is cancelled: once before it is interrupted, if it began after that, and
-// once before it is killed.
+// patience is how long a callback may take to end when the run is cancelled: once before it is interrupted, if it
+// began after that, and once before it is killed.
 const patience = 3 * time.Second
 
 // CallbackOptions are what the callbacks of a run need of the world.
@@ -52,10 +52,12 @@ type CallbackOptions struct {
 	Detach <-chan struct{}
 }
 
-// Callbacks are the callback plug-ins in Python of one run, in a Python of their own: what they keep lives as long as the run. Calls come one
-// at a time, as those of a view do, and return when the plug-ins are done, so that what they print stands where Ansible would print it.
+// Callbacks are the callback plug-ins in Python of one run, in a Python of their own: what they keep lives as long as
+// the run. Calls come one at a time, as those of a view do, and return when the plug-ins are done, so that what they
+// print stands where Ansible would print it.
 type Callbacks struct {
-	// Order tells what to call beside the view on the screen, in order: the name of a view of hark's own, or "" for the next in Python.
+	// Order returns what to call beside the view on the screen, in order: the name of a view of hark's own, or "" for
+	// the next in Python.
 	Order []string
 
 	o                 CallbackOptions
@@ -79,7 +81,8 @@ func (e *MissingError) Error() string { return "Invalid callback for stdout spec
 // ErrNoCore says that there is nothing to make callbacks in Python of: no Python, or none with an ansible-core.
 var ErrNoCore = errors.New("callbacks that are written in Python need ansible-core on this machine")
 
-// StartCallbacks starts Python and lets it load the callbacks, or fails with ErrNoCore. When ctx ends, a callback that is busy is interrupted. The caller closes what it gets.
+// StartCallbacks starts Python and lets it load the callbacks, or fails with ErrNoCore. When ctx ends, a callback
+// that is busy is interrupted. The caller closes what it gets.
 func StartCallbacks(ctx context.Context, o CallbackOptions) (*Callbacks, error) {
 	c := &Callbacks{o: o, ctx: ctx, hosts: map[string]bool{}, tasks: map[plan.ID]bool{}}
 	if err := c.start(); err != nil {
@@ -187,7 +190,8 @@ func (c *Callbacks) variables(host string) any {
 	return json.RawMessage(raw)
 }
 
-// press sees to it that nothing waits for a callback for ever when the run is cancelled, until the func that it gives is called.
+// press sees to it that nothing waits for a callback for ever when the run is cancelled, until the func that it gives
+// is called.
 func (c *Callbacks) press() (answered func()) {
 	done := make(chan struct{})
 	late := c.ctx.Err() != nil
@@ -206,7 +210,7 @@ func (c *Callbacks) press() (answered func()) {
 	})
 }
 
-// within tells whether done is closed before patience is over.
+// within reports whether done is closed before patience is over.
 func (c *Callbacks) within(done <-chan struct{}) bool {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()

@@ -37,8 +37,8 @@ func done(host string) view.Result {
 	return view.Result{Host: host, Task: view.Task{ID: "1", Action: "ping"}, Outcome: &wire.Outcome{Status: wire.OK, Result: []byte(`{"ping": "pong"}`)}}
 }
 
-// TestWhatCallbacksAreTold: hosts and tasks are described when they are first spoken of, the beginning of a task is told if nobody else did,
-// and what is asked meanwhile is answered.
+// TestWhatCallbacksAreTold: hosts and tasks are described when they are first spoken of, the beginning of a task is
+// told if nobody else did, and what is asked meanwhile is answered.
 func TestWhatCallbacksAreTold(t *testing.T) {
 	told := filepath.Join(t.TempDir(), "told")
 	c, err := callbacks(t, context.Background(), `*'"kind":"play"'*) echo '{"ask": "h1"}' >&4; read -r line <&3; echo "$line" >>`+told+`; echo '{}' >&4 ;;

@@ -24,7 +24,7 @@ func (c *Callbacks) view(first, end int) callbackView {
 // Screen is the view of the callback that has the screen.
 func (c *Callbacks) Screen() view.View { return c.view(-1, 0) }
 
-// OnScreen tells whether one of them has the screen.
+// OnScreen reports whether one of them has the screen.
 func (c *Callbacks) OnScreen() bool { return c.o.Stdout != "" }
 
 // Beside is the view of callbacks beside the screen: count of them, beginning with the one at first.

@@ -1,6 +1,7 @@
-// Package plugins runs the plug-ins of a project that are written in Python: filters, tests, lookups, inventory, vars and cache plug-ins in one Python
-// process on the controller, started when the first is needed, which serves all of a run; callbacks in another, and actions in forks of a third.
-// hark's own stand before them, but for those of the project's own directories, which hide hark's as they hide Ansible's.
+// Package plugins runs the plug-ins of a project that are written in Python: filters, tests, lookups, inventory, vars
+// and cache plug-ins in one Python process on the controller, started when the first is needed, which serves all of a
+// run; callbacks in another, and actions in forks of a third. hark's own stand before them, but for those of the
+// project's own directories, which hide hark's as they hide Ansible's.
 package plugins
 
 import (
@@ -44,13 +45,14 @@ type Call struct {
 	// Args begin with the value that a filter or test is applied to; those of a lookup are its terms.
 	Args []value.Value
 	Kw   *value.Dict
-	// Vars are a lookup's variables, raw; Rendered gives them as far as they can be rendered, for where there is no Ansible to do it. Dir is
-	// where it looks for files.
+	// Vars are a lookup's variables, raw; Rendered gives them as far as they can be rendered, for where there is no
+	// Ansible to do it. Dir is where it looks for files.
 	Vars     *value.Dict
 	Rendered func() *value.Dict
 	Dir      string
-	// Context gives the variables to a filter or test that wants to know the template that uses it, raw. Nil: there are none. It runs no plug-ins,
-	// and neither does Hostvars: the variables of another host, raw, nil if there is none of the name.
+	// Context gives the variables to a filter or test that wants to know the template that uses it, raw. Nil: there
+	// are none. It runs no plug-ins, and neither does Hostvars: the variables of another host, raw, nil if there is
+	// none of the name.
 	Context  func() (*value.Dict, error)
 	Hostvars func(host string) (*value.Dict, error)
 
@@ -60,17 +62,21 @@ type Call struct {
 
 // Runner runs plug-ins. It is safe for concurrent use; calls run one at a time.
 type Runner struct {
-	// Find gives the directories in which a plug-in is looked for, nearest first, and its name there; the name "" is that of the project's own.
+	// Find gives the directories in which a plug-in is looked for, nearest first, and its name there; the name "" is
+	// that of the project's own.
 	Find func(kind, name string) (short string, dirs []string)
-	// Why says in Ansible's words why there is no filter or test of a name, "" if nothing is known of it but that; nil knows nothing.
+	// Why says in Ansible's words why there is no filter or test of a name, "" if nothing is known of it but that;
+	// nil knows nothing.
 	Why func(kind, name string) string
 	// Homes are directories of Python's packages. The first that holds ansible tells the interpreter.
 	Homes []string
-	// Collections are the directories that hold an ansible_collections, and Books the playbooks', which may have one too. Places are the
-	// directories of playbooks and roles: lookups find the plug-ins of the project there that their own templates use.
+	// Collections are the directories that hold an ansible_collections, and Books the playbooks', which may have one
+	// too. Places are the directories of playbooks and roles: lookups find the plug-ins of the project there that
+	// their own templates use.
 	Collections   []string
 	Books, Places func() []string
-	// Templates are how templates are rendered, and hark's own filters found, for plug-ins where there is no Ansible to do it.
+	// Templates are how templates are rendered, and hark's own filters found, for plug-ins where there is no Ansible
+	// to do it.
 	Templates templar.Options
 
 	beside *Runner // set by Beside
@@ -79,8 +85,9 @@ type Runner struct {
 	process *process // nil if none runs; guarded by mu
 }
 
-// Beside gives the Runner a second one of the same settings, for plug-ins that are wanted while a lookup of this one waits: the variables of
-// hosts that it reads may be what vars plug-ins say. It ends with this one. Call it before either is used, once.
+// Beside gives the Runner a second one of the same settings, for plug-ins that are wanted while a lookup of this one
+// waits: the variables of hosts that it reads may be what vars plug-ins say. It ends with this one. Call it before
+// either is used, once.
 func (r *Runner) Beside() *Runner {
 	r.beside = &Runner{Find: r.Find, Why: r.Why, Homes: r.Homes, Collections: r.Collections, Books: r.Books, Places: r.Places, Templates: r.Templates}
 	return r.beside
@@ -128,12 +135,13 @@ type question struct {
 	Vars     json.RawMessage `json:"vars"`
 }
 
-// asks tells whether there is a question at all.
+// asks reports whether there is a question at all.
 func (q question) asks() bool {
 	return q.Hostvars != nil || q.Context || q.Filter != "" || q.Template != nil
 }
 
-// Names are the plug-ins of a kind, filter or test, in the project's own directories. Without such a directory nothing is started.
+// Names are the plug-ins of a kind, filter or test, in the project's own directories. Without such a directory
+// nothing is started.
 func (r *Runner) Names(ctx context.Context, kind string) ([]string, error) {
 	_, dirs := r.Find(kind, "")
 	if len(dirs) == 0 {
@@ -150,8 +158,8 @@ func (r *Runner) Names(ctx context.Context, kind string) ([]string, error) {
 	return names, nil
 }
 
-// Run runs a plug-in and gives its value as value.Encode writes it. jinja.ErrNoPlugin: there is none of the name. What the plug-in
-// raises is a *value.Error of its class.
+// Run runs a plug-in and gives its value as value.Encode writes it. jinja.ErrNoPlugin: there is none of the name.
+// What the plug-in raises is a *value.Error of its class.
 func (r *Runner) Run(ctx context.Context, c Call) (json.RawMessage, error) {
 	q := request{Kind: c.Kind, Full: c.Name, Basedir: c.Dir}
 	q.Name, q.Dirs = r.Find(c.Kind, c.Name)
@@ -211,8 +219,8 @@ func encodeDict(d *value.Dict) (json.RawMessage, error) {
 	return value.Encode(d)
 }
 
-// ask sends a request and waits for its answer; c tells what Python may want to know before. When ctx is over first, the process is ended: the plug-in
-// may never come back.
+// ask sends a request and waits for its answer; c tells what Python may want to know before. When ctx is over first,
+// the process is ended: the plug-in may never come back.
 func (r *Runner) ask(ctx context.Context, q request, c Call) (json.RawMessage, error) {
 	if r.Books != nil && q.Books == nil {
 		q.Books = r.Books()

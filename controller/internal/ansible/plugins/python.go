@@ -29,7 +29,8 @@ func python(homes, collections []string, program string) *exec.Cmd {
 // killGroup ends the process that leads a group, with all that plug-ins have started in it.
 func killGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) }
 
-// Interpreter is the path of the Python of the ansible-core that is installed, "" if there is none or its Python is not beside it.
+// Interpreter is the path of the Python of the ansible-core that is installed, "" if there is none or its Python is
+// not beside it.
 func Interpreter(homes []string) string {
 	if path, _ := interpreter(homes); filepath.IsAbs(path) {
 		return path
@@ -37,8 +38,8 @@ func Interpreter(homes []string) string {
 	return ""
 }
 
-// interpreter is the Python to run, and where it shall look for packages beside its own places: that which belongs to the first home
-// of ansible, else the one on PATH.
+// interpreter is the Python to run, and where it shall look for packages beside its own places: that which belongs to
+// the first home of ansible, else the one on PATH.
 func interpreter(homes []string) (python string, paths []string) {
 	for _, home := range homes {
 		if info, err := os.Stat(filepath.Join(home, "ansible")); err != nil || !info.IsDir() {

@@ -9,7 +9,8 @@ import (
 	"hark/playbook/inventory"
 )
 
-// Vars are the vars plug-ins of a project; they need an Ansible on this machine, which they are made of. Calls come one at a time.
+// Vars are the vars plug-ins of a project; they need an Ansible on this machine, which they are made of. Calls come
+// one at a time.
 type Vars struct {
 	Runner *Runner
 	// Dirs are the directories of plug-ins, Enabled the names of vars_plugins_enabled, Stage is run_vars_plugins.

@@ -35,7 +35,7 @@ func (e Effective) Sources() []string {
 	return out
 }
 
-// HashMerge tells whether variables that are mappings are merged.
+// HashMerge reports whether variables that are mappings are merged.
 func (e Effective) HashMerge() bool { return e.Settings.Text("DEFAULT_HASH_BEHAVIOUR") == "merge" }
 
 // library are the directories of modules: those of -M, the last one first, then those of the settings.
@@ -61,15 +61,16 @@ func (e Effective) views() []string {
 	return append(e.Settings.List("CALLBACKS_ENABLED"), e.Settings.Text("DEFAULT_STDOUT_CALLBACK"))
 }
 
-// wholeResults tells whether a view is in use that shows the arguments of modules at any verbosity.
+// wholeResults reports whether a view is in use that shows the arguments of modules at any verbosity.
 func (e Effective) wholeResults() bool { return slices.ContainsFunc(e.views(), view.ShowsAll) }
 
-// BriefResults tells whether no view is in use that shows what came of a loop as a whole.
+// BriefResults reports whether no view is in use that shows what came of a loop as a whole.
 func (e Effective) BriefResults() bool {
 	return !e.Options.AdHoc && e.Settings.Text("HARK_RECORD") != "full" && !slices.ContainsFunc(e.views(), func(name string) bool { return !view.Brief(name) })
 }
 
-// collectionPaths are the directories in which collections may lie, packages those of Python's packages on this machine.
+// collectionPaths are the directories in which collections may lie, packages those of Python's packages on this
+// machine.
 func (e Effective) collectionPaths(packages []string) []string {
 	paths := e.Settings.List("COLLECTIONS_PATHS")
 	if e.Settings.Bool("COLLECTIONS_SCAN_SYS_PATH") {

@@ -18,7 +18,7 @@ func collectionLookups() []string {
 		"openshift passwordstore rabbitmq redis shelvefile skydive")
 }
 
-// isLookup tells which names may follow with_.
+// isLookup returns which names may follow with_.
 func isLookup() func(name string) bool {
 	known := map[string]bool{"template": true}
 	for name := range templar.Lookups() {

@@ -7,7 +7,8 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// Options are what the flags of a call say. A command fills in the groups that it has flags for; the others say nothing.
+// Options are what the flags of a call say. A command fills in the groups that it has flags for; the others say
+// nothing.
 type Options struct {
 	Verbosity int
 	Connect   Connect
@@ -40,7 +41,7 @@ type Options struct {
 	AgentBinaries []string
 
 	Passwords secrets.Passwords
-	// Origin tells where failures come from, see view.Options.
+	// Origin returns where failures come from, see view.Options.
 	Origin func(task string, s view.Spot) string
 	// Shown are the options as -vvvv shows them, Line is the call as Ansible's own command has it.
 	Shown []view.Flag

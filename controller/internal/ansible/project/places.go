@@ -24,8 +24,8 @@ func (p *Project) Where(place string) string {
 	return syntax.Explain(at, plainText(at.File))
 }
 
-// Origin is the place of a spot of a task, which is at file:line:column, with what stands there. The loader has read the playbooks; extra are
-// the variables of -e.
+// Origin is the place of a spot of a task, which is at file:line:column, with what stands there. The loader has read
+// the playbooks; extra are the variables of -e.
 func Origin(l *syntax.Loader, extra *value.Dict, task string, s view.Spot) string {
 	if s.File != "" {
 		return "Origin: " + s.File
@@ -61,7 +61,8 @@ func Origin(l *syntax.Loader, extra *value.Dict, task string, s view.Spot) strin
 	return syntax.Origin(at, plainText(at.File))
 }
 
-// AdHocOrigin is Origin for a task of the command line: a module with its arguments, and the options of a task in the background.
+// AdHocOrigin is Origin for a task of the command line: a module with its arguments, and the options of a task in the
+// background.
 func AdHocOrigin(module string, args *value.Dict, background, poll int, s view.Spot) string {
 	if strings.TrimSpace(s.Text) != "" {
 		return "Origin: <CLI option '-a'>\n\n" + shorten(s.Text)

@@ -56,7 +56,8 @@ func readsVarsFiles(name string) bool {
 	return strings.TrimPrefix(name, "ansible.builtin.") == "host_group_vars"
 }
 
-// pluginNames are the filters or tests (the kind) in the project's own directories. Where Python cannot be run, there are none.
+// pluginNames are the filters or tests (the kind) in the project's own directories. Where Python cannot be run, there
+// are none.
 func (p *Project) pluginNames(kind string) []string {
 	names, err := p.Plugins.Names(context.Background(), kind)
 	if err != nil {
@@ -72,7 +73,7 @@ func (p *Project) WithPlugins() templar.Options {
 	return o
 }
 
-// HoldsPlugins tells whether any of the directories has a file of Python.
+// HoldsPlugins reports whether any of the directories has a file of Python.
 func HoldsPlugins(dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		entries, _ := os.ReadDir(dir)

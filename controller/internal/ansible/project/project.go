@@ -1,5 +1,5 @@
-// Package project gathers what a run is made of before it runs: inventory, modules, plug-ins, templates and the compiler, by the flags and settings
-// of a call. It reaches no host.
+// Package project gathers what a run is made of before it runs: inventory, modules, plug-ins, templates and the
+// compiler, by the flags and settings of a call. It reaches no host.
 package project
 
 import (
@@ -114,7 +114,8 @@ func templates(c Config) templar.Options {
 	return o
 }
 
-// outgoing are the variables that the language has and a later one will not; facts are, unless somebody has set that they are variables.
+// outgoing are the variables that the language has and a later one will not; facts are, unless somebody has set that
+// they are variables.
 func (p *Project) outgoing() plan.Outgoing {
 	return plan.Outgoing{Vars: p.Level.Has(dialect.VarsDict), Facts: p.Level.Has(dialect.FactsInjected) && p.Settings.Get("INJECT_FACTS_AS_VARS").Origin == "default"}
 }
@@ -138,7 +139,8 @@ func (p *Project) inventoryOptions(dir string) inventory.Options {
 	}
 }
 
-// python is what playbooks see as ansible_playbook_python: that of the ansible-core on this machine. hark needs none; modules and lookups of theirs may.
+// python is what playbooks see as ansible_playbook_python: that of the ansible-core on this machine. hark needs none;
+// modules and lookups of theirs may.
 func python(packages []string) string {
 	if path := plugins.Interpreter(packages); path != "" {
 		return path
@@ -217,7 +219,8 @@ func (p *Project) Playbooks(names []string) ([]*compile.Playbook, error) {
 	return books, syntax.Join(errs...)
 }
 
-// Hash encrypts a password as the filter password_hash does, with the templates of the project. A salt or ident of "" is not given.
+// Hash encrypts a password as the filter password_hash does, with the templates of the project. A salt or ident of ""
+// is not given.
 func (p *Project) Hash(plain, scheme, salt, ident string) (string, error) {
 	local, call := value.NewDict(), "plain | password_hash(scheme"
 	local.Set("plain", value.UnsafeStr(plain))

@@ -81,7 +81,7 @@ func rejected(path string, warn func(string)) []string {
 	return names
 }
 
-// Exists tells whether a file is there.
+// Exists reports whether a file is there.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

@@ -39,7 +39,8 @@ func (l ConfigLookup) PluginSetting(plugin, name string) (answer.PluginSetting, 
 	return answer.PluginSetting{}, false
 }
 
-// forModules are the settings that modules in Python get, by Ansible's names for them, without those that have their defaults.
+// forModules are the settings that modules in Python get, by Ansible's names for them, without those that have their
+// defaults.
 func (e Effective) forModules() *value.Dict {
 	told := value.NewDict()
 	for _, s := range []struct{ plugin, setting, name string }{

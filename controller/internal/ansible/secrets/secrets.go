@@ -1,5 +1,5 @@
-// Package secrets gathers what a command must know and nobody may see: vault secrets and the passwords of connections and of become, from
-// settings, flags, files, scripts and prompts.
+// Package secrets gathers what a command must know and nobody may see: vault secrets and the passwords of connections
+// and of become, from settings, flags, files, scripts and prompts.
 package secrets
 
 import (

@@ -90,7 +90,8 @@ func (c *Shell) flag(on *bool, arg, ask, stands, changed string) {
 	}
 }
 
-// text changes a setting that is text, and notes it if there are words for that. Without an argument it says ask, and notes how it stands.
+// text changes a setting that is text, and notes it if there are words for that. Without an argument it says ask, and
+// notes how it stands.
 func (c *Shell) text(v *string, arg, ask, stands, changed string) {
 	words := changed
 	if arg == "" {

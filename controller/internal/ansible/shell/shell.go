@@ -1,5 +1,5 @@
-// Package shell is the loop of ansible-console: a person types lines, which change where and how tasks run, or are tasks themselves. It runs
-// nothing and reads no terminal: both are its doors.
+// Package shell is the loop of ansible-console: a person types lines, which change where and how tasks run, or are
+// tasks themselves. It runs nothing and reads no terminal: both are its doors.
 package shell
 
 import (
@@ -52,7 +52,7 @@ type Shell struct {
 	// Hosts are the names of the hosts of a pattern, Groups those of all groups.
 	Hosts  func(pattern string) ([]string, error)
 	Groups func() []string
-	// Modules are those that are listed and completed. Known tells whether there is another one of a name.
+	// Modules are those that are listed and completed. Known reports whether there is another one of a name.
 	Modules []Module
 	Known   func(name string) bool
 	// Run runs a task and shows what comes of it. Its error is shown, and ends nothing.
@@ -111,7 +111,7 @@ func (c *Shell) prompt() string {
 	return fmt.Sprintf("%s@%s (%d)[f:%d]%s", name, c.Pattern, len(c.selected), c.Forks, sign)
 }
 
-// answer does what a line says, and tells whether it was the last.
+// answer does what a line says, and reports whether it was the last.
 func (c *Shell) answer(ctx context.Context, line string) (last bool) {
 	if line == "" || strings.HasPrefix(line, "#") {
 		return false

@@ -1,5 +1,6 @@
-// Package ansihtml makes HTML of what hosts print. Text stays text: whatever looks like markup is shown, colours become spans of a few classes,
-// and what nobody would see, or what would change the order of reading, is shown as an escape.
+// Package ansihtml makes HTML of what hosts print. Text stays text: whatever looks like markup is shown, colours
+// become spans of a few classes, and what nobody would see, or what would change the order of reading, is shown as an
+// escape.
 package ansihtml
 
 import (
@@ -13,7 +14,8 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// Line is one line of a screen, without its end, as HTML. Of one that is longer than most bytes the beginning is shown, and how long it is.
+// Line is one line of a screen, without its end, as HTML. Of one that is longer than most bytes the beginning is
+// shown, and how long it is.
 func Line(text string, most int) template.HTML {
 	if len(text) <= most {
 		w := writer{}
@@ -228,7 +230,8 @@ func cutMark(length int) string {
 	return fmt.Sprintf(`<i class="cut"> … cut here: the line has %d bytes, all of them in the download</i>`, length)
 }
 
-// Marked is a line without colours in which the places of a word are marked. Of one that is long, most bytes around the first place are shown.
+// Marked is a line without colours in which the places of a word are marked. Of one that is long, most bytes around
+// the first place are shown.
 func Marked(line, word string, most int) template.HTML {
 	low, word := scrollback.Lower(line), scrollback.Lower(word)
 	var b strings.Builder
@@ -267,8 +270,8 @@ func Marked(line, word string, most int) template.HTML {
 	return template.HTML(b.String())
 }
 
-// Visible is HTML in which characters that nobody sees, or that would change the order of reading, are shown as escapes: names of hosts and
-// tasks reach pages by templates, which leave them as they are.
+// Visible is HTML in which characters that nobody sees, or that would change the order of reading, are shown as
+// escapes: names of hosts and tasks reach pages by templates, which leave them as they are.
 func Visible(html string) string {
 	if !strings.ContainsFunc(html, hidden) {
 		return html

@@ -12,7 +12,8 @@ import (
 // allowed are the elements that a line may have.
 var allowed = regexp.MustCompile(`^(<span class="[a-z0-9 ]+">|</span>|<i class="(ctl|cut)">|</i>|<mark>|</mark>)`)
 
-// TestHostileTextStaysText: whatever a host prints, the page has no element and no attribute of its making, and nothing that is not seen.
+// TestHostileTextStaysText: whatever a host prints, the page has no element and no attribute of its making, and
+// nothing that is not seen.
 func TestHostileTextStaysText(t *testing.T) {
 	for _, text := range Hostile() {
 		for _, made := range []string{string(ansihtml.Line(text, 1<<20)), string(ansihtml.Line(text, 7)), string(ansihtml.Marked(text, "script", 1<<20)), string(ansihtml.Begin(text, 1<<30))} {

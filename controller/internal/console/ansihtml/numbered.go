@@ -2,8 +2,8 @@ package ansihtml
 
 import "strconv"
 
-// numbered reads a colour given by number (5;N) or by its parts (2;R;G;B) as the nearest of the sixteen, from 1 on, and tells how many parameters
-// that took.
+// numbered reads a colour given by number (5;N) or by its parts (2;R;G;B) as the nearest of the sixteen, from 1 on,
+// and tells how many parameters that took.
 func numbered(codes []string) (colour, used int) {
 	if len(codes) == 0 {
 		return 0, 0

@@ -1,5 +1,6 @@
-// Package auth decides who may read the pages of a console: somebody on the same machine who has its random key, an operator who
-// signed in with the key of operators, or somebody for whom a listed proxy vouches. It lets nobody write: all that passes are GET and HEAD.
+// Package auth decides who may read the pages of a console: somebody on the same machine who has its random key, an
+// operator who signed in with the key of operators, or somebody for whom a listed proxy vouches. It lets nobody
+// write: all that passes are GET and HEAD.
 package auth
 
 import (
@@ -24,7 +25,8 @@ const sessionLife = 12 * time.Hour
 
 // Config says who may come in. The zero value lets nobody in.
 type Config struct {
-	// Secret signs cookies; who stays signed in over a restart has been given one of the same secret. It is at least 32 bytes.
+	// Secret signs cookies; who stays signed in over a restart has been given one of the same secret. It is at least
+	// 32 bytes.
 	Secret []byte
 	// Key lets in who brings it in an address (?k=); "" is no such way.
 	Key string
@@ -108,8 +110,8 @@ func headers(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// misdirected tells requests apart that no page of ours makes: by another name (somebody's domain that points here), from
-// another site, or with a method that changes things.
+// misdirected tells requests apart that no page of ours makes: by another name (somebody's domain that points here),
+// from another site, or with a method that changes things.
 func (g *Gate) misdirected(r *http.Request) (status int, text string) {
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
@@ -122,7 +124,7 @@ func (g *Gate) misdirected(r *http.Request) (status int, text string) {
 	return 0, ""
 }
 
-// called tells whether the console goes by a name.
+// called reports whether the console goes by a name.
 func (g *Gate) called(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {
@@ -136,7 +138,7 @@ func (g *Gate) called(hostport string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// ours tells whether a request comes of a page of the console, or of a person who opens one.
+// ours reports whether a request comes of a page of the console, or of a person who opens one.
 func (g *Gate) ours(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
@@ -172,7 +174,8 @@ func (g *Gate) byKey(w http.ResponseWriter, r *http.Request) {
 
 // admit gives the cookie, and sends the browser on.
 func (g *Gate) admit(w http.ResponseWriter, r *http.Request, name, path string, q url.Values) {
-	// Lax, since links from elsewhere shall lead to what they name; no request changes anything, and pages of others may only lead here.
+	// Lax, since links from elsewhere shall lead to what they name; no request changes anything, and pages of others
+	// may only lead here.
 	http.SetCookie(w, &http.Cookie{
 		Name: g.cookie(), Value: g.session(name), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: g.scheme(r) == "https",
 		MaxAge: int(sessionLife / time.Second),
@@ -202,7 +205,7 @@ func (g *Gate) sum(text []byte) []byte {
 	return m.Sum(nil)
 }
 
-// knows tells who sent a request.
+// knows returns who sent a request.
 func (g *Gate) knows(r *http.Request) (name string, ok bool) {
 	if g.c.Token != "" && r.URL.Path == "/metrics" {
 		given, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -223,7 +226,8 @@ func (g *Gate) knows(r *http.Request) (name string, ok bool) {
 	return "", false
 }
 
-// still tells whether the way by which somebody was let in is open: an operator who is taken from the list is out with the next start.
+// still reports whether the way by which somebody was let in is open: an operator who is taken from the list is out
+// with the next start.
 func (g *Gate) still(p pass) bool {
 	if p.Who == "" {
 		return g.c.Key != ""
@@ -250,7 +254,7 @@ func (g *Gate) read(value string) (pass, bool) {
 	return p, true
 }
 
-// proxied tells whether the other end of a request's connection is a listed proxy.
+// proxied reports whether the other end of a request's connection is a listed proxy.
 func (g *Gate) proxied(r *http.Request) bool {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || g.c.Header == "" {

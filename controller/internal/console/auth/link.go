@@ -24,8 +24,9 @@ type Signer struct {
 	Sign func(statement []byte) ([]byte, error)
 }
 
-// Link asks the console at an address for a challenge, has it signed, and gives the address that lets a browser in, once. Nobody is sent the key, and
-// a server in between cannot use the signature, which is bound to the certificate that was shown.
+// Link asks the console at an address for a challenge, has it signed, and gives the address that lets a browser in,
+// once. Nobody is sent the key, and a server in between cannot use the signature, which is bound to the certificate
+// that was shown.
 func Link(ctx context.Context, address string, by Signer) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -56,8 +57,8 @@ func loopback(host string) bool {
 // askLimit is how long a console may take for a challenge.
 const askLimit = 15 * time.Second
 
-// ask gets a challenge, and the digest of the certificate that the server showed. Whether the certificate is good is for the browser to say: the
-// signature is worth nothing with another one.
+// ask gets a challenge, and the digest of the certificate that the server showed. Whether the certificate is good is
+// for the browser to say: the signature is worth nothing with another one.
 func ask(ctx context.Context, address string) (nonce string, digest [sha256.Size]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()

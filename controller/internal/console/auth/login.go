@@ -35,8 +35,8 @@ type Challenge struct {
 	Nonce string `json:"nonce"`
 }
 
-// Statement is what is signed: the challenge for the server that shows the certificate of that digest (all zeros without TLS), so that nobody
-// can hand on another server's challenge.
+// Statement is what is signed: the challenge for the server that shows the certificate of that digest (all zeros
+// without TLS), so that nobody can hand on another server's challenge.
 func Statement(nonce string, digest [sha256.Size]byte) []byte {
 	return fmt.Appendf(nil, "hark console login\n%s\n%x\n", nonce, digest)
 }
@@ -64,7 +64,7 @@ func (g *Gate) current() []nonce {
 	return slices.DeleteFunc(g.nonces, func(n nonce) bool { return now.After(n.until) })
 }
 
-// take tells whether a nonce was given and not used, and uses it.
+// take reports whether a nonce was given and not used, and uses it.
 func (g *Gate) take(text string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,7 +5,8 @@ import "strings"
 // LongLine is how many bytes the longest of the hostile outputs has.
 const LongLine = 10 << 20
 
-// Hostile are outputs by which a host would make a page run or hide something, or break its layout. The last one is LongLine bytes long.
+// Hostile are outputs by which a host would make a page run or hide something, or break its layout. The last one is
+// LongLine bytes long.
 func Hostile() []string {
 	const run = "window.hacked=1"
 	return []string{

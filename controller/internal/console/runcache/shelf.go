@@ -111,7 +111,8 @@ func (s *Shelf) putBack(t *Tape) {
 	s.tidy(mostIdle, idleLife)
 }
 
-// tidy lets go of tapes that nobody looks at: those beyond most, and those that are older than life. It assumes mu held.
+// tidy lets go of tapes that nobody looks at: those beyond most, and those that are older than life. It assumes mu
+// held.
 func (s *Shelf) tidy(most int, life time.Duration) {
 	for {
 		idle, oldest := 0, ""

@@ -1,5 +1,6 @@
-// Package runcache reads the records of runs for pages: each run is read once, however many look at it, and followed as long as it goes on and
-// somebody looks. What is read is folded (package runmodel), and its output is kept in lines (package scrollback).
+// Package runcache reads the records of runs for pages: each run is read once, however many look at it, and followed
+// as long as it goes on and somebody looks. What is read is folded (package runmodel), and its output is kept in
+// lines (package scrollback).
 package runcache
 
 import (
@@ -52,7 +53,7 @@ type At struct {
 	Over bool
 }
 
-// At tells how far the tape is.
+// At describes how far the tape is.
 func (t *Tape) At() At {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,7 +78,8 @@ func (t *Tape) More() <-chan struct{} {
 	}
 }
 
-// Read waits until everything is read that there was when the reading began, but not for longer than the context, and tells whether it is.
+// Read waits until everything is read that there was when the reading began, but not for longer than the context, and
+// reports whether it is.
 func (t *Tape) Read(ctx context.Context) bool {
 	select {
 	case <-t.read:

@@ -37,13 +37,14 @@ type Comparison struct {
 	Others int // hosts of both that did not
 }
 
-// step is what a task of one run is found by in another: what it is called in its play, and how often that name came before in it.
+// step is what a task of one run is found by in another: what it is called in its play, and how often that name came
+// before in it.
 type step struct {
 	play, title string
 	nth         int
 }
 
-// Compare tells what came out otherwise in this run than in one before it.
+// Compare returns what came out otherwise in this run than in one before it.
 func (r *Run) Compare(before *Run) Comparison {
 	then, now := before.byHost(), r.byHost()
 	var c Comparison
@@ -82,7 +83,7 @@ func weight(d Difference) int {
 	return 3
 }
 
-// notable tells whether two times differ by what people care for: half as much again, and half a second.
+// notable reports whether two times differ by what people care for: half as much again, and half a second.
 func notable(a, b time.Duration) bool {
 	more, less := max(a, b), min(a, b)
 	return more-less > 500*time.Millisecond && more > less+less/2
@@ -173,7 +174,7 @@ func (d *differ) task(title string, a, b *taskResults) []Difference {
 	return rows
 }
 
-// news tells whether the change is one.
+// news reports whether the change is one.
 func (c change) news() bool {
 	return c.then == nil || c.now == nil || c.then.State != c.now.State || c.now.State.Bad() && c.then.Text != c.now.Text
 }

@@ -1,5 +1,6 @@
-// Package runmodel is what a page shows of a run: its plays and tasks, and for each task the hosts whose results were equal as one group, so that ten
-// thousand hosts are a few rows. A Run is a view; it is fed by whoever replays a record, and read at any time.
+// Package runmodel is what a page shows of a run: its plays and tasks, and for each task the hosts whose results were
+// equal as one group, so that ten thousand hosts are a few rows. A Run is a view; it is fed by whoever replays a
+// record, and read at any time.
 package runmodel
 
 import (
@@ -99,7 +100,7 @@ func (t *Task) Took() time.Duration {
 // Play is the play of the task.
 func (t *Task) Play() *Play { return t.play }
 
-// Bad tells whether hosts failed here or were lost.
+// Bad reports whether hosts failed here or were lost.
 func (t *Task) Bad() bool { return t.Counts[Failed]+t.Counts[Unreachable] > 0 }
 
 // Group are the hosts with the same result of a task.

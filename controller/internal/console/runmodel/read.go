@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// In how many ranges the hosts of a group are named; of the others is told how many they are. Those that a person looks for are named first.
+// In how many ranges the hosts of a group are named; of the others is told how many they are. Those that a person
+// looks for are named first.
 const (
 	named    = 8
 	wellSaid = 4 // of those of which nothing is to be told
@@ -52,7 +53,7 @@ type GroupSeen struct {
 	Line  int
 }
 
-// Short tells whether the text is one line that has room beside the hosts.
+// Short reports whether the text is one line that has room beside the hosts.
 func (g GroupSeen) Short() bool { return len(g.Text) <= 120 && !strings.Contains(g.Text, "\n") }
 
 // See is the run as it stands, with at most groups groups of each task.
@@ -221,7 +222,7 @@ func (r *Run) Host(name string) ([]Came, bool) {
 // Size is how much there is of a run.
 type Size struct{ Tasks, Hosts, Notices, Results, Jobs int }
 
-// Size tells how much there is.
+// Size describes how much there is.
 func (r *Run) Size() Size {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -251,7 +252,8 @@ func (r *Run) Worst(state State, most int) (names []string, total int) {
 // Found is a task or a host that a search found.
 type Found struct{ Text, Path string }
 
-// Find looks for a text in the titles of tasks and the names of hosts; most is how many are wanted. Capitals do not matter.
+// Find looks for a text in the titles of tasks and the names of hosts; most is how many are wanted. Capitals do not
+// matter.
 func (r *Run) Find(text string, most int) []Found {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -62,7 +62,7 @@ func says(res view.Result) (text string, whole int) {
 	return text, len(text)
 }
 
-// speaks tells whether a result may have anything to say: most have not, and decoding them is most of the work.
+// speaks reports whether a result may have anything to say: most have not, and decoding them is most of the work.
 func speaks(o *wire.Outcome, action string) bool {
 	if o.Status == wire.StatusFailed || o.Status == wire.StatusUnreachable || debug(action) {
 		return true
@@ -178,7 +178,8 @@ func label(o *wire.Outcome) string {
 // nameMark stands in texts of groups where each host has its own name.
 const nameMark = "\x00host\x00"
 
-// anonymous is a text of a host with a mark for its name, so that those of other hosts can be the same. Names that are short may be anything.
+// anonymous is a text of a host with a mark for its name, so that those of other hosts can be the same. Names that
+// are short may be anything.
 func anonymous(text, host string) string {
 	const shortest = 3
 	if len(host) < shortest || !strings.Contains(text, host) {

@@ -46,7 +46,7 @@ func (s *hostSet) set(h int32) {
 	}
 }
 
-// has tells whether a host is in the set.
+// has reports whether a host is in the set.
 func (s *hostSet) has(h int32) bool {
 	if s.bits != nil {
 		return int(h/64) < len(s.bits) && s.bits[h/64]&(1<<(h%64)) != 0

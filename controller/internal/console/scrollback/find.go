@@ -10,8 +10,9 @@ import (
 // findLine is how much of a line is searched.
 const findLine = 16 << 20
 
-// Find looks for a text in all ended lines, capitals like small letters, after clean has taken out of a line what is not text. found is called with each
-// line that has it, counted from 0, and the line's number. It tells in how many places the text is, and in how many lines.
+// Find looks for a text in all ended lines, capitals like small letters, after clean has taken out of a line what is
+// not text. found is called with each line that has it, counted from 0, and the line's number. It tells in how many
+// places the text is, and in how many lines.
 func (r *Reel) Find(ctx context.Context, text string, clean func(string) string, found func(at, n int, line string)) (places, lines int, err error) {
 	word := Lower(text)
 	e := r.Each(0, findLine, func(n int, line []byte, _ int) bool {

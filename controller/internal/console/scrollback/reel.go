@@ -1,5 +1,5 @@
-// Package scrollback keeps the output of a run as lines that can be read from any of them: compressed, in a file without a name that goes with the
-// process. One writes; any number read at the same time what was written so far.
+// Package scrollback keeps the output of a run as lines that can be read from any of them: compressed, in a file
+// without a name that goes with the process. One writes; any number read at the same time what was written so far.
 package scrollback
 
 import (
@@ -36,7 +36,8 @@ type Reel struct {
 	failed error // of the file; what was written until then stays
 }
 
-// frame is a stretch of text in the file. It begins with the beginning of a line, or inside of a line that is longer than a frame.
+// frame is a stretch of text in the file. It begins with the beginning of a line, or inside of a line that is longer
+// than a frame.
 type frame struct {
 	line     int // that it begins with or in
 	inside   bool
@@ -122,8 +123,8 @@ func (r *Reel) Size() int64 {
 	return r.size
 }
 
-// Each calls f with the ended lines from number from on (0 is the first), without their ends, until it says no. A line is valid during the call, and at
-// most the first bytes of it are given, with its whole length.
+// Each calls f with the ended lines from number from on (0 is the first), without their ends, until it says no. A
+// line is valid during the call, and at most the first bytes of it are given, with its whole length.
 func (r *Reel) Each(from, most int, f func(n int, line []byte, length int) bool) error {
 	c := cutter{from: from, most: most, f: f}
 	return r.stretches(from, func(line int, text []byte) bool { return c.take(line, text) })
@@ -145,7 +146,8 @@ func (r *Reel) WriteTo(w io.Writer) (int64, error) {
 	return n, err
 }
 
-// stretches calls f with the text from the frame on that has the beginning of a line. What is written meanwhile is not read.
+// stretches calls f with the text from the frame on that has the beginning of a line. What is written meanwhile is
+// not read.
 func (r *Reel) stretches(from int, f func(line int, text []byte) bool) error {
 	r.mu.RLock()
 	frames := r.frames

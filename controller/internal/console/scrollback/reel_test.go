@@ -22,7 +22,8 @@ func fresh(t testing.TB) *scrollback.Reel {
 	return r
 }
 
-// TestAnyLineIsFound: however text is cut into writes, and however long lines are, each line is read back from its number on.
+// TestAnyLineIsFound: however text is cut into writes, and however long lines are, each line is read back from its
+// number on.
 func TestAnyLineIsFound(t *testing.T) {
 	r, rnd := fresh(t), rand.New(rand.NewPCG(1, 2))
 	var lines []string

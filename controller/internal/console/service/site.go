@@ -1,5 +1,6 @@
-// Package service is a console as a process: its directory with keys of its own, where it listens and whom it lets in, the records of this machine
-// and, with access to a broker, those of the fleet. It has a reader's key, which agents do not obey, and reads no other.
+// Package service is a console as a process: its directory with keys of its own, where it listens and whom it lets
+// in, the records of this machine and, with access to a broker, those of the fleet. It has a reader's key, which
+// agents do not obey, and reads no other.
 package service
 
 import (
@@ -60,7 +61,8 @@ const (
 	accessFile = "access.json"
 )
 
-// Reader is the key of the console of a directory, made if there is none: who is let in at a broker to read, and for whom operators seal records.
+// Reader is the key of the console of a directory, made if there is none: who is let in at a broker to read, and for
+// whom operators seal records.
 func Reader(dir string) (*wire.Identity, error) {
 	path := filepath.Join(dir, ReaderFile)
 	id, created, err := trust.LoadOrCreate(path)

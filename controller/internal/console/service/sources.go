@@ -42,7 +42,8 @@ func Use(dir string, a trust.Access) error {
 	return likeItsDirectory(filepath.Join(dir, accessFile))
 }
 
-// likeItsDirectory gives a file to whom its directory belongs: root may have made it for a console that runs as another user.
+// likeItsDirectory gives a file to whom its directory belongs: root may have made it for a console that runs as
+// another user.
 func likeItsDirectory(path string) error {
 	st, err := os.Stat(filepath.Dir(path))
 	if err != nil || os.Geteuid() != 0 {
@@ -210,7 +211,8 @@ func (b *broker) agents(ctx context.Context) ([]roster.Agent, error) {
 	return x.roster.All(ctx)
 }
 
-// duties are what keepers said. Those whom this console does not believe are told with the command that changes that here.
+// duties are what keepers said. Those whom this console does not believe are told with the command that changes that
+// here.
 func (b *broker) duties(ctx context.Context) (console.Words, error) {
 	x, err := b.connected(ctx)
 	if err != nil {

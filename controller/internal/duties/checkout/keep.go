@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Keep says which commits are needed for longer, in place of those of the call before: they stay where Dir finds them. One that is no longer there is
-// an error.
+// Keep says which commits are needed for longer, in place of those of the call before: they stay where Dir finds
+// them. One that is no longer there is an error.
 func (p *Project) Keep(commits []string) error {
 	p.mu.Lock()
 	p.needed = slices.Clone(commits)
@@ -35,7 +35,8 @@ func (p *Project) needs(dir string) bool {
 	return slices.ContainsFunc(p.needed, func(commit string) bool { return p.place(commit) == dir })
 }
 
-// snapshot copies the project's directory as it is now, unless that was done: turns play what was read, whatever somebody does there meanwhile.
+// snapshot copies the project's directory as it is now, unless that was done: turns play what was read, whatever
+// somebody does there meanwhile.
 func (p *Project) snapshot() (commit, dir string, err error) {
 	if commit, err = p.digest(); err != nil {
 		return "", "", err
@@ -147,8 +148,9 @@ func (c *copying) file(from, rel string) error {
 	return errors.Join(err, out.Chmod(info.Mode().Perm()), out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
-// Checkout is the commit, as Now names it, of the git work tree that a directory lies in, with the tree's root. Both are "" outside of git, where git
-// cannot tell, and where anything differs from the commit or is not in it, ignored files aside.
+// Checkout is the commit, as Now names it, of the git work tree that a directory lies in, with the tree's root. Both
+// are "" outside of git, where git cannot tell, and where anything differs from the commit or is not in it, ignored
+// files aside.
 func Checkout(ctx context.Context, dir string) (commit, root string, err error) {
 	git := func(args ...string) (string, error) {
 		return command(ctx, []string{"GIT_OPTIONAL_LOCKS=0"}, "git", append([]string{"-C", dir}, args...)...)

@@ -1,5 +1,6 @@
-// Package checkout has a project as it is now: a directory, or a branch of a git repository, of which only signed tags may count. It gives every
-// state of the project a name, its commit, and a directory to play it from. It does not look at what is in the project.
+// Package checkout has a project as it is now: a directory, or a branch of a git repository, of which only signed
+// tags may count. It gives every state of the project a name, its commit, and a directory to play it from. It does
+// not look at what is in the project.
 package checkout
 
 import (
@@ -35,8 +36,9 @@ type Project struct {
 // shortCommit is how much of a git commit's name is used.
 const shortCommit = 12
 
-// Open takes a directory, or a git repository as URL#branch, "" being its HEAD. What is fetched or copied lies in the state directory, from which a
-// directory that is away for a while is played too. With a keyring, a file of public keys as gpg exports them, only tags that one of them has signed count.
+// Open takes a directory, or a git repository as URL#branch, "" being its HEAD. What is fetched or copied lies in the
+// state directory, from which a directory that is away for a while is played too. With a keyring, a file of public
+// keys as gpg exports them, only tags that one of them has signed count.
 func Open(where, state, keyring string) (*Project, error) {
 	p, err := parse(where, keyring)
 	if err != nil && filepath.IsAbs(where) && keyring == "" {
@@ -76,7 +78,7 @@ func Root(home, dir string) string {
 	return filepath.Join(State(home), first)
 }
 
-// Check tells what Open would say to a project, as far as it can be told without fetching.
+// Check returns what Open would say to a project, as far as it can be told without fetching.
 func Check(where, keyring string) error {
 	_, err := parse(where, keyring)
 	return err
@@ -209,7 +211,8 @@ func (p *Project) fetch(ctx context.Context) (string, error) {
 // mostTags is how many tags are looked at for one that is signed.
 const mostTags = 50
 
-// useKeyring makes the keys of a file those of a directory of gpg's. Nothing is imported: that would start gpg's agent, whose socket needs a short path.
+// useKeyring makes the keys of a file those of a directory of gpg's. Nothing is imported: that would start gpg's
+// agent, whose socket needs a short path.
 func useKeyring(ctx context.Context, home, keyring string) error {
 	keys, err := os.ReadFile(keyring)
 	if err == nil && bytes.HasPrefix(keys, []byte("-----BEGIN PGP")) {
@@ -226,8 +229,8 @@ func useKeyring(ctx context.Context, home, keyring string) error {
 	return nil
 }
 
-// signed is the commit of the newest tag of a branch that one of the keyring has signed. It never goes back: who can push cannot have an older
-// release played again.
+// signed is the commit of the newest tag of a branch that one of the keyring has signed. It never goes back: who can
+// push cannot have an older release played again.
 func (p *Project) signed(ctx context.Context, head string) (string, error) {
 	home, err := os.MkdirTemp(p.state, "gnupg-")
 	if err != nil {
@@ -261,7 +264,7 @@ func (p *Project) signed(ctx context.Context, head string) (string, error) {
 	return best, p.onward(ctx, best)
 }
 
-// comesAfter tells whether a commit is later than another, in the history.
+// comesAfter reports whether a commit is later than another, in the history.
 func (p *Project) comesAfter(ctx context.Context, commit, other string) bool {
 	_, err := p.git(ctx, nil, "--git-dir", p.mirror(), "merge-base", "--is-ancestor", other, commit)
 	return err == nil

@@ -1,5 +1,6 @@
-// Package duty reads duties.yml, the plays that the hosts of a project are held to, and knows when each host's turn is. It is told the
-// time and asks no clock, runs nothing and speaks with nobody: what is done about a duty is the keeper's (controller/internal/duties/keeper).
+// Package duty reads duties.yml, the plays that the hosts of a project are held to, and knows when each host's turn
+// is. It is told the time and asks no clock, runs nothing and speaks with nobody: what is done about a duty is the
+// keeper's (controller/internal/duties/keeper).
 package duty
 
 import (
@@ -30,7 +31,8 @@ type Duty struct {
 	Play, Hosts string
 	Schedule    Schedule
 	Mode        Mode
-	// CatchUp is for how long a host may have been away and still gets, when it comes back, what it missed; 0 is not at all.
+	// CatchUp is for how long a host may have been away and still gets, when it comes back, what it missed; 0 is not
+	// at all.
 	CatchUp time.Duration
 	// Together plays all hosts in one run; TogetherSaid tells that the file says which.
 	Together, TogetherSaid bool
@@ -38,7 +40,8 @@ type Duty struct {
 	AtOnce int
 	// StopAt is how many of the hosts may fail in a slot until the duty pauses itself; zero is all.
 	StopAt rollout.Share
-	// AfterChanges are the stages of a new commit: how many hosts get it in the first interval, in the second, and so on. None is all at once.
+	// AfterChanges are the stages of a new commit: how many hosts get it in the first interval, in the second, and so
+	// on. None is all at once.
 	AfterChanges rollout.Stages
 	// Extra, Tags and SkipTags are those of the play, as -e, --tags and --skip-tags take them.
 	Extra, Tags, SkipTags []string

@@ -17,7 +17,8 @@ type Notify struct {
 	To []string
 	// Tell are the changes that are told.
 	Tell []notify.What
-	// After is how many turns in a row must come out so before it is told, and Hosts how many hosts must stand so; zero is one.
+	// After is how many turns in a row must come out so before it is told, and Hosts how many hosts must stand so;
+	// zero is one.
 	After int
 	Hosts rollout.Share
 	// AbsentFor is for how long a host must be away.

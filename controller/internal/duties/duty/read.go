@@ -14,11 +14,13 @@ import (
 // File is what a file of duties says.
 type File struct {
 	Duties []Duty
-	// Notify is who is told of duties that do not say it, and of the project itself. It is nil if the file does not say it.
+	// Notify is who is told of duties that do not say it, and of the project itself. It is nil if the file does not
+	// say it.
 	Notify *Notify
 }
 
-// Read reads a file of duties: a list, or a mapping with that and notify. All that is wrong with it is one error, each with its place.
+// Read reads a file of duties: a list, or a mapping with that and notify. All that is wrong with it is one error,
+// each with its place.
 func Read(l *syntax.Loader, file string) (File, error) {
 	n, err := l.Node(file)
 	if err != nil {
@@ -63,7 +65,8 @@ func (r *reader) known(n *syntax.Node, what string, keys []string) {
 	}
 }
 
-// Version is that of the file's format. It is raised when a keeper of before would do something else with a file of now.
+// Version is that of the file's format. It is raised when a keeper of before would do something else with a file of
+// now.
 const Version = 1
 
 // version refuses a file of a newer format.

@@ -93,8 +93,8 @@ func (s Schedule) Slot(t time.Time) Slot {
 // Next is the slot behind another.
 func (s Schedule) Next(slot Slot) Slot { return s.Slot(slot.End) }
 
-// Moment is when the host's turn comes in a slot. The place is the host's, from 0 to below 1 (Places). It is false if the window leaves
-// nothing of the slot.
+// Moment is when the host's turn comes in a slot. The place is the host's, from 0 to below 1 (Places). It is false if
+// the window leaves nothing of the slot.
 func (s Schedule) Moment(slot Slot, place float64) (time.Time, bool) {
 	if !s.Once.IsZero() && !slot.Start.Equal(s.Once) {
 		return time.Time{}, false
@@ -126,13 +126,13 @@ func (s Schedule) open(slot Slot) []Slot {
 	return s.Window.within(slot)
 }
 
-// Allowed tells whether something may begin at a time.
+// Allowed reports whether something may begin at a time.
 func (s Schedule) Allowed(t time.Time) bool {
 	return s.Window == nil || len(s.Window.within(Slot{t, t.Add(time.Nanosecond)})) > 0
 }
 
-// After is the host's first turn behind a time, and the slot that it is of. The window opens within a fortnight, so there is one, but for a duty that is
-// done once: behind its turn is only a time that does not come.
+// After is the host's first turn behind a time, and the slot that it is of. The window opens within a fortnight, so
+// there is one, but for a duty that is done once: behind its turn is only a time that does not come.
 func (s Schedule) After(t time.Time, place float64) (time.Time, Slot) {
 	if !s.Once.IsZero() {
 		slot := s.onceSlot(t)
@@ -157,8 +157,9 @@ func (s Schedule) After(t time.Time, place float64) (time.Time, Slot) {
 	}
 }
 
-// Places gives each host of a duty its place in the slots: evenly, in an order that is the duty's own, and the same each time as long as
-// the hosts are the same. With one more host or one less the others move by no more than one place.
+// Places gives each host of a duty its place in the slots: evenly, in an order that is the duty's own, and the same
+// each time as long as the hosts are the same. With one more host or one less the others move by no more than one
+// place.
 func Places(duty string, ids []string) map[string]float64 {
 	type hashed struct {
 		id  string
@@ -176,16 +177,16 @@ func Places(duty string, ids []string) map[string]float64 {
 	return places
 }
 
-// on is the clock's time on the day of t, there. Where clocks are put forward over it, it is when they are; where it comes twice, it is the
-// first.
+// on is the clock's time on the day of t, there. Where clocks are put forward over it, it is when they are; where it
+// comes twice, it is the first.
 func (c Clock) on(t time.Time) time.Time {
 	y, m, d := t.In(c.Zone).Date()
 	first, _ := wall(y, m, d, c.Minute, c.Zone)
 	return first
 }
 
-// wall is the moment at which the clocks of a zone show a minute of a day, the first and the last where it comes twice. Where clocks are put
-// forward over it, it is when they are.
+// wall is the moment at which the clocks of a zone show a minute of a day, the first and the last where it comes
+// twice. Where clocks are put forward over it, it is when they are.
 func wall(y int, m time.Month, d, minute int, zone *time.Location) (first, last time.Time) {
 	utc := time.Date(y, m, d, 0, minute, 0, 0, time.UTC)
 	_, before := utc.Add(-24 * time.Hour).In(zone).Zone()
@@ -205,7 +206,7 @@ func wall(y int, m time.Month, d, minute int, zone *time.Location) (first, last 
 	return first, last
 }
 
-// shows tells whether the clocks of a moment's zone show what another moment has as UTC.
+// shows reports whether the clocks of a moment's zone show what another moment has as UTC.
 func shows(at, as time.Time) bool {
 	_, offset := at.Zone()
 	return at.Add(time.Duration(offset) * time.Second).Equal(as)

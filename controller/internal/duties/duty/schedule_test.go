@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// plans are schedules as files have them, with what their windows are for someone who only looks at the clock on the wall there.
+// plans are schedules as files have them, with what their windows are for someone who only looks at the clock on the
+// wall there.
 func plans() []plan {
 	office := func(t time.Time) bool {
 		return t.Weekday() >= time.Monday && t.Weekday() <= time.Friday && t.Hour() >= 1 && t.Hour() < 5

@@ -9,8 +9,8 @@ import (
 	_ "time/tzdata" // minimal systems and images have no zones of their own
 )
 
-// Window is a part of the week: some days, from one time of the day to another, there. A window over midnight belongs to the day on which
-// it begins. When clocks are put back it is as narrow as it can be understood.
+// Window is a part of the week: some days, from one time of the day to another, there. A window over midnight belongs
+// to the day on which it begins. When clocks are put back it is as narrow as it can be understood.
 type Window struct {
 	days     [7]bool // by time.Weekday
 	from, to int     // minutes of the day; to may be 24:00, and before from it is the next day's

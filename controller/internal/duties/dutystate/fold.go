@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Late tells a duty of which too little was heard: a state is as fresh as its duty's interval and splay, and a tenth more.
+// Late tells a duty of which too little was heard: a state is as fresh as its duty's interval and splay, and a tenth
+// more.
 func (d *Definition) Late(now time.Time) bool {
 	return !d.Gone && d.Paused == nil && d.Later == nil && d.Once.IsZero() && now.Sub(d.At) > d.Period+d.Period/10
 }
@@ -22,7 +23,8 @@ func Count(states []State, duty string) map[Kind]int {
 	return n
 }
 
-// Blindness is at how many tasks checks could not look, of how many: of the host where it is most. Names are those of all hosts.
+// Blindness is at how many tasks checks could not look, of how many: of the host where it is most. Names are those of
+// all hosts.
 func Blindness(states []State, duty string) (blind, of int, names []string) {
 	for _, s := range states {
 		if s.Duty != duty {

@@ -24,7 +24,8 @@ type Lock struct {
 	revision uint64
 }
 
-// Held reports whether the lock is had for sure. While the broker is away it is not, though With goes on: nothing must begin then.
+// Held reports whether the lock is had for sure. While the broker is away it is not, though With goes on: nothing
+// must begin then.
 func (l *Lock) Held() bool { return l.held.Load() }
 
 // Holder is who has a lock.
@@ -50,7 +51,7 @@ func NewLock(ctx context.Context, conn *nats.Conn, keeper, from string) (*Lock, 
 	return &Lock{bucket: bucket, keeper: keeper, holder: holder, every: lockRenew}, nil
 }
 
-// Holder tells who has the lock, false if nobody does.
+// Holder returns who has the lock, false if nobody does.
 func (l *Lock) Holder(ctx context.Context) (Holder, bool, error) {
 	var h Holder
 	entry, err := l.bucket.Get(ctx, l.keeper)
@@ -69,9 +70,9 @@ const (
 	lockRenew = 10 * time.Second
 )
 
-// With waits for the lock and calls f while it is had: the context of f ends when another has it, and then With waits again. A broker that is away
-// ends nothing: when it is back the lock is taken up again, if nobody else has. waits, if it is not nil, is called once each time that another has
-// it. The lock is given back when f has returned.
+// With waits for the lock and calls f while it is had: the context of f ends when another has it, and then With waits
+// again. A broker that is away ends nothing: when it is back the lock is taken up again, if nobody else has. waits,
+// if it is not nil, is called once each time that another has it. The lock is given back when f has returned.
 func (l *Lock) With(ctx context.Context, waits func(Holder), f func(context.Context) error) error {
 	for {
 		if err := l.take(ctx, waits); err != nil {
@@ -123,8 +124,8 @@ func (l *Lock) take(ctx context.Context, waits func(Holder)) error {
 	}
 }
 
-// keep says again and again that the lock is had. When that fails for so long that another may have it, it is not held until the broker says again that
-// nobody else has it; if somebody does, it is lost.
+// keep says again and again that the lock is had. When that fails for so long that another may have it, it is not
+// held until the broker says again that nobody else has it; if somebody does, it is lost.
 func (l *Lock) keep(ctx context.Context, lost context.CancelCauseFunc) {
 	last, pause := time.Now(), l.every
 	for {
@@ -155,7 +156,8 @@ func (l *Lock) keep(ctx context.Context, lost context.CancelCauseFunc) {
 	}
 }
 
-// renew says that the lock is had. A broker that was started again has forgotten it, and one whose answer was lost has a later word of ours.
+// renew says that the lock is had. A broker that was started again has forgotten it, and one whose answer was lost
+// has a later word of ours.
 func (l *Lock) renew(ctx context.Context) error {
 	revision, err := l.bucket.Update(ctx, l.keeper, l.holder, l.revision)
 	if err != nil && !passing(err) {

@@ -23,7 +23,8 @@ func newConn(t *testing.T) *nats.Conn {
 	return conn
 }
 
-// newServer is a server with a connection to it. away ends it until what it gives is called: then it is back as after a restart.
+// newServer is a server with a connection to it. away ends it until what it gives is called: then it is back as after
+// a restart.
 func newServer(t *testing.T) (conn *nats.Conn, away func() (back func())) {
 	t.Helper()
 	dir, port := t.TempDir(), server.RANDOM_PORT
@@ -264,7 +265,8 @@ func TestTheLockOfADeadKeeperEnds(t *testing.T) {
 	}
 }
 
-// A broker that is away for longer than a lock lasts, and has forgotten it, ends no keeper: while it is away the lock is not held, and afterwards it is again.
+// A broker that is away for longer than a lock lasts, and has forgotten it, ends no keeper: while it is away the lock
+// is not held, and afterwards it is again.
 func TestTheLockOutlivesItsBroker(t *testing.T) {
 	conn, away := newServer(t)
 	if err := Ensure(t.Context(), conn); err != nil {
@@ -336,8 +338,8 @@ func TestAKeeperThatLostItsLockWaitsForIt(t *testing.T) {
 	}
 }
 
-// A reader who is named after a keeper has begun its week reads what it said before, also in weeks before, and what it says from then on; a keeper that was started
-// again and only read its own words, too.
+// A reader who is named after a keeper has begun its week reads what it said before, also in weeks before, and what
+// it says from then on; a keeper that was started again and only read its own words, too.
 func TestAReaderWhoIsNamedLaterReadsAllAtOnce(t *testing.T) {
 	conn := newConn(t)
 	if err := Ensure(t.Context(), conn); err != nil {

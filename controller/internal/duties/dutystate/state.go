@@ -1,5 +1,6 @@
-// Package dutystate is how hosts stand under duties, as the broker keeps it: the last word of a keeper on each host and duty, signed by the keeper
-// and sealed for its readers. It has the lock too that lets one keeper at a time speak. What the words come from is package keeper's business.
+// Package dutystate is how hosts stand under duties, as the broker keeps it: the last word of a keeper on each host
+// and duty, signed by the keeper and sealed for its readers. It has the lock too that lets one keeper at a time
+// speak. What the words come from is package keeper's business.
 package dutystate
 
 import (
@@ -61,7 +62,8 @@ type State struct {
 	// Noise are the tasks that change the host each time, by the commit for which that was found; no drift.
 	Noise       []string `json:"noise,omitempty"`
 	NoiseCommit string   `json:"noise_commit,omitempty"`
-	// Changed are the tasks that the last enforcing turn has changed, noise too: what the next changes again, and no check can see, is noise.
+	// Changed are the tasks that the last enforcing turn has changed, noise too: what the next changes again, and no
+	// check can see, is noise.
 	Changed []string `json:"changed,omitempty"`
 	// Told is what somebody was told of the host and is still so: failed, drifted or absent.
 	Told string `json:"told,omitempty"`

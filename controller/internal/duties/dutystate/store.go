@@ -24,14 +24,14 @@ type Store struct {
 	conn *nats.Conn
 	js   jetstream.JetStream
 	own  *wire.Identity
-	// believes tells whose words count.
+	// believes returns whose words count.
 	believes func(key string) bool
 	codec    wire.Codec
 	keys     *sealkeys.Keys
 }
 
-// Open is the store at a broker, for one operator. Its words are sealed for the readers, by their public curve keys, and for itself. believes tells
-// of which keepers it believes words, by their public keys.
+// Open is the store at a broker, for one operator. Its words are sealed for the readers, by their public curve keys,
+// and for itself. believes tells of which keepers it believes words, by their public keys.
 func Open(conn *nats.Conn, own *wire.Identity, readers []string, believes func(key string) bool) (*Store, error) {
 	js, err := jetstream.New(conn)
 	if err != nil {
@@ -61,7 +61,8 @@ type Words struct {
 	States      []State
 }
 
-// Read gives the words of all keepers who are believed. What is forged, or sealed for others, is passed over and told in the warnings.
+// Read gives the words of all keepers who are believed. What is forged, or sealed for others, is passed over and told
+// in the warnings.
 func (s *Store) Read(ctx context.Context) (all []Words, warnings []string, err error) {
 	return s.read(ctx, "*")
 }

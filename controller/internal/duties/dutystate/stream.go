@@ -54,7 +54,8 @@ func StreamConfigs() []jetstream.StreamConfig {
 	}}
 }
 
-// Ensure makes the streams on a broker that does not have them. A cluster that has just been started may take until ctx is over.
+// Ensure makes the streams on a broker that does not have them. A cluster that has just been started may take until
+// ctx is over.
 func Ensure(ctx context.Context, conn *nats.Conn) error {
 	for _, cfg := range StreamConfigs() {
 		if err := streams.Ensure(ctx, conn, cfg); err != nil {

@@ -14,7 +14,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// Account is a view that shows nothing and notes of each host what a turn made of it. Its methods but Of are called as those of all views.
+// Account is a view that shows nothing and notes of each host what a turn made of it. Its methods but Of are called
+// as those of all views.
 type Account struct {
 	mu    sync.Mutex
 	hosts map[string]*tally // guarded by mu

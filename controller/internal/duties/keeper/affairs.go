@@ -12,8 +12,8 @@ import (
 	"hark/controller/internal/notify"
 )
 
-// Affair is something outside of duties that is the matter, for as long as it is found: a project that is stale, a keeper that is silent, a certificate
-// that ends soon, a run that was lost.
+// Affair is something outside of duties that is the matter, for as long as it is found: a project that is stale, a
+// keeper that is silent, a certificate that ends soon, a run that was lost.
 type Affair struct {
 	Key  string
 	What notify.What
@@ -28,7 +28,8 @@ const silence = 5 * time.Minute
 // looksAtAffairs is how many looks must find an affair until it is told: a line that is away for a moment is none.
 const looksAtAffairs = 2
 
-// affairs finds which affairs have begun and ended since they were told, and tells it. It reports whether the keeper's report has changed.
+// affairs finds which affairs have begun and ended since they were told, and tells it. It reports whether the
+// keeper's report has changed.
 func (k *Keeper) affairs(now time.Time, found []Affair) bool {
 	rules := cmp.Or(k.board.notify, duty.NotifyAll(nil))
 	if rules.IsQuiet(now) {
@@ -91,7 +92,7 @@ func (k *Keeper) say(n Notice) {
 	k.work.Go(func() { k.cfg.Tell(k.told, kind, subject, n) })
 }
 
-// tellDuties tells what has changed with duties.
+// tellDuties returns what has changed with duties.
 func (k *Keeper) tellDuties(ctx context.Context) {
 	if ctx.Err() != nil {
 		return

@@ -9,7 +9,8 @@ import (
 	"hark/controller/internal/duties/dutystate"
 )
 
-// Hello says that an agent has come back. Hosts that were away get what they missed, once, if their duty's catch_up and window allow it.
+// Hello says that an agent has come back. Hosts that were away get what they missed, once, if their duty's catch_up
+// and window allow it.
 func (b *Board) Hello(now time.Time, agent string) {
 	for _, w := range b.duties {
 		r := w.rows[agent]

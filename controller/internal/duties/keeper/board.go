@@ -55,8 +55,8 @@ type row struct {
 	place float64
 	next  time.Time // of its turn; due if that is past
 	turn  duty.Slot // of next
-	// running says that its turn goes on. wanted is a turn that somebody asked for: it regards neither clock nor pause. looks is one that
-	// finds noise. back says that the host came back while its turn went on.
+	// running says that its turn goes on. wanted is a turn that somebody asked for: it regards neither clock nor
+	// pause. looks is one that finds noise. back says that the host came back while its turn went on.
 	running, wanted, looks, back bool
 	waits                        time.Time // since when somebody else's run keeps it
 }
@@ -171,14 +171,16 @@ func (w *watch) load(now time.Time, commit string, p Planned) []dutystate.State 
 	return states
 }
 
-// lost ends a turn of which a keeper that is gone did not tell the end. It is not done again: what was done of it is not known.
+// lost ends a turn of which a keeper that is gone did not tell the end. It is not done again: what was done of it is
+// not known.
 func (r *row) lost(now time.Time) dutystate.State {
 	r.Slot = max(r.Slot, r.BegunSlot)
 	r.conclude(now, dutystate.Failed, "the keeper ended while the host was at this turn: what came of it is not known", nil)
 	return r.State
 }
 
-// aim sets the next turn of a row: that of this slot, if it has not been and its moment is past, else the next one by the clock.
+// aim sets the next turn of a row: that of this slot, if it has not been and its moment is past, else the next one by
+// the clock.
 func (w *watch) aim(now time.Time, r *row) {
 	if w.Later != nil {
 		w.aimLater(now, r)
@@ -243,7 +245,8 @@ func (b *Board) Due(now time.Time) (turns []Turn, states []dutystate.State, defi
 	return turns, states, definitions
 }
 
-// gather lets the hosts of a duty that is done together begin when none of them is at something else. Those of another stage come after the others.
+// gather lets the hosts of a duty that is done together begin when none of them is at something else. Those of
+// another stage come after the others.
 func (b *Board) gather(w *watch, rows []*row) []*row {
 	if w.running > 0 || slices.ContainsFunc(rows, func(r *row) bool { return b.busy[r.Agent] }) {
 		return nil
@@ -251,7 +254,8 @@ func (b *Board) gather(w *watch, rows []*row) []*row {
 	return slices.DeleteFunc(rows, func(r *row) bool { return w.commitOf(r) != w.commitOf(rows[0]) })
 }
 
-// ready tells whether a row whose time has come may begin. One whose slot is over, or whose window is, waits for its next.
+// ready reports whether a row whose time has come may begin. One whose slot is over, or whose window is, waits for
+// its next.
 func (w *watch) ready(now time.Time, r *row) bool {
 	switch {
 	case r.wanted:

@@ -187,7 +187,8 @@ func (w *world) slots() map[string]int {
 func TestEachHostGetsEachSlotOnceInAMonth(t *testing.T) {
 	w := newWorld(t, 40, "mode: check, every: 2h, window: 'Mon-Fri 01:00-05:00 Europe/Berlin', at_once: 3")
 	w.run(30 * 24 * time.Hour)
-	// 22 nights of four hours, of which the slots of two hours, which begin at even hours of UTC, leave three pieces, or two in winter.
+	// 22 nights of four hours, of which the slots of two hours, which begin at even hours of UTC, leave three pieces,
+	// or two in winter.
 	berlin, _ := time.LoadLocation("Europe/Berlin")
 	for host, n := range w.slots() {
 		if n < 22*2 || n > 22*3 {

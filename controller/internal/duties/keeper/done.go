@@ -130,7 +130,8 @@ func (r *row) noise(d duty.Duty, commit string) []string {
 	return slices.Concat(d.Ignore, r.Noise)
 }
 
-// repeats learns of an enforcing turn what is changed each time and no check can see: what one turn after the other has changed.
+// repeats learns of an enforcing turn what is changed each time and no check can see: what one turn after the other
+// has changed.
 func (r *row) repeats(t Turn, o Outcome) {
 	all := tasks(o.Changes)
 	if r.NoiseCommit == t.Commit {
@@ -159,8 +160,8 @@ func (r *row) changes(now time.Time, all []dutystate.Change, noise []string) []d
 	return out
 }
 
-// learn takes what a check found on a host that is as it should be: that is noise. Of what an enforcing turn before it has changed only the
-// rest was mended.
+// learn takes what a check found on a host that is as it should be: that is noise. Of what an enforcing turn before
+// it has changed only the rest was mended.
 func (r *row) learn(now time.Time, t Turn, o Outcome) {
 	r.Noise, r.NoiseCommit = tasks(o.Changes), t.Commit
 	r.Blind, r.Tasks = o.Blind, o.Tasks
@@ -221,8 +222,9 @@ type cause struct {
 	slot   int64
 }
 
-// judge stops a duty of which too many hosts have failed with the commit that is in force: in a slot or, while the commit goes out, at all. What failed with
-// another commit is no fault of this one, which may be what mends it. It tells whether it did.
+// judge stops a duty of which too many hosts have failed with the commit that is in force: in a slot or, while the
+// commit goes out, at all. What failed with another commit is no fault of this one, which may be what mends it. It
+// reports whether it did.
 func (w *watch) judge(now time.Time, t Turn) bool {
 	is := cause{t.Commit, t.Slot.ID()}
 	for _, h := range t.Hosts {

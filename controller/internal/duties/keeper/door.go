@@ -22,7 +22,8 @@ type Asking struct {
 // failed is an answer that says why not.
 func failed(err error) Asking { return Asking{Err: err.Error()} }
 
-// Door is where a keeper takes what operators ask of it. Only those whom it believes may ask, and each message counts once.
+// Door is where a keeper takes what operators ask of it. Only those whom it believes may ask, and each message counts
+// once.
 type Door struct {
 	transport wire.Transport
 	own       *wire.Identity

@@ -44,7 +44,8 @@ func (w *world) wellWith(commit string, hosts int) {
 	}
 }
 
-// The first commit fails everywhere and the duty stops. The next one mends it: it goes out in stages by itself, and nobody is played the broken one again.
+// The first commit fails everywhere and the duty stops. The next one mends it: it goes out in stages by itself, and
+// nobody is played the broken one again.
 func TestTheFixGoesOutThoughAllHostsHaveTheBrokenCommit(t *testing.T) {
 	for _, stages := range []string{"", ", after_changes: '1,10%,100%'", ", after_changes: '1,50%,100%'"} {
 		w := newWorld(t, 20, "mode: enforce, every: 1h, stop_at: 5%"+stages)
@@ -63,7 +64,8 @@ func TestTheFixGoesOutThoughAllHostsHaveTheBrokenCommit(t *testing.T) {
 	}
 }
 
-// A commit was good on all hosts until something broke: its failures are not those of the fix, which reaches the hosts that fail at their next turn.
+// A commit was good on all hosts until something broke: its failures are not those of the fix, which reaches the
+// hosts that fail at their next turn.
 func TestTheFixGoesOutThoughWhatWasGoodFailsMeanwhile(t *testing.T) {
 	w := newWorld(t, 4, "mode: enforce, every: 10m, stop_at: 2, after_changes: '1,50%,100%'")
 	w.run(20 * time.Minute)
@@ -163,7 +165,8 @@ func TestADutyIsReadFromTheCommitThatIsPlayed(t *testing.T) {
 	}
 }
 
-// A command that says each time that it has changed something is noise from the second enforcing turn on, though no check can see it.
+// A command that says each time that it has changed something is noise from the second enforcing turn on, though no
+// check can see it.
 func TestACommandThatChangesEachTimeIsNoise(t *testing.T) {
 	w := newWorld(t, 1, "mode: enforce, every: 10m")
 	w.fate = func(w *world, t Turn, _ Host) Outcome {
@@ -228,7 +231,8 @@ func TestATurnKnowsItsNoise(t *testing.T) {
 	}
 }
 
-// A duty with `once` is done once on each host, also where it was away for a while or the keeper was started again; not long after, and not again.
+// A duty with `once` is done once on each host, also where it was away for a while or the keeper was started again;
+// not long after, and not again.
 func TestADutyThatIsDoneOnceIsDoneOnce(t *testing.T) {
 	w := newWorld(t, 3, "mode: enforce, once: '2026-10-12 02:00 UTC', splay: 10m, catch_up: 6h")
 	away := true

@@ -1,6 +1,7 @@
-// Package keeper sees to duties: it knows whose turn it is, has each turn driven as an ordinary run of that one host, concludes from what
-// came of it how the host stands, and keeps that where everybody can read it. Board decides, and is told the time; Keeper has the clock,
-// the store, the lock and the driver. It neither reads duties (controller/internal/duties/duty) nor plays (the driver's business).
+// Package keeper sees to duties: it knows whose turn it is, has each turn driven as an ordinary run of that one host,
+// concludes from what came of it how the host stands, and keeps that where everybody can read it. Board decides, and
+// is told the time; Keeper has the clock, the store, the lock and the driver. It neither reads duties
+// (controller/internal/duties/duty) nor plays (the driver's business).
 package keeper
 
 import (
@@ -27,7 +28,8 @@ type Turn struct {
 	Push bool
 	// Flags are those that the run has beside the keeper's own.
 	Flags []string
-	// Noise are the tasks of a host, by its agent, whose changes tell nothing: a turn that finds nothing else leaves no record.
+	// Noise are the tasks of a host, by its agent, whose changes tell nothing: a turn that finds nothing else leaves
+	// no record.
 	Noise map[string][]string
 	// Looks is a check whose changes are noise, since the host is as it should be.
 	Looks bool
@@ -54,14 +56,16 @@ type Outcome struct {
 	Why  string `json:"why,omitempty"`
 	// Until is when a hold ends.
 	Until time.Time `json:"until,omitzero"`
-	// Changes are the tasks that changed the host, or would have. Blind are those at which a check could not look, of Tasks.
+	// Changes are the tasks that changed the host, or would have. Blind are those at which a check could not look, of
+	// Tasks.
 	Changes []dutystate.Change `json:"changes,omitempty"`
 	Failed  []string           `json:"failed,omitempty"` // tasks
 	Blind   []string           `json:"blind,omitempty"`
 	Tasks   int                `json:"tasks,omitempty"`
 }
 
-// Driver drives runs. Carry is called from a goroutine for each turn; it gives an outcome for each host of the turn, by the agent's id.
+// Driver drives runs. Carry is called from a goroutine for each turn; it gives an outcome for each host of the turn,
+// by the agent's id.
 type Driver interface {
 	Carry(ctx context.Context, t Turn) map[string]Outcome
 }

@@ -25,8 +25,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// Keepers, true agents with their true logs and the true way between them, in the time of a bubble. Keepers are killed at any moment: nothing of them
-// is said or sent any more. Whatever happens, no host does a slot twice, and none is left out for longer than the dead keeper's session lives.
+// Keepers, true agents with their true logs and the true way between them, in the time of a bubble. Keepers are
+// killed at any moment: nothing of them is said or sent any more. Whatever happens, no host does a slot twice, and
+// none is left out for longer than the dead keeper's session lives.
 func TestKilledKeepersDoNoSlotTwiceAndLoseNoHost(t *testing.T) {
 	for range 2 {
 		seed := rand.Uint64()
@@ -164,8 +165,8 @@ func (c *crime) keep(keepers int, d time.Duration) {
 
 // check holds what was done against what may be.
 func (c *crime) check() {
-	// A dead keeper's session ends with its lease and the step in hand; then the host is asked each half minute. A keeper that dies before it
-	// has opened the host costs a slot, and may be followed by others.
+	// A dead keeper's session ends with its lease and the step in hand; then the host is asked each half minute. A
+	// keeper that dies before it has opened the host costs a slot, and may be followed by others.
 	limit := 4*crimeEvery + time.Minute + 40*time.Second + busyPause
 	for name, v := range c.hosts {
 		v.check(c, name, limit)

@@ -9,12 +9,13 @@ import (
 	"hark/controller/internal/duties/dutystate"
 )
 
-// A play that was put off is a duty that is not of the project: each of its hosts has one turn, as soon as it is there, until a time. A turn that was
-// begun is not repeated, whatever came of it.
+// A play that was put off is a duty that is not of the project: each of its hosts has one turn, as soon as it is
+// there, until a time. A turn that was begun is not repeated, whatever came of it.
 
 // Later is what an Ask says of a play that is to be put off.
 type Later struct {
-	// From are the states of projects that it may be of, as whoever asks knows them: one of them must be what the keeper has in force.
+	// From are the states of projects that it may be of, as whoever asks knows them: one of them must be what the
+	// keeper has in force.
 	From  []Origin  `json:"from"`
 	Check bool      `json:"check,omitempty"`
 	Flags []string  `json:"flags,omitempty"`
@@ -92,7 +93,7 @@ func (w *watch) aimLater(now time.Time, r *row) {
 	}
 }
 
-// staysDue tells that a turn of a play that was put off is still to come, since nothing was done.
+// staysDue reports whether a turn of a play that was put off is still to come, since nothing was done.
 func (w *watch) staysDue(o Outcome) bool {
 	return w.Later != nil && (o.Fate == Away || o.Fate == OnHold)
 }
@@ -105,7 +106,7 @@ func (w *watch) flags(d duty.Duty) []string {
 	return w.Later.Flags
 }
 
-// fits tells why something cannot be asked of a duty.
+// fits explains why something cannot be asked of a duty.
 func (w *watch) fits(what string) error {
 	switch {
 	case what == AskCancel && w.Later == nil:
@@ -118,8 +119,8 @@ func (w *watch) fits(what string) error {
 	return nil
 }
 
-// expire ends a play that was put off when all hosts had it, or its time is over: then it says of the others that they do not get it. It is false as
-// long as nothing is to be said. After a while the play is gone.
+// expire ends a play that was put off when all hosts had it, or its time is over: then it says of the others that
+// they do not get it. It is false as long as nothing is to be said. After a while the play is gone.
 func (w *watch) expire(now time.Time) (states []dutystate.State, d dutystate.Definition, over bool) {
 	l := w.Later
 	switch {

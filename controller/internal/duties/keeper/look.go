@@ -9,9 +9,9 @@ import (
 	"hark/agent/wire"
 )
 
-// Look tells by an agent's answer to a ping whether a host's turn may begin, and if not, why. Runs whose controller has gone, as those of a keeper
-// that was killed, keep no host: their sessions stay for as long as somebody may come for what they tell. A turn
-// that comes while the broker is away is tried again.
+// Look tells by an agent's answer to a ping whether a host's turn may begin, and if not, why. Runs whose controller
+// has gone, as those of a keeper that was killed, keep no host: their sessions stay for as long as somebody may come
+// for what they tell. A turn that comes while the broker is away is tried again.
 func (j *Job) Look(hello wire.Hello, err error) (Outcome, bool) {
 	going := slices.DeleteFunc(slices.Clone(hello.Runs), func(id string) bool { return slices.Contains(hello.Orphans, id) })
 	switch {

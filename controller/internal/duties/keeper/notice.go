@@ -31,8 +31,9 @@ type topic struct {
 // topicState is since when there is something to tell of a topic, and when something was told last.
 type topicState struct{ since, told time.Time }
 
-// Tell finds what has changed since it was told last, and is to be told now. What was told is kept in the states and definitions, which are to be written: a
-// keeper that is started again tells nothing twice and forgets nothing. What has changed back before it was told is not told at all.
+// Tell finds what has changed since it was told last, and is to be told now. What was told is kept in the states and
+// definitions, which are to be written: a keeper that is started again tells nothing twice and forgets nothing. What
+// has changed back before it was told is not told at all.
 func (b *Board) Tell(now time.Time) (all []Notice, states []dutystate.State, definitions []dutystate.Definition) {
 	for _, name := range slices.Sorted(maps.Keys(b.duties)) {
 		w := b.duties[name]
@@ -71,7 +72,7 @@ func (b *Board) Tell(now time.Time) (all []Notice, states []dutystate.State, def
 	return all, states, definitions
 }
 
-// tellPause tells that a duty stopped, or goes on.
+// tellPause reports whether a duty stopped, or goes on.
 func (w *watch) tellPause(rules *duty.Notify) ([]Notice, bool) {
 	p := w.def.Paused
 	if w.def.PauseTold == (p != nil) {
@@ -91,7 +92,8 @@ func (w *watch) tellPause(rules *duty.Notify) ([]Notice, bool) {
 	return []Notice{{d, rules.To}}, true
 }
 
-// condition is what there would be to tell of a host, "" if it is well. It is what was told of it where that can be known only later.
+// condition is what there would be to tell of a host, "" if it is well. It is what was told of it where that can be
+// known only later.
 func (r *row) condition(now time.Time, rules *duty.Notify) notify.What {
 	told, is := notify.What(r.Told), notify.What("")
 	switch r.Standing {

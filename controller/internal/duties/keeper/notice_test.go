@@ -29,7 +29,8 @@ func (w *world) tells(want ...string) {
 
 const toNats = `, notify: {to: "nats:", gather: 1m`
 
-// Somebody is told when the state of hosts changes, once, with all hosts whose turns were at the same time, and when it is over.
+// Somebody is told when the state of hosts changes, once, with all hosts whose turns were at the same time, and when
+// it is over.
 func TestAChangeIsToldOnce(t *testing.T) {
 	w := newWorld(t, 8, "mode: check, every: 10m, splay: 1s"+toNats+"}")
 	bad := 3

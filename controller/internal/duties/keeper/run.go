@@ -20,14 +20,15 @@ import (
 type Config struct {
 	Store  Store
 	Driver Driver
-	// Plan gives the project as it is now. It is called from one goroutine, every Poll. An error says why a newer commit cannot be in force:
-	// the one before stays.
+	// Plan gives the project as it is now. It is called from one goroutine, every Poll. An error says why a newer
+	// commit cannot be in force: the one before stays.
 	Plan func(ctx context.Context) (Plan, error)
-	// Before gives the project as it was at a commit: what was in force when a keeper begins with one that cannot be. It is called as Plan is.
+	// Before gives the project as it was at a commit: what was in force when a keeper begins with one that cannot be.
+	// It is called as Plan is.
 	Before func(ctx context.Context, commit string) (Plan, error)
 	Poll   time.Duration
-	// Later gives what an ask puts off, with the hosts that can have it, its commit, and those that cannot with the reasons. It is called from
-	// any goroutine.
+	// Later gives what an ask puts off, with the hosts that can have it, its commit, and those that cannot with the
+	// reasons. It is called from any goroutine.
 	Later func(ctx context.Context, a Asked) (p Planned, commit string, unfit []string, err error)
 	// Keep is told the commits that are needed still.
 	Keep func(commits []string)
@@ -38,7 +39,7 @@ type Config struct {
 	Present func(ctx context.Context) ([]string, error)
 	// Asks are what people want.
 	Asks <-chan Asked
-	// Reached tells whether the broker answers; nothing begins while it does not.
+	// Reached reports whether the broker answers; nothing begins while it does not.
 	Reached func() bool
 	Now     func() time.Time
 	Logger  zerolog.Logger
@@ -139,7 +140,8 @@ func (k *Keeper) restore(ctx context.Context) error {
 // tellLimit is for how long a keeper that ends tries to tell what it has to tell.
 const tellLimit = 5 * time.Second
 
-// poll looks at the project now and then. before is the commit that was in force when the last keeper ended, "" for none.
+// poll looks at the project now and then. before is the commit that was in force when the last keeper ended, "" for
+// none.
 func (k *Keeper) poll(ctx context.Context, before string) {
 	for {
 		p, err := k.cfg.Plan(ctx)
@@ -249,7 +251,8 @@ func (k *Keeper) take(ctx context.Context, a Asked) {
 	a.Answer(Asking{Hosts: n})
 }
 
-// putOff takes up a play that is put off. Who asked hears of it when it is written, so that no keeper that dies forgets it.
+// putOff takes up a play that is put off. Who asked hears of it when it is written, so that no keeper that dies
+// forgets it.
 func (k *Keeper) putOff(ctx context.Context, p put) {
 	switch {
 	case p.err != nil:

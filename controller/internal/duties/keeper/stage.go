@@ -35,7 +35,8 @@ func (w *watch) stage() int {
 //
 //   - by its place the new commit has come to it: the new one;
 //   - it has had the new one: that, also where hosts joined and its place is another;
-//   - it has failed with another commit, which may be the one that the new one mends: the new one. What is broken is not played again, and a host
+//   - it has failed with another commit, which may be the one that the new one mends: the new one. What is broken is
+//     not played again, and a host
 //     that is broken is the least that a new commit can break;
 //   - it is as an earlier commit wants it, and that is still there: that one.
 func (w *watch) commitOf(r *row) string {
@@ -64,7 +65,7 @@ func (w *watch) reached() (hosts, failed int) {
 	return hosts, failed
 }
 
-// advance goes to the next stage when an interval is over and some host has been through. It tells whether it did.
+// advance goes to the next stage when an interval is over and some host has been through. It reports whether it did.
 func (w *watch) advance(now time.Time) bool {
 	if w.def.Before == "" || w.stopped() || now.Before(w.def.StageAt.Add(w.interval())) {
 		return false

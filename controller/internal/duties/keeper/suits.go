@@ -16,9 +16,9 @@ import (
 	"hark/playbook/syntax"
 )
 
-// Suits tells why plays cannot be done for a duty, each with its place: those that ask a person, who is not there, and, where the file does not
-// say whether hosts are played together, those that mean something else host by host. What includes bring while a play runs is not seen. compiled
-// compiles a play for the hosts of the duty.
+// Suits explains why plays cannot be done for a duty, each with its place: those that ask a person, who is not there,
+// and, where the file does not say whether hosts are played together, those that mean something else host by host.
+// What includes bring while a play runs is not seen. compiled compiles a play for the hosts of the duty.
 func Suits(ctx context.Context, p *compile.Project, books []*compile.Playbook, d duty.Duty, compiled func(*compile.Play, *compile.Settings) (*compile.Unit, error)) error {
 	s := suit{d: d}
 	for _, b := range books {

@@ -17,7 +17,8 @@ import (
 	"hark/controller/internal/duties/duty"
 )
 
-// Job is a turn as a worker is given it: a process of its own for each commit, that stands in the commit's directory and drives the runs there.
+// Job is a turn as a worker is given it: a process of its own for each commit, that stands in the commit's directory
+// and drives the runs there.
 type Job struct {
 	ID    uint64    `json:"id"`
 	Run   string    `json:"run"` // the id of the run
@@ -43,11 +44,11 @@ type told struct {
 	Outcomes map[string]Outcome `json:"outcomes"`
 }
 
-// Work is a worker's main loop: jobs come in, a line each, and outcomes go out. When no more jobs come, as when the keeper has died, the
-// runs that go on are cancelled. It is for the whole process, since it has a say in its signals.
+// Work is a worker's main loop: jobs come in, a line each, and outcomes go out. When no more jobs come, as when the
+// keeper has died, the runs that go on are cancelled. It is for the whole process, since it has a say in its signals.
 func Work(in io.Reader, out io.Writer, carry func(ctx context.Context, j Job) map[string]Outcome) error {
-	// A keeper that is killed takes the other ends of the pipes with it, and who writes to standard output or error then dies, unless somebody
-	// wants the signal: agents would wait a lease for the runs that go on.
+	// A keeper that is killed takes the other ends of the pipes with it, and who writes to standard output or error
+	// then dies, unless somebody wants the signal: agents would wait a lease for the runs that go on.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)

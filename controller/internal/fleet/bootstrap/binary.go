@@ -27,7 +27,8 @@ type Binary struct {
 
 // Binaries finds the agent for a host.
 type Binaries struct {
-	// Paths are the candidates: files, or patterns of them. Those that are not there, or not programs for Linux, are passed over.
+	// Paths are the candidates: files, or patterns of them. Those that are not there, or not programs for Linux, are
+	// passed over.
 	Paths []string
 
 	mu     sync.Mutex
@@ -141,8 +142,8 @@ func (b *Binary) load() error {
 // packLevel packs a twentieth better than the fastest one in about the same time.
 const packLevel = 3
 
-// body is what is sent of the binary, packed by gzip or not. It is packed once, and not before it has to be: that takes longer than all else
-// that a host is asked.
+// body is what is sent of the binary, packed by gzip or not. It is packed once, and not before it has to be: that
+// takes longer than all else that a host is asked.
 func (b *Binary) body(packed bool) ([]byte, error) {
 	if !packed {
 		return b.Text, nil

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestAgentsAreFoundWherePackagesPutThem: under each name that is given to them, beside the program and in the directory of libraries next to it.
+// TestAgentsAreFoundWherePackagesPutThem: under each name that is given to them, beside the program and in the
+// directory of libraries next to it.
 func TestAgentsAreFoundWherePackagesPutThem(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the agent that is played by this program must be one of Linux")

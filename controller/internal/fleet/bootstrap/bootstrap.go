@@ -1,5 +1,6 @@
-// Package bootstrap puts agents on hosts over ssh: many hosts at once, each from nothing to an agent that was heard of at the
-// broker, or back to what it was. It can be called again: a host on which all is as it should be is left alone.
+// Package bootstrap puts agents on hosts over ssh: many hosts at once, each from nothing to an agent that was heard
+// of at the broker, or back to what it was. It can be called again: a host on which all is as it should be is left
+// alone.
 package bootstrap
 
 import (
@@ -41,7 +42,8 @@ type Config struct {
 	Grant func(ctx context.Context, name string, keys wire.SetupKeys) (wire.SetupGrant, error)
 	// Heard waits until the agent of a key was heard of at the broker.
 	Heard func(ctx context.Context, key string) error
-	// Enrol lets an agent in that was heard of, in place of whoever had its name: its keys came over ssh and are the right ones.
+	// Enrol lets an agent in that was heard of, in place of whoever had its name: its keys came over ssh and are the
+	// right ones.
 	Enrol func(ctx context.Context, name string, keys wire.SetupKeys) error
 	// Forks is how many hosts are worked on at once.
 	Forks int

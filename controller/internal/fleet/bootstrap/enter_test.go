@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestAShellThatCleansUpIsNotStopped: a shell that is told to end while it removes its directory removes it all the same. Its trace,
-// each line of which takes a while, says when that is.
+// TestAShellThatCleansUpIsNotStopped: a shell that is told to end while it removes its directory removes it all the
+// same. Its trace, each line of which takes a while, says when that is.
 func TestAShellThatCleansUpIsNotStopped(t *testing.T) {
 	dir := t.TempDir()
 	sh := exec.Command("/bin/sh", "-x")

@@ -15,8 +15,8 @@ import (
 	"hark/controller/internal/fleet/ssh"
 )
 
-// Ephemeral is an agent that lives as long as its ssh connection, which is its line to the broker too. It runs as the user of
-// the connection; nothing is installed, and nothing is left.
+// Ephemeral is an agent that lives as long as its ssh connection, which is its line to the broker too. It runs as the
+// user of the connection; nothing is installed, and nothing is left.
 type Ephemeral struct {
 	Key, XKey string
 
@@ -42,10 +42,11 @@ type EphemeralConfig struct {
 	Keep bool
 }
 
-// enterScript is read by the shell in which a host is entered: it looks, as a probe does, hears what to run, takes the program from its
-// standard input if it is not there, and runs it. One session of ssh is all that takes, and no word of the controller if one of keep is there, which are those that may
-// be taken from the cache of the user, and be left in it. A shell executes it when it has read the last brace, and nothing is sent
-// after that before the shell has said that it is ready, so it does not read ahead.
+// enterScript is read by the shell in which a host is entered: it looks, as a probe does, hears what to run, takes
+// the program from its standard input if it is not there, and runs it. One session of ssh is all that takes, and no
+// word of the controller if one of keep is there, which are those that may be taken from the cache of the user, and
+// be left in it. A shell executes it when it has read the last brace, and nothing is sent after that before the shell
+// has said that it is ready, so it does not read ahead.
 func enterScript(keep []*Binary) string {
 	kept, into, tidy := "", "", ""
 	if len(keep) > 0 {
@@ -237,7 +238,7 @@ func (c *EphemeralConfig) greet(h Host, e *Ephemeral, in io.Writer, t *talk) err
 	return err
 }
 
-// Over tells that the agent has ended.
+// Over reports whether the agent has ended.
 func (e *Ephemeral) Over() bool {
 	select {
 	case <-e.done:

@@ -184,7 +184,8 @@ func TestAgentsThatDoNotComeUpSayWhy(t *testing.T) {
 	}
 }
 
-// TestKeptAgentsAreWhatTheySay: one that was changed, or that somebody else could have changed, is not run; one that nobody used goes.
+// TestKeptAgentsAreWhatTheySay: one that was changed, or that somebody else could have changed, is not run; one that
+// nobody used goes.
 func TestKeptAgentsAreWhatTheySay(t *testing.T) {
 	k := newKeeper(t)
 	k.run(true)

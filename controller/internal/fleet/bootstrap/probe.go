@@ -13,7 +13,8 @@ import (
 	"hark/modules/py/shlex"
 )
 
-// probeScript finds out what a host is, and the name of a directory, not there yet, from which programs can be run. It leaves nothing.
+// probeScript finds out what a host is, and the name of a directory, not there yet, from which programs can be run.
+// It leaves nothing.
 func probeScript() string {
 	return lookScript + `echo "uid=$(id -u)"
 ` + dirScript() + `rm -rf "$d"

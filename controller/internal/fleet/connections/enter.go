@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// entries are the connections that a program of this machine opens, without ssh: by the plug-in's full name, what makes the program's arguments.
+// entries are the connections that a program of this machine opens, without ssh: by the plug-in's full name, what
+// makes the program's arguments.
 func entries() map[string]func(host string, v *Variables) []string {
 	return map[string]func(string, *Variables) []string{
 		"community.docker.docker":  enterDocker,

@@ -1,5 +1,5 @@
-// Package connections knows the ways to hosts: what the name of a connection means, and what variables, flags and settings make of it.
-// It opens nothing (controller/internal/fleet/ssh, controller/internal/fleet/ephemeral).
+// Package connections knows the ways to hosts: what the name of a connection means, and what variables, flags and
+// settings make of it. It opens nothing (controller/internal/fleet/ssh, controller/internal/fleet/ephemeral).
 package connections
 
 import (
@@ -76,8 +76,8 @@ type Settings struct {
 	HostKeyChecking              bool
 	// Args, CommonArgs and ExtraArgs are those of ssh, in one text each.
 	Args, CommonArgs, ExtraArgs string
-	// ControlPath is where the user wants connections to be shared, "" if he did not say; ControlDir the directory for that, ControlDirSet
-	// that he named it.
+	// ControlPath is where the user wants connections to be shared, "" if he did not say; ControlDir the directory
+	// for that, ControlDirSet that he named it.
 	ControlPath, ControlDir string
 	ControlDirSet           bool
 	// Home is what ~ means in ControlDir.
@@ -86,7 +86,7 @@ type Settings struct {
 	Hidden *mask.Masker
 }
 
-// Target tells how a host is reached whose connection is of the kinds Smart, SSH or Enter.
+// Target describes how a host is reached whose connection is of the kinds Smart, SSH or Enter.
 func (s *Settings) Target(host string, v *Variables) ssh.Target {
 	if enter := entry(v.Text(s.Connection, "ansible_connection")); enter != nil {
 		return ssh.Target{Host: host, Enter: enter(host, v)}
@@ -94,7 +94,7 @@ func (s *Settings) Target(host string, v *Variables) ssh.Target {
 	return s.SSH(host, v)
 }
 
-// SSH tells how a host is reached over ssh.
+// SSH describes how a host is reached over ssh.
 func (s *Settings) SSH(host string, v *Variables) ssh.Target {
 	kind := v.Text(s.Connection, "ansible_connection")
 	// of are the names of a variable, those of paramiko first where the connection is that.

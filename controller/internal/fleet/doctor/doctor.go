@@ -1,4 +1,5 @@
-// Package doctor checks each link of the chain from this machine to the agents, and says of what is broken what to do about it.
+// Package doctor checks each link of the chain from this machine to the agents, and says of what is broken what to do
+// about it.
 package doctor
 
 import (
@@ -43,7 +44,7 @@ type Config struct {
 	// Hosts are those of the inventory, if there is one; NoSSH tells that none is reached over ssh.
 	Hosts []Host
 	NoSSH bool
-	// Ansible tells that ansible-core is on this machine, for connection plug-ins in Python.
+	// Ansible reports whether ansible-core is on this machine, for connection plug-ins in Python.
 	Ansible bool
 	// Tell gets each finding as soon as there is one.
 	Tell func(Finding)
@@ -285,7 +286,7 @@ func (d *doctor) ask(ctx context.Context, all []roster.Agent) []answered {
 	return out
 }
 
-// judge tells what is wrong with an agent, if anything is.
+// judge returns what is wrong with an agent, if anything is.
 func (d *doctor) judge(x answered) (Finding, bool) {
 	name := "agent " + x.agent.Name
 	switch pinned := d.link.Known.Key(x.agent.Name); {

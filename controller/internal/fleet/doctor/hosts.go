@@ -21,7 +21,7 @@ type Host struct {
 	Err error
 }
 
-// hosts tells how each host of the inventory is reached: those that are reached alike stand together.
+// hosts describes how each host of the inventory is reached: those that are reached alike stand together.
 func (d *doctor) hosts(ctx context.Context) {
 	if len(d.Hosts) > 0 {
 		d.judgeHosts(d.enrolled(ctx))

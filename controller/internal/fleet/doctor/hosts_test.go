@@ -8,7 +8,8 @@ import (
 	"hark/controller/internal/fleet"
 )
 
-// TestDoctorTellsHowHostsAreReached: those that are reached alike stand together, and what cannot be reached is a warning.
+// TestDoctorTellsHowHostsAreReached: those that are reached alike stand together, and what cannot be reached is a
+// warning.
 func TestDoctorTellsHowHostsAreReached(t *testing.T) {
 	hosts := []Host{
 		{Name: "h1", Agent: "h1", Way: "over ssh: h1"}, {Name: "h2", Agent: "web", Connection: "smart", Way: "over ssh: joe@h2"},

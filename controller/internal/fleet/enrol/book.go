@@ -27,7 +27,8 @@ type book struct {
 	Version int     `json:"version"`
 	Tokens  []Token `json:"tokens"`
 	Agents  []Agent `json:"agents"`
-	// Requests are the nonces of the operators' requests that changed the book, until they expire: none of them counts again after a restart.
+	// Requests are the nonces of the operators' requests that changed the book, until they expire: none of them
+	// counts again after a restart.
 	Requests map[string]time.Time `json:"requests,omitempty"`
 }
 

@@ -65,8 +65,8 @@ func (c *Client) do(ctx context.Context, op string, in request) (reply, error) {
 	return out, nil
 }
 
-// MakeToken makes a token, whose secret never leaves this side. What t says of uses, name, approval and expiry counts; the caller adds
-// where the broker is and whom the agent shall obey.
+// MakeToken makes a token, whose secret never leaves this side. What t says of uses, name, approval and expiry
+// counts; the caller adds where the broker is and whom the agent shall obey.
 func (c *Client) MakeToken(ctx context.Context, t Token) (wire.JoinToken, error) {
 	id, err := wire.NewIdentity()
 	if err != nil {
@@ -99,7 +99,8 @@ func (c *Client) DropToken(ctx context.Context, key string) error {
 	return err
 }
 
-// Grant gives an agent's credentials, with which it can be tried, and the certificate of the broker's authority. Enrol lets it in.
+// Grant gives an agent's credentials, with which it can be tried, and the certificate of the broker's authority.
+// Enrol lets it in.
 func (c *Client) Grant(ctx context.Context, a Agent) (jwt, ca string, err error) {
 	out, err := c.do(ctx, opGrant, request{Agent: &a})
 	return out.JWT, out.CA, err
@@ -116,7 +117,8 @@ func (c *Client) Enrol(ctx context.Context, a Agent) error {
 	return err
 }
 
-// Approve lets agents in that wait for it or were revoked, and vouches for them and for those that are in; what is a name, a key or an id.
+// Approve lets agents in that wait for it or were revoked, and vouches for them and for those that are in; what is a
+// name, a key or an id.
 func (c *Client) Approve(ctx context.Context, what string) ([]Agent, error) {
 	agents, _, err := c.List(ctx)
 	if err != nil {
@@ -159,7 +161,7 @@ func (c *Client) List(ctx context.Context) ([]Agent, []Token, error) {
 	return out.Agents, out.Tokens, err
 }
 
-// Health tells what keeps the registrar from writing, "" for nothing: its disk is the broker's.
+// Health returns what keeps the registrar from writing, "" for nothing: its disk is the broker's.
 func (c *Client) Health(ctx context.Context) (trouble string, err error) {
 	out, err := c.do(ctx, opHealth, request{})
 	return out.Trouble, err

@@ -1,5 +1,6 @@
-// Package enrol decides which agents belong to a fleet. The registrar runs beside the broker (or beside a cluster of the user's own),
-// keeps the book of tokens and agents, and gives agents their credentials; operators steer it with signed requests through Client.
+// Package enrol decides which agents belong to a fleet. The registrar runs beside the broker (or beside a cluster of
+// the user's own), keeps the book of tokens and agents, and gives agents their credentials; operators steer it with
+// signed requests through Client.
 //
 // It cannot make an agent do anything: agents obey operators, and the keys of operators come to them with a token
 // or over ssh.
@@ -26,7 +27,7 @@ const (
 	opHealth  = "health"  // tell what keeps the registrar from writing its book
 )
 
-// looks tells whether a request changes nothing. Those are for every operator, others for those who manage agents.
+// looks reports whether a request changes nothing. Those are for every operator, others for those who manage agents.
 func looks(op string) bool { return op == opList || op == opFind || op == opHealth }
 
 // State is where an agent stands.
@@ -57,12 +58,13 @@ type Agent struct {
 	Vouches []Vouch `json:"vouches,omitempty"`
 }
 
-// Expired tells whether an agent that was let in has let its credentials expire: it was away when it should have renewed them.
+// Expired reports whether an agent that was let in has let its credentials expire: it was away when it should have
+// renewed them.
 func (a Agent) Expired(now time.Time) bool {
 	return a.State == Approved && !a.Expires.IsZero() && a.Expires.Before(now)
 }
 
-// check tells what in an entry cannot be: it ends in lines of lists and files.
+// check returns what in an entry cannot be: it ends in lines of lists and files.
 func (a *Agent) check() error {
 	if err := wire.CheckName(a.Name); err != nil {
 		return err
@@ -109,6 +111,6 @@ type reply struct {
 	CA      string  `json:"ca,omitempty"`
 	Agents  []Agent `json:"agents,omitempty"`
 	Tokens  []Token `json:"tokens,omitempty"`
-	// Heard tells that the roster had what was removed.
+	// Heard reports whether the roster had what was removed.
 	Heard bool `json:"heard,omitempty"`
 }

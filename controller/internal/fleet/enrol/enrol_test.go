@@ -241,7 +241,8 @@ func TestOperatorsApproveRevokeAndRemove(t *testing.T) {
 	}
 }
 
-// TestBookTellsUntilWhenCredentialsAreGood, so that an agent that was away for too long can be told from one that is switched off.
+// TestBookTellsUntilWhenCredentialsAreGood, so that an agent that was away for too long can be told from one that is
+// switched off.
 func TestBookTellsUntilWhenCredentialsAreGood(t *testing.T) {
 	o := open(t)
 	o.authority.AgentLife = time.Hour

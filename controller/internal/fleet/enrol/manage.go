@@ -91,7 +91,8 @@ func (r *Registrar) dropToken(key string) error {
 	return nil
 }
 
-// grant gives credentials to an agent that an operator wants to try before it is let in: the book, and who had the name, stay as they are.
+// grant gives credentials to an agent that an operator wants to try before it is let in: the book, and who had the
+// name, stay as they are.
 func (r *Registrar) grant(a *Agent) (jwt string, err error) {
 	if a == nil {
 		return "", errors.New("there is no agent in the request")

@@ -19,8 +19,8 @@ import (
 type Authority interface {
 	Agent(key string) (string, error)
 	Joiner(key string, expires time.Time) (string, error)
-	// IsController and IsAgent tell whether a token is good and was given to an operator, or to an agent, and to whose key; manages is
-	// whether the operator may let agents in and out.
+	// IsController and IsAgent tell whether a token is good and was given to an operator, or to an agent, and to
+	// whose key; manages is whether the operator may let agents in and out.
 	IsController(token string) (key string, manages, ok bool)
 	IsAgent(token string) (key string, ok bool)
 	Revoke(key string, at time.Time) error
@@ -33,9 +33,11 @@ type Config struct {
 	Dir       string
 	Transport wire.Transport
 	Authority Authority
-	// CA is the certificate of the broker's authority in PEM, for new agents; "" if the system's authorities are to be trusted.
+	// CA is the certificate of the broker's authority in PEM, for new agents; "" if the system's authorities are to
+	// be trusted.
 	CA string
-	// Forget takes an agent out of the roster, by name, key or id, and tells whether there was one; nil if there is no roster.
+	// Forget takes an agent out of the roster, by name, key or id, and reports whether there was one; nil if there is
+	// no roster.
 	Forget func(ctx context.Context, what string) (bool, error)
 	// Publish tells the servers that credentials were revoked or given back.
 	Publish func(context.Context) error
@@ -121,8 +123,8 @@ func (r *Registrar) takeJoin(m wire.Msg) {
 	}
 }
 
-// readJoin believes a request that the agent's key and the token's key have both signed. Its date is not looked at: the clock of a new
-// host may be wrong, and the same request again gives the same answer.
+// readJoin believes a request that the agent's key and the token's key have both signed. Its date is not looked at:
+// the clock of a new host may be wrong, and the same request again gives the same answer.
 func (r *Registrar) readJoin(m wire.Msg) (*wire.Frame, wire.Join, error) {
 	var in wire.Join
 	f, err := wire.Parse(m.Data)
@@ -285,7 +287,8 @@ func (r *Registrar) answer(m wire.Msg, out reply) {
 	}
 }
 
-// readRequest believes a request that is signed by an operator to whom the authority gave access, fresh and for the first time.
+// readRequest believes a request that is signed by an operator to whom the authority gave access, fresh and for the
+// first time.
 func (r *Registrar) readRequest(m wire.Msg, op string) (*wire.Frame, request, error) {
 	var in request
 	f, err := wire.Parse(m.Data)
@@ -315,7 +318,7 @@ func (r *Registrar) readRequest(m wire.Msg, op string) (*wire.Frame, request, er
 	return f, in, nil
 }
 
-// fresh tells whether a request comes for the first time.
+// fresh reports whether a request comes for the first time.
 func (r *Registrar) fresh(h wire.Header) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"hark/agent/wire"
 )
 
-// takeRights answers an agent that asks for new credentials before those that it has expire. The book is not asked: credentials that
-// were neither revoked nor have expired say as much, also where the book was lost.
+// takeRights answers an agent that asks for new credentials before those that it has expire. The book is not asked:
+// credentials that were neither revoked nor have expired say as much, also where the book was lost.
 func (r *Registrar) takeRights(m wire.Msg) {
 	key, err := r.readRights(m)
 	if err != nil {
@@ -39,8 +39,8 @@ func (r *Registrar) again(key string) wire.Joined {
 	return out
 }
 
-// readRights believes a request that an agent has signed who shows good credentials of its own. Its date is not looked at: what an
-// old one is answered with is of use to the agent alone.
+// readRights believes a request that an agent has signed who shows good credentials of its own. Its date is not
+// looked at: what an old one is answered with is of use to the agent alone.
 func (r *Registrar) readRights(m wire.Msg) (key string, err error) {
 	f, err := wire.Parse(m.Data)
 	if err != nil {

@@ -40,8 +40,8 @@ func (o *office) rights(agent *wire.Identity, subject, jwt string) (string, erro
 	return out.JWT, err
 }
 
-// TestCredentialsAreRenewedForTheirOwner, and for nobody else: not with another's, not when they are void, and not with those of another
-// authority or role. The book is not needed.
+// TestCredentialsAreRenewedForTheirOwner, and for nobody else: not with another's, not when they are void, and not
+// with those of another authority or role. The book is not needed.
 func TestCredentialsAreRenewedForTheirOwner(t *testing.T) {
 	o := open(t)
 	agent, other := identity(t), identity(t)
@@ -111,7 +111,8 @@ func (p *purse) Keep(token string) error {
 	return nil
 }
 
-// TestAgentOutlivesItsCredentials: it renews them over its own connection, and stays there; those that it had are refused after their time.
+// TestAgentOutlivesItsCredentials: it renews them over its own connection, and stays there; those that it had are
+// refused after their time.
 func TestAgentOutlivesItsCredentials(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	authority, err := broker.OpenAuthority(data)

@@ -10,8 +10,8 @@ import (
 	"hark/agent/wire"
 )
 
-// Vouch is an operator's word that a name is the owner's of a key: by his signature, or by that of a token of his that lets agents in.
-// The book carries it; the broker and the registrar cannot make one.
+// Vouch is an operator's word that a name is the owner's of a key: by his signature, or by that of a token of his
+// that lets agents in. The book carries it; the broker and the registrar cannot make one.
 type Vouch struct {
 	By string    `json:"by"` // the operator's public key
 	At time.Time `json:"at"`
@@ -54,7 +54,7 @@ func vouch(operator *wire.Identity, name, key string, now time.Time) (Vouch, err
 	return v, err
 }
 
-// good tells whether it is v.By's word for this name and this key.
+// good reports whether it is v.By's word for this name and this key.
 func (v Vouch) good(name, key string) bool {
 	t := v.Token
 	if t == nil {
@@ -64,7 +64,8 @@ func (v Vouch) good(name, key string) bool {
 		wire.VerifySignature(t.Key, wire.JoinProof(key, name, t.Nonce), t.Proof)
 }
 
-// Vouched gives the key of the agent if one of the operators who are believed vouches for it. The error says what is missing.
+// Vouched gives the key of the agent if one of the operators who are believed vouches for it. The error says what is
+// missing.
 func (a *Agent) Vouched(believed []string) (key string, err error) {
 	var others []string
 	for _, v := range a.Vouches {

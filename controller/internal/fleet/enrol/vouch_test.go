@@ -49,7 +49,8 @@ func TestOperatorsVouchForWhomTheyLetIn(t *testing.T) {
 	}
 }
 
-// What the broker makes of the book nobody believes: another key for a name, another name for a key, a word of somebody else.
+// What the broker makes of the book nobody believes: another key for a name, another name for a key, a word of
+// somebody else.
 func TestWordsForOneAgentAreNoneForAnother(t *testing.T) {
 	o := open(t)
 	self, thief := o.client.Operator.Key, identity(t)

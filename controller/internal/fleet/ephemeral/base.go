@@ -133,7 +133,8 @@ func (b *base) listed(ctx context.Context, name string) error {
 	}
 }
 
-// end closes the broker, waits for the agents, which end with their lines to it, and then closes what they needed for that.
+// end closes the broker, waits for the agents, which end with their lines to it, and then closes what they needed for
+// that.
 func (b *base) end(agents []*agent) error {
 	var errs []error
 	const lasting = 2 // the directory and ssh

@@ -1,7 +1,8 @@
-// Package ephemeral is the link of a run whose hosts may have no agent. Those that have one are reached by it, as by package link, on
-// which this one stands; for the others agents are brought up over ssh, or by a program that enters them, which live as long as the run.
-// The sessions of such hosts are in this process; each of their calls goes to an agent that was reached as the call says, and which is brought up
-// when it is first needed. So tasks, and not hosts, decide how a host is reached, as in Ansible.
+// Package ephemeral is the link of a run whose hosts may have no agent. Those that have one are reached by it, as by
+// package link, on which this one stands; for the others agents are brought up over ssh, or by a program that enters
+// them, which live as long as the run. The sessions of such hosts are in this process; each of their calls goes to an
+// agent that was reached as the call says, and which is brought up when it is first needed. So tasks, and not hosts,
+// decide how a host is reached, as in Ansible.
 package ephemeral
 
 import (
@@ -23,7 +24,8 @@ import (
 type Config struct {
 	// Hub is of the sessions, and of the agents that are there anyway.
 	Hub link.Config
-	// Resident tells that hosts may have agents behind Hub's broker; else all are reached as their calls say, and Hub has none.
+	// Resident reports whether hosts may have agents behind Hub's broker; else all are reached as their calls say,
+	// and Hub has none.
 	Resident bool
 	// NoSSH is why no host is reached over ssh, "" if hosts are.
 	NoSSH string
@@ -77,7 +79,8 @@ func New(cfg Config) *Link {
 	return &Link{Hub: link.New(cfg.Hub), cfg: cfg, agents: map[string]*agent{}, seats: map[string]*agent{}, homes: map[string]bool{}, said: map[string]bool{}}
 }
 
-// Settle implements link.Link. Why no agent could be brought in the next call for the host is told, which does not try again.
+// Settle implements link.Link. Why no agent could be brought in the next call for the host is told, which does not
+// try again.
 func (l *Link) Settle(ctx context.Context, host string, login *wire.Login) bool {
 	switch kind := login.Whole["ansible_connection"]; connections.KindOf(kind) {
 	case connections.Smart:
@@ -172,7 +175,7 @@ func (l *Link) refusedSSH(host, because string) error {
 	return &link.AbsentError{Host: host, Reason: because + ", and " + l.cfg.NoSSH}
 }
 
-// resident tells whether a host has an agent of its own. What was found first holds for the run.
+// resident reports whether a host has an agent of its own. What was found first holds for the run.
 func (l *Link) resident(ctx context.Context, host string) (bool, error) {
 	if !l.cfg.Resident {
 		return false, nil
@@ -193,7 +196,7 @@ func (l *Link) resident(ctx context.Context, host string) (bool, error) {
 	return has, nil
 }
 
-// say tells how a host is reached, once for each way.
+// say describes how a host is reached, once for each way.
 func (l *Link) say(host, text string) {
 	if l.cfg.Say == nil {
 		return
@@ -208,7 +211,8 @@ func (l *Link) say(host, text string) {
 	}
 }
 
-// bring gives an agent of the host which has come up, or has failed to. The error is that there is no such way, or that nobody waits any more.
+// bring gives an agent of the host which has come up, or has failed to. The error is that there is no such way, or
+// that nobody waits any more.
 func (l *Link) bring(ctx context.Context, host string, way map[string]string) (*agent, error) {
 	v := connections.Of(way)
 	target := l.cfg.Ways.Target(host, v)
@@ -257,7 +261,7 @@ func (l *Link) agent(host string, target ssh.Target) (x *agent, own bool) {
 	return x, true
 }
 
-// over tells that the agent has come and gone.
+// over reports whether the agent has come and gone.
 func (x *agent) over() bool {
 	select {
 	case <-x.ready:

@@ -1,6 +1,7 @@
-// Package factcache keeps what was last gathered of hosts, with its age: in files of this operator, and of hosts with agents at the broker, where what an operator
-// has gathered is sealed for the readers whom he has named, so that each of them has the facts of all. Plays do not read them: for that there is the fact cache
-// of the settings, of which the files of Ansible's own kind are here too.
+// Package factcache keeps what was last gathered of hosts, with its age: in files of this operator, and of hosts with
+// agents at the broker, where what an operator has gathered is sealed for the readers whom he has named, so that each
+// of them has the facts of all. Plays do not read them: for that there is the fact cache of the settings, of which
+// the files of Ansible's own kind are here too.
 package factcache
 
 import (
@@ -21,8 +22,8 @@ func In(home string) *Book {
 	return &Book{JSONFiles{Dir: filepath.Join(home, "facts"), Loose: true, Now: time.Now}}
 }
 
-// Load gives the facts of a host and when all of them were gathered, which is the time of their file: what is merged into them later makes them no younger.
-// Of facts that never were all, it is when the first came.
+// Load gives the facts of a host and when all of them were gathered, which is the time of their file: what is merged
+// into them later makes them no younger. Of facts that never were all, it is when the first came.
 func (b *Book) Load(host string) (facts *value.Dict, at time.Time, ok bool) {
 	facts, ok = b.files.Load(host)
 	if !ok {
@@ -53,8 +54,9 @@ func (b *Book) raw(host string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Merge puts facts that were gathered at a time over those on record, which may be more: a run may have gathered some of them only, or none. News tells whether the
-// record did not have them so. Facts that are older than those on record are none.
+// Merge puts facts that were gathered at a time over those on record, which may be more: a run may have gathered some
+// of them only, or none. News reports whether the record did not have them so. Facts that are older than those on
+// record are none.
 func (b *Book) Merge(host string, facts *value.Dict, at time.Time) (news bool, err error) {
 	if slight(facts) {
 		return false, nil

@@ -38,7 +38,7 @@ type Config struct {
 	Self *wire.Identity
 	// Readers are the public curve keys of those who may read it, beside Self.
 	Readers []string
-	// Believes tells whose facts count, by their public keys.
+	// Believes returns whose facts count, by their public keys.
 	Believes func(key string) bool
 }
 
@@ -75,8 +75,9 @@ func (f *Fleet) Share(ctx context.Context) error {
 	return err
 }
 
-// Put puts what the book has of hosts to the broker, in the place of what this operator had there of them; hosts are the names in the book by the ids of their agents. It is tried
-// until ctx is over; what is not there then comes with the next facts of the host.
+// Put puts what the book has of hosts to the broker, in the place of what this operator had there of them; hosts are
+// the names in the book by the ids of their agents. It is tried until ctx is over; what is not there then comes with
+// the next facts of the host.
 func (f *Fleet) Put(ctx context.Context, book *Book, hosts map[string]string) error {
 	now := time.Now()
 	key, err := f.keys.Share(ctx, now)
@@ -130,8 +131,9 @@ type seen struct {
 // seenFile is in the directory of the book, so that who removes that begins anew.
 const seenFile = ".seen"
 
-// Sync merges into the book what has come to the broker since the last time; hosts gives the name in the book of an agent, by its id, false for one that is not known any more.
-// Facts of operators who are not believed, or sealed for others, are passed over; warnings say whose.
+// Sync merges into the book what has come to the broker since the last time; hosts gives the name in the book of an
+// agent, by its id, false for one that is not known any more. Facts of operators who are not believed, or sealed for
+// others, are passed over; warnings say whose.
 func (f *Fleet) Sync(ctx context.Context, book *Book, hosts func(id string) (string, bool)) (warnings []string, err error) {
 	path := filepath.Join(book.files.Dir, seenFile)
 	var was seen

@@ -188,7 +188,8 @@ func TestForgedFactsArePassedOver(t *testing.T) {
 	}
 }
 
-// TestUnknownHostsAndClocksThatAreWrong: of agents that are gone nothing is kept, and what comes from the future is of now.
+// TestUnknownHostsAndClocksThatAreWrong: of agents that are gone nothing is kept, and what comes from the future is
+// of now.
 func TestUnknownHostsAndClocksThatAreWrong(t *testing.T) {
 	url := newServer(t)
 	bela := newPerson(t, url, nil)

@@ -42,7 +42,8 @@ func StreamConfig() jetstream.StreamConfig {
 	}
 }
 
-// Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx is over.
+// Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx
+// is over.
 func Ensure(ctx context.Context, conn *nats.Conn) error {
 	if err := streams.EnsureWithin(ctx, conn, StreamConfig(), sizes); err != nil {
 		return fmt.Errorf("cannot keep facts at the broker: %w", err)

@@ -1,4 +1,5 @@
-// Package hostservice installs programs of hark's as services of this machine, which systemd runs as users of their own, and removes them.
+// Package hostservice installs programs of hark's as services of this machine, which systemd runs as users of their
+// own, and removes them.
 package hostservice
 
 import (
@@ -19,7 +20,8 @@ type Service struct {
 	Arguments []string
 	// Credentials are files of root's that the service may read, each behind a flag.
 	Credentials []Credential
-	// Data is its directory, an absolute path; it is given to the service's user. Mark is a file in it by which it is known as the service's own.
+	// Data is its directory, an absolute path; it is given to the service's user. Mark is a file in it by which it is
+	// known as the service's own.
 	Data, Mark string
 	// Stale is a file in Data that tells of the service that was there before, "" for none.
 	Stale string
@@ -27,7 +29,8 @@ type Service struct {
 	Reads []string
 	// Listen is where it listens, "" for nowhere.
 	Listen string
-	// Plain is set for a program that does not tell systemd when it is ready, and that may end by itself: it is started again only if it failed.
+	// Plain is set for a program that does not tell systemd when it is ready, and that may end by itself: it is
+	// started again only if it failed.
 	Plain bool
 }
 
@@ -75,7 +78,7 @@ func (s Service) Remove() (was bool, err error) {
 	return true, nil
 }
 
-// Allowed tells why this process cannot change services.
+// Allowed explains why this process cannot change services.
 func Allowed() error {
 	if _, err := os.Stat("/run/systemd/system"); err != nil {
 		return errors.New("this machine has no systemd: run the command without install under its service manager")

@@ -17,8 +17,8 @@ import (
 	"hark/modules/nss"
 )
 
-// unitText is the systemd unit of a service that faces the network, and has nothing to do with what root can do: what it may do is what its directory
-// and sockets need.
+// unitText is the systemd unit of a service that faces the network, and has nothing to do with what root can do: what
+// it may do is what its directory and sockets need.
 const unitText = `[Unit]
 Description=%[7]s
 After=network-online.target
@@ -110,7 +110,8 @@ func unitWords(words ...string) string {
 	return strings.Join(words, " ")
 }
 
-// Claim gives a service's directory, if there is one, to this process's user: keys that belong to others are read by nobody. Install gives it back.
+// Claim gives a service's directory, if there is one, to this process's user: keys that belong to others are read by
+// nobody. Install gives it back.
 func (s Service) Claim() error {
 	if _, err := os.Stat(s.Data); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -121,7 +122,8 @@ func (s Service) Claim() error {
 	return giveTo(s.Data, os.Geteuid(), os.Getegid())
 }
 
-// handOver makes the service's user, and gives him the service's directory, also that of a service that ran as root before.
+// handOver makes the service's user, and gives him the service's directory, also that of a service that ran as root
+// before.
 func (s Service) handOver(ctx context.Context) error {
 	uid, gid, err := ensureUser(ctx, s.Name, s.Description)
 	if err != nil {
@@ -167,7 +169,7 @@ func makeUser(ctx context.Context, name, description string) (*nss.User, error) 
 	return nss.UserNamed(name)
 }
 
-// owns tells whether the directory is the service's, or may become so: all that is in it is given away.
+// owns reports whether the directory is the service's, or may become so: all that is in it is given away.
 func (s Service) owns() error {
 	entries, err := os.ReadDir(s.Data)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -182,7 +184,7 @@ func (s Service) owns() error {
 	return nil
 }
 
-// reachable tells whether another user comes to a file.
+// reachable reports whether another user comes to a file.
 func (s Service) reachable(path string) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		st, err := os.Stat(dir)
@@ -198,7 +200,8 @@ func (s Service) reachable(path string) error {
 	}
 }
 
-// giveTo gives a directory and all below it to a user. Links are given and not followed; a file with other names elsewhere could be anybody's.
+// giveTo gives a directory and all below it to a user. Links are given and not followed; a file with other names
+// elsewhere could be anybody's.
 func giveTo(dir string, uid, gid int) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

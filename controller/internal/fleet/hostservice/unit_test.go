@@ -50,7 +50,8 @@ func TestCredentialsComeBySystemd(t *testing.T) {
 	}
 }
 
-// A program that says nothing to systemd and may end by itself is started again when it failed; what it reads elsewhere is not hidden from it.
+// A program that says nothing to systemd and may end by itself is started again when it failed; what it reads
+// elsewhere is not hidden from it.
 func TestPlainProgramsAreServicesToo(t *testing.T) {
 	s := Service{
 		Name: "hark-keeper", Program: "/usr/bin/hark", Arguments: []string{"keeper", "run"}, Data: "/var/lib/hark-keeper", Plain: true, Reads: []string{"/home/anna/site/duties.yml"},

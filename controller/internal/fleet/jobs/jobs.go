@@ -80,7 +80,8 @@ func (h *Hosts) ask(ctx context.Context, host string, q wire.JobsQuery) (wire.Jo
 // askers is how many agents are asked at the same time.
 const askers = 32
 
-// Find lists the jobs of all hosts, and why some hosts could not be asked. The hosts are in order, and so are the jobs of each.
+// Find lists the jobs of all hosts, and why some hosts could not be asked. The hosts are in order, and so are the
+// jobs of each.
 func (h *Hosts) Find(ctx context.Context, q wire.JobsQuery) ([]Found, []error) {
 	q.Op = "list"
 	replies := make([]wire.JobsReply, len(h.Names))
@@ -175,7 +176,8 @@ func (h *Hosts) Each(ctx context.Context, ids []string, q wire.JobsQuery, said f
 	return nil
 }
 
-// pace waits a second from the beginning of a question: an agent that answers at once that nothing has happened is not asked all the time.
+// pace waits a second from the beginning of a question: an agent that answers at once that nothing has happened is
+// not asked all the time.
 func pace(ctx context.Context, began time.Time) error {
 	select {
 	case <-ctx.Done():

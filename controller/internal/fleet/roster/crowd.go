@@ -18,8 +18,8 @@ const (
 	tellEvery  = 10 * time.Minute
 )
 
-// TellCrowd tells all agents how many they are, until ctx is over: it decides over how long a time they come back to a broker that was away. wrong is told
-// of what goes wrong, once for each reason.
+// TellCrowd tells all agents how many they are, until ctx is over: it decides over how long a time they come back to
+// a broker that was away. wrong is told of what goes wrong, once for each reason.
 func TellCrowd(ctx context.Context, conn *nats.Conn, wrong func(error)) {
 	told, at, last := 0, time.Time{}, ""
 	for {

@@ -9,8 +9,8 @@ import (
 // Restart is how long an agent takes until it is there again that was started again, with a margin.
 const Restart = 5 * time.Second
 
-// What is lately: an agent that said that it ends may be started again at once, one that was cut off may come back, and agents that all said hello
-// within a minute and a half have had a broker that was started again.
+// What is lately: an agent that said that it ends may be started again at once, one that was cut off may come back,
+// and agents that all said hello within a minute and a half have had a broker that was started again.
 const (
 	lateBye   = 30 * time.Second
 	lateWord  = 10 * time.Minute
@@ -47,8 +47,8 @@ func (r *Roster) Size() int {
 	return 0
 }
 
-// Patience is how long an agent that is not connected may be on its way: it was there lately, or the whole fleet is just coming back. For one that is
-// gone it is nothing. It waits for nobody who reads.
+// Patience is how long an agent that is not connected may be on its way: it was there lately, or the whole fleet is
+// just coming back. For one that is gone it is nothing. It waits for nobody who reads.
 func (r *Roster) Patience(a Agent) time.Duration {
 	ago := r.now().Sub(a.Seen)
 	if a.Left {

@@ -14,8 +14,9 @@ import (
 type depth int
 
 const (
-	// passing leaves out what their heartbeats say, and takes of those only that they came: who it was, and that it was later than its hello, decides nothing but how long
-	// an agent is waited for, and the broker, which tells when a message came, could put back an earlier one anyway.
+	// passing leaves out what their heartbeats say, and takes of those only that they came: who it was, and that it
+	// was later than its hello, decides nothing but how long an agent is waited for, and the broker, which tells when
+	// a message came, could put back an earlier one anyway.
 	passing depth = iota
 	whole
 )

@@ -1,5 +1,5 @@
-// Package roster knows the agents behind the broker: who they are, their keys, when they were last heard of. What agents
-// say of themselves is kept by the broker in a stream, one message per agent and kind; the messages are signed
+// Package roster knows the agents behind the broker: who they are, their keys, when they were last heard of. What
+// agents say of themselves is kept by the broker in a stream, one message per agent and kind; the messages are signed
 // by the agents, so the broker can lose them but not invent them. The record of trust says which key a name has.
 package roster
 
@@ -50,8 +50,9 @@ type Roster struct {
 	conn  *nats.Conn
 	known *trust.Known
 	now   func() time.Time
-	// Vouch, if set, tells which key was let in under a name, "" if nobody knows. It is asked about names that are not on record yet, so that
-	// the first agent that shows a name is not believed for that alone. It is set before the roster is used.
+	// Vouch, if set, tells which key was let in under a name, "" if nobody knows. It is asked about names that are
+	// not on record yet, so that the first agent that shows a name is not believed for that alone. It is set before
+	// the roster is used.
 	Vouch func(ctx context.Context, name string) (key string, err error)
 	// Verified are the hellos that were verified before. It may be replaced before the roster is used.
 	Verified *wire.Verified
@@ -85,7 +86,8 @@ func StreamConfig() jetstream.StreamConfig {
 	}
 }
 
-// Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx is over.
+// Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx
+// is over.
 func Ensure(ctx context.Context, conn *nats.Conn) error {
 	if err := streams.Ensure(ctx, conn, StreamConfig()); err != nil {
 		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
@@ -121,8 +123,8 @@ func (r *Roster) Find(ctx context.Context, name string) (Agent, error) {
 	return a, nil
 }
 
-// vouched is the agent that was let in under the name of one that is not on record yet: another than the one that was heard of last, if
-// that one only says so. It assumes mu held.
+// vouched is the agent that was let in under the name of one that is not on record yet: another than the one that was
+// heard of last, if that one only says so. It assumes mu held.
 func (r *Roster) vouched(ctx context.Context, a Agent) (Agent, error) {
 	if r.Vouch == nil || r.known.Key(a.Name) != "" {
 		return a, nil
@@ -138,7 +140,7 @@ func (r *Roster) vouched(ctx context.Context, a Agent) (Agent, error) {
 		"`hark agents show %s`", a.Name, key, a.Name)
 }
 
-// Forget purges what the broker keeps of an agent, by name or id, and tells whether there was anything.
+// Forget purges what the broker keeps of an agent, by name or id, and reports whether there was anything.
 func (r *Roster) Forget(ctx context.Context, what string) (bool, error) {
 	all, err := r.All(ctx)
 	if err != nil {
@@ -180,7 +182,8 @@ func (r *Roster) All(ctx context.Context) ([]Agent, error) {
 	return all, nil
 }
 
-// readLimit is how long reading the roster may take: a cluster that lost a server needs some seconds to agree on another.
+// readLimit is how long reading the roster may take: a cluster that lost a server needs some seconds to agree on
+// another.
 const readLimit = 20 * time.Second
 
 // load reads the stream, with or without what agents say with their heartbeats. It assumes mu held.
@@ -212,8 +215,8 @@ func (r *Roster) load(ctx context.Context, d depth) error {
 	return nil
 }
 
-// add enters an agent. When several show the same name, the one with the key on record wins, then the one heard of last. It
-// assumes mu held.
+// add enters an agent. When several show the same name, the one with the key on record wins, then the one heard of
+// last. It assumes mu held.
 func (r *Roster) add(a Agent) {
 	r.byKey[a.Key] = a
 	had, taken := r.byName[a.Name]

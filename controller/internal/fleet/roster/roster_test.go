@@ -84,7 +84,8 @@ func (f *fleet) roster(dir string) *Roster {
 	return New(f.conn, known)
 }
 
-// TestRosterKnowsTheLastHeartbeat: what it says holds until the agent says hello again, as another process may, and says nothing of who forges it.
+// TestRosterKnowsTheLastHeartbeat: what it says holds until the agent says hello again, as another process may, and
+// says nothing of who forges it.
 func TestRosterKnowsTheLastHeartbeat(t *testing.T) {
 	f := newFleet(t)
 	f.ensure()
@@ -238,7 +239,8 @@ func TestRosterOfABrokerThatIsAwayIsAnError(t *testing.T) {
 	}
 }
 
-// What an agent has said is verified once: a later roster of the same operator goes by that, and nobody else's subject becomes its by it.
+// What an agent has said is verified once: a later roster of the same operator goes by that, and nobody else's
+// subject becomes its by it.
 func TestHellosAreVerifiedOnce(t *testing.T) {
 	f := newFleet(t)
 	f.ensure()

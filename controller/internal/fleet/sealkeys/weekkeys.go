@@ -1,5 +1,6 @@
-// Package sealkeys has the keys with which an operator seals what he keeps at the broker for others to read: one for each week, closed for each reader whom he
-// has named and signed by him, so that the broker can neither read nor replace it. It seals nothing itself.
+// Package sealkeys has the keys with which an operator seals what he keeps at the broker for others to read: one for
+// each week, closed for each reader whom he has named and signed by him, so that the broker can neither read nor
+// replace it. It seals nothing itself.
 package sealkeys
 
 import (
@@ -96,7 +97,8 @@ func (k *Keys) Own(ctx context.Context, at time.Time) (wire.Key, error) {
 	return k.Share(ctx, at)
 }
 
-// Share makes sure that the readers that are named now, and no others, are given Self's key of the week of a time, and gives it.
+// Share makes sure that the readers that are named now, and no others, are given Self's key of the week of a time,
+// and gives it.
 func (k *Keys) Share(ctx context.Context, at time.Time) (wire.Key, error) {
 	of := weekOf{k.cfg.Self.ID(), Week(at)}
 	for try := 0; ; try++ {
@@ -107,7 +109,8 @@ func (k *Keys) Share(ctx context.Context, at time.Time) (wire.Key, error) {
 	}
 }
 
-// ShareAll is Share for all weeks whose keys are still there: whoever was named a reader reads what was sealed before, too. It gives how many weeks there are.
+// ShareAll is Share for all weeks whose keys are still there: whoever was named a reader reads what was sealed
+// before, too. It gives how many weeks there are.
 func (k *Keys) ShareAll(ctx context.Context, at time.Time) (weeks int, err error) {
 	var all []string
 	mark := k.cfg.Subject(k.cfg.Self.ID(), "*")
@@ -176,7 +179,8 @@ func (k *Keys) publish(ctx context.Context, of weekOf, key wire.Key, seq uint64,
 	return err
 }
 
-// read is what the broker has of the keys of a week, nil for nothing, and its place in the stream. Only the operator's own word counts.
+// read is what the broker has of the keys of a week, nil for nothing, and its place in the stream. Only the
+// operator's own word counts.
 func (k *Keys) read(ctx context.Context, of weekOf) (*wire.WeekKeys, uint64, error) {
 	m, ok, err := streams.Last(ctx, k.cfg.Conn, k.cfg.Stream, k.cfg.Subject(of.operator, of.week))
 	if err != nil || !ok {
@@ -210,7 +214,8 @@ func (k *Keys) wanted() map[string]bool {
 	return want
 }
 
-// SetReaders says who the readers are from now on, and reports whether they are others than before: then it is time for ShareAll.
+// SetReaders says who the readers are from now on, and reports whether they are others than before: then it is time
+// for ShareAll.
 func (k *Keys) SetReaders(readers []string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

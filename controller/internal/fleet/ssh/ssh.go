@@ -25,12 +25,13 @@ type Target struct {
 	Host, User string
 	Port       int
 	KeyFile    string
-	// Password is given when ssh asks for one; "" never asks. Prompt is what the question for it contains, "" for what is usual. Another
-	// question than that is left without an answer, as sshpass does.
+	// Password is given when ssh asks for one; "" never asks. Prompt is what the question for it contains, "" for
+	// what is usual. Another question than that is left without an answer, as sshpass does.
 	Password, Prompt string
 	// Provider is the library of a smart card; Password is its PIN then.
 	Provider string
-	// Enter is what runs a line of shell on the host in place of ssh, such as docker exec -i NAME /bin/sh -c: the line is its last argument.
+	// Enter is what runs a line of shell on the host in place of ssh, such as docker exec -i NAME /bin/sh -c: the
+	// line is its last argument.
 	Enter []string
 	// Executable is the ssh to use, "" for the client's.
 	Executable string
@@ -49,7 +50,8 @@ type Target struct {
 type Client struct {
 	// Executable is the ssh to use.
 	Executable string
-	// Alone has each command open a connection of its own, but where the user said how they are shared: for those who need one of each host.
+	// Alone has each command open a connection of its own, but where the user said how they are shared: for those who
+	// need one of each host.
 	Alone bool
 
 	dir     *tempdir.Dir
@@ -77,8 +79,8 @@ func Open(executable string) (*Client, error) {
 	return c, nil
 }
 
-// askpassScript answers ssh. A question that is not the one awaited has no answer: ssh gives up by itself, or, where the user said how the
-// question reads, when the server does.
+// askpassScript answers ssh. A question that is not the one awaited has no answer: ssh gives up by itself, or, where
+// the user said how the question reads, when the server does.
 const askpassScript = `#!/bin/sh
 case "$1" in
 *"${` + promptVar + `:-assword}"*) printf '%s\n' "$` + passwordVar + `" ;;
@@ -103,7 +105,8 @@ func (c *Client) Close() error {
 	return errors.Join(err, c.dir.Remove())
 }
 
-// Stop has the shared connection to a host take no more commands; those that run go on. The next command makes a new one.
+// Stop has the shared connection to a host take no more commands; those that run go on. The next command makes a new
+// one.
 func (c *Client) Stop(ctx context.Context, t Target) {
 	if len(t.Enter) > 0 || c.alone(t) {
 		return // nothing is shared
@@ -196,10 +199,10 @@ func (c *Client) args(t Target) []string {
 	return append(args, "-T", "--", t.Host)
 }
 
-// alone tells whether a command for the host has a connection of its own.
+// alone reports whether a command for the host has a connection of its own.
 func (c *Client) alone(t Target) bool { return c.Alone && t.ControlPath == "" && shares(t.Args) }
 
-// shares tells whether connections are to be shared and nobody said where.
+// shares reports whether connections are to be shared and nobody said where.
 func shares(args []string) bool {
 	all := strings.ToLower(strings.Join(args, " "))
 	return strings.Contains(all, "controlpersist") && !strings.Contains(all, "controlpath") && !strings.Contains(all, "-s ")
@@ -222,7 +225,8 @@ func (c *Client) Reach(ctx context.Context, t Target, command, stdin string) (ou
 	return out, err
 }
 
-// Again tries something until it succeeds, fails otherwise than by an *Error that says Unreachable, or was tried Retries times more. Pauses between grow.
+// Again tries something until it succeeds, fails otherwise than by an *Error that says Unreachable, or was tried
+// Retries times more. Pauses between grow.
 func (t Target) Again(ctx context.Context, try func() error) error {
 	for tries, pause := t.Retries, time.Duration(0); ; tries, pause = tries-1, min(2*pause+time.Second, 30*time.Second) {
 		select {
@@ -238,8 +242,8 @@ func (t Target) Again(ctx context.Context, try func() error) error {
 	}
 }
 
-// maxOutput is how much a command may print on each of its streams, in bytes: far more than any of hark's does, so that a host that was taken
-// over cannot fill the controller's memory.
+// maxOutput is how much a command may print on each of its streams, in bytes: far more than any of hark's does, so
+// that a host that was taken over cannot fill the controller's memory.
 const maxOutput = 1 << 20
 
 // Run runs a command and gives what it printed, at most maxOutput bytes; more is an error. stdin may be nil.
@@ -275,7 +279,7 @@ func (o *output) Write(p []byte) (int, error) {
 
 // Error is a command that failed on a host, or a host that could not be reached.
 type Error struct {
-	// Unreachable tells that the host could not be reached; else the command failed there.
+	// Unreachable reports whether the host could not be reached; else the command failed there.
 	Unreachable bool
 	Text        string
 }

@@ -15,7 +15,8 @@ const (
 	tryPause = 250 * time.Millisecond
 )
 
-// Settle calls f until the servers of a cluster agree on who answers it, and a broker that is away is back, or ctx is over. Other errors are f's.
+// Settle calls f until the servers of a cluster agree on who answers it, and a broker that is away is back, or ctx is
+// over. Other errors are f's.
 func Settle(ctx context.Context, f func(context.Context) error) error {
 	for {
 		err := within(ctx, f)
@@ -42,7 +43,8 @@ const (
 	temporarilyUnavailable = 10008
 )
 
-// unsettled tells of errors that a cluster gives while its servers find each other, and of a connection that will be back.
+// unsettled tells of errors that a cluster gives while its servers find each other, and of a connection that will be
+// back.
 func unsettled(err error) bool {
 	var api jetstream.JetStreamError
 	if errors.As(err, &api) && api.APIError() != nil {

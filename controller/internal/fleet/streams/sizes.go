@@ -16,7 +16,7 @@ type Size struct {
 	Messages uint64
 }
 
-// Sizes tells how much streams hold; those that do not exist are left out.
+// Sizes describes how much streams hold; those that do not exist are left out.
 func Sizes(ctx context.Context, conn *nats.Conn, names ...string) ([]Size, error) {
 	js, err := jetstream.New(conn)
 	if err != nil {

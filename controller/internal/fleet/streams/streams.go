@@ -1,5 +1,6 @@
-// Package streams makes and reads the streams that hark keeps at the broker. Reading leaves nothing behind there: messages are asked for in batches, by sequence, and no
-// consumer is made, of which a stream bears a limited number, and which outlive a reader that is killed.
+// Package streams makes and reads the streams that hark keeps at the broker. Reading leaves nothing behind there:
+// messages are asked for in batches, by sequence, and no consumer is made, of which a stream bears a limited number,
+// and which outlive a reader that is killed.
 package streams
 
 import (
@@ -17,8 +18,8 @@ import (
 // clusterReplicas is how many servers of a cluster keep a stream: one of them may go away.
 const clusterReplicas = 3
 
-// Ensure makes a stream on a broker that does not have it, and brings one that it has to cfg. What its keeper has changed of where and how much is
-// kept stays. A cluster that has just been started may take until ctx is over.
+// Ensure makes a stream on a broker that does not have it, and brings one that it has to cfg. What its keeper has
+// changed of where and how much is kept stays. A cluster that has just been started may take until ctx is over.
 func Ensure(ctx context.Context, conn *nats.Conn, cfg jetstream.StreamConfig) error {
 	js, err := jetstream.New(conn)
 	if err != nil {
@@ -65,7 +66,8 @@ func EnsureWithin(ctx context.Context, conn *nats.Conn, cfg jetstream.StreamConf
 // wrongSequence is the code of JetStream's error for a subject that has another message than the expected one.
 const wrongSequence = 10071
 
-// Taken tells whether a message was refused because its subject has another message than its sender expected, or has one already.
+// Taken reports whether a message was refused because its subject has another message than its sender expected, or
+// has one already.
 func Taken(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && api.ErrorCode == wrongSequence
@@ -86,8 +88,9 @@ const (
 	nextLimit     = 5 * time.Second
 )
 
-// Each calls f with every message of a stream whose subject matches filter, in the order in which they came, beginning with the sequence from; it
-// gives the sequence to begin with the next time. A stream that does not exist has no messages. Streams must have AllowDirect.
+// Each calls f with every message of a stream whose subject matches filter, in the order in which they came,
+// beginning with the sequence from; it gives the sequence to begin with the next time. A stream that does not exist
+// has no messages. Streams must have AllowDirect.
 func Each(ctx context.Context, conn *nats.Conn, stream, filter string, from uint64, f func(Message)) (next uint64, err error) {
 	next = from
 	for more := true; more && err == nil; {
@@ -100,7 +103,8 @@ func Each(ctx context.Context, conn *nats.Conn, stream, filter string, from uint
 	return next, err
 }
 
-// Batch gives some messages of those that Each gives, where to go on, and whether there are more. With an error come those that arrived before.
+// Batch gives some messages of those that Each gives, where to go on, and whether there are more. With an error come
+// those that arrived before.
 func Batch(ctx context.Context, conn *nats.Conn, stream, filter string, from uint64) (batch []Message, next uint64, more bool, err error) {
 	r := reader{conn: conn, stream: stream, filter: filter, next: max(from, 1)}
 	more, err = r.batch(ctx)
@@ -116,7 +120,7 @@ func Last(ctx context.Context, conn *nats.Conn, stream, subject string) (last Me
 	return last, ok, err
 }
 
-// missing tells that the broker answers and has no such stream.
+// missing reports whether the broker answers and has no such stream.
 func missing(ctx context.Context, conn *nats.Conn, stream string) bool {
 	js, err := jetstream.New(conn)
 	if err != nil {
@@ -134,7 +138,7 @@ type reader struct {
 	got            []Message
 }
 
-// batch asks for a batch and takes it. It tells whether there is more.
+// batch asks for a batch and takes it. It reports whether there is more.
 func (r *reader) batch(ctx context.Context) (more bool, err error) {
 	ask, err := json.Marshal(map[string]any{"seq": r.next, "next_by_subj": r.filter, "batch": batchMessages, "max_bytes": batchBytes})
 	if err != nil {
@@ -183,7 +187,8 @@ func nextOf(ctx context.Context, sub *nats.Subscription) (*nats.Msg, error) {
 	return sub.NextMsgWithContext(ctx)
 }
 
-// take takes a message. Every message names the one before it in its batch: of those that were sent while the connection was lost, some are missing.
+// take takes a message. Every message names the one before it in its batch: of those that were sent while the
+// connection was lost, some are missing.
 func (r *reader) take(m *nats.Msg) error {
 	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil || m.Header.Get("Nats-Num-Pending") == "" {

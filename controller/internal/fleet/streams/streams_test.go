@@ -125,7 +125,8 @@ func TestLargeMessagesComeInSeveralBatches(t *testing.T) {
 	}
 }
 
-// TestReadersLeaveNothingBehind however many they are: a stream bears a thousand consumers, and nobody would take away those of readers that were killed.
+// TestReadersLeaveNothingBehind however many they are: a stream bears a thousand consumers, and nobody would take
+// away those of readers that were killed.
 func TestReadersLeaveNothingBehind(t *testing.T) {
 	conn, js := newBroker(t)
 	ensure(t, conn)

@@ -19,8 +19,8 @@ const accessVersion = 1
 // Access is what an operator needs to reach a broker.
 type Access struct {
 	URL string `json:"url"`
-	// Token is the operator's token of the broker's authority, CA the certificate of the authority that signs for the broker alone, in
-	// PEM; "" trusts the system's.
+	// Token is the operator's token of the broker's authority, CA the certificate of the authority that signs for the
+	// broker alone, in PEM; "" trusts the system's.
 	Token string `json:"token,omitempty"`
 	CA    string `json:"ca,omitempty"`
 	// Operators are the public keys of the other operators whose word for an agent's name is taken.

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Believers are the operators whose word for a broker's agents, runs and duties is taken, as the record of brokers has them now: a process that stays takes up
-// what is said meanwhile. It is safe for concurrent use.
+// Believers are the operators whose word for a broker's agents, runs and duties is taken, as the record of brokers
+// has them now: a process that stays takes up what is said meanwhile. It is safe for concurrent use.
 type Believers struct {
 	dir, url string
 

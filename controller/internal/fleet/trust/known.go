@@ -21,9 +21,9 @@ import (
 // KnownFile is the name of the record of agents in the operator's directory.
 const KnownFile = "known_agents"
 
-// Known is the record of which key belongs to which agent: lines of name and public key, in a file as people know it from
-// ssh. The first key that is seen for a name is kept; another one is refused until somebody forgets the first. A line that is neither is
-// passed over with a warning, and gone when the record is written next.
+// Known is the record of which key belongs to which agent: lines of name and public key, in a file as people know it
+// from ssh. The first key that is seen for a name is kept; another one is refused until somebody forgets the first. A
+// line that is neither is passed over with a warning, and gone when the record is written next.
 type Known struct {
 	path string
 	warn func(string)
@@ -35,7 +35,7 @@ type Known struct {
 	untidy bool
 }
 
-// stamp tells whether a file is still the one that was read. The zero stamp is that of no file.
+// stamp reports whether a file is still the one that was read. The zero stamp is that of no file.
 type stamp struct {
 	file    uint64 // inode
 	size    int64
@@ -57,7 +57,8 @@ func stampOf(path string) (stamp, error) {
 	return s, nil
 }
 
-// OpenKnown reads the record in dir; none is an empty one. warn, if it is not nil, is told of lines that are passed over.
+// OpenKnown reads the record in dir; none is an empty one. warn, if it is not nil, is told of lines that are passed
+// over.
 func OpenKnown(dir string, warn func(string)) (*Known, error) {
 	if warn == nil {
 		warn = func(string) {}
@@ -134,7 +135,7 @@ func (k *Known) Pin(name, key string) error {
 	})
 }
 
-// same tells whether key is the one on record for name. It assumes mu held.
+// same reports whether key is the one on record for name. It assumes mu held.
 func (k *Known) same(name, key string) error {
 	if had := k.keys[name]; had != key {
 		return &ChangedKeyError{Name: name, Had: had, Has: key, Path: k.path}
@@ -195,8 +196,9 @@ func (k *Known) locked(change func() error) error {
 	return change()
 }
 
-// add writes one line behind the others: a fleet's first contact costs a line for each agent and not the whole record. It is not synced: an
-// agent whose line a power cut took is known by its operator's word as it was the first time. It assumes mu and the lock held.
+// add writes one line behind the others: a fleet's first contact costs a line for each agent and not the whole
+// record. It is not synced: an agent whose line a power cut took is known by its operator's word as it was the first
+// time. It assumes mu and the lock held.
 func (k *Known) add(name, key string) error {
 	if k.untidy {
 		k.keys[name] = key

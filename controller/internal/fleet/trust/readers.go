@@ -23,8 +23,8 @@ type Reader struct {
 	Key  string `json:"key"` // public curve key
 }
 
-// Readers gives the list in dir: lines of name and public curve key. No file is an empty list; a line that is neither is an error, since
-// somebody would go without records for it.
+// Readers gives the list in dir: lines of name and public curve key. No file is an empty list; a line that is neither
+// is an error, since somebody would go without records for it.
 func Readers(dir string) ([]Reader, error) {
 	path := filepath.Join(dir, ReadersFile)
 	text, err := securefile.Read(path, securefile.Ours)

@@ -23,8 +23,8 @@ func (e *NoKeyError) Error() string {
 	return fmt.Sprintf("there is no operator key at %s: make one with `hark key create`", e.Path)
 }
 
-// Load reads the operator's identity from a file. The error is a *NoKeyError if there is none, and something else if others can read
-// the file or replace it.
+// Load reads the operator's identity from a file. The error is a *NoKeyError if there is none, and something else if
+// others can read the file or replace it.
 func Load(path string) (*wire.Identity, error) {
 	text, err := securefile.Read(path, securefile.Secret)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +83,8 @@ func lost(path string) string {
 	return ""
 }
 
-// LoadOrCreate is Load, and Create if there is no key and never was one; created tells which. The error is a *LostKeyError if there was.
+// LoadOrCreate is Load, and Create if there is no key and never was one; created tells which. The error is a
+// *LostKeyError if there was.
 func LoadOrCreate(path string) (id *wire.Identity, created bool, err error) {
 	id, err = Load(path)
 	var none *NoKeyError

@@ -1,6 +1,6 @@
-// Package upgrade replaces the agents of a fleet, in stages: a stage begins when all agents of the one before it have come back with
-// the new version. Each agent tries the new program before it takes it, and goes back by itself to the old one when the new one does not
-// reach the broker.
+// Package upgrade replaces the agents of a fleet, in stages: a stage begins when all agents of the one before it have
+// come back with the new version. Each agent tries the new program before it takes it, and goes back by itself to the
+// old one when the new one does not reach the broker.
 package upgrade
 
 import (
@@ -45,7 +45,8 @@ type Result struct {
 	Err  string `json:"err,omitempty"`
 }
 
-// Run upgrades the agents of one stage and calls done for each, one at a time. It tells whether all are as they should be.
+// Run upgrades the agents of one stage and calls done for each, one at a time. It reports whether all are as they
+// should be.
 func Run(ctx context.Context, cfg Config, agents []roster.Agent, done func(Result)) bool {
 	queue := make(chan roster.Agent)
 	var workers sync.WaitGroup

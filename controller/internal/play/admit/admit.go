@@ -28,7 +28,7 @@ type Config struct {
 	Modules *modules.Registry
 	// Options are the variables by which the controller reaches hosts (connections.Settings.Names).
 	Options []string
-	// Warn tells what was refused. Secrets hears what a host says is secret.
+	// Warn returns what was refused. Secrets hears what a host says is secret.
 	Warn    func(text string)
 	Secrets func(host string, texts []string)
 }
@@ -131,7 +131,8 @@ func (d *Door) Told(host string, s *plan.Step, effects []wire.Effect) (Effects, 
 	return Effects{out}, nil
 }
 
-// asData is a variable that an agent tells of, as data: but for text that the task itself sets to it, which is the playbook's.
+// asData is a variable that an agent tells of, as data: but for text that the task itself sets to it, which is the
+// playbook's.
 func asData(s *plan.Step, name string, v value.Value) value.Value {
 	given, ok := s.Args.Get(name)
 	if text, isText := value.Text(given); ok && isText && !templar.IsTemplate(given) {

@@ -70,7 +70,7 @@ func (d *Door) unmarked(host string, raw json.RawMessage) json.RawMessage {
 	return append(out, '}')
 }
 
-// secrets tells what a host says is secret.
+// secrets returns what a host says is secret.
 func (d *Door) secrets(host string, list json.RawMessage) {
 	v, _ := value.Decode(list, value.KindUnsafe)
 	texts, ok := v.(*value.List)

@@ -18,7 +18,8 @@ type Actions struct {
 	Run func(ctx context.Context, a plugins.Action) (plugins.Acted, error)
 	// Dirs are the directories of playbooks and roles, Books those of playbooks alone.
 	Dirs, Books func() []string
-	// Module finds a module by its name where these collections are in force: its full name, and its file if it is not native.
+	// Module finds a module by its name where these collections are in force: its full name, and its file if it is
+	// not native.
 	Module  func(name string, collections []string) (string, *plan.Foreign)
 	Modules *modules.Registry
 	// Tell shows what a plug-in has to say, see plugins.Action.

@@ -69,8 +69,8 @@ func (p *acting) answer(ctx context.Context, op string, about json.RawMessage) (
 // ownJobLimit bounds jobs that a plug-in starts for a task that is none.
 const ownJobLimit = time.Hour
 
-// module runs a module on the host. Without an answer Ansible's own way over the connection is left: for modules that are half in the
-// session, and for those that are not found.
+// module runs a module on the host. Without an answer Ansible's own way over the connection is left: for modules that
+// are half in the session, and for those that are not found.
 func (p *acting) module(ctx context.Context, q question) (any, error) {
 	full, file := p.a.Actions.Module(q.Name, q.Collections)
 	args, err := value.Decode(q.Args, value.KindStr)
@@ -114,7 +114,8 @@ func (p *acting) module(ctx context.Context, q question) (any, error) {
 	return p.exec(ctx, c)
 }
 
-// onHost has a module read on the host what its stage in the session would read on the controller: under Ansible a plug-in has put it there.
+// onHost has a module read on the host what its stage in the session would read on the controller: under Ansible a
+// plug-in has put it there.
 func onHost(m *modules.Module, args *value.Dict) bool {
 	if !m.Resolves() || !slices.ContainsFunc(m.Params(), func(p modules.Param) bool { return p.Name == "remote_src" }) {
 		return false

@@ -19,7 +19,8 @@ import (
 	"hark/playbook/plan/keywordtest"
 )
 
-// stageFor is an Answerer of a plan whose first step has an action plug-in, delegated to b, and whose second has none. run is the plug-in.
+// stageFor is an Answerer of a plan whose first step has an action plug-in, delegated to b, and whose second has
+// none. run is the plug-in.
 func stageFor(t *testing.T, run func(plugins.Action) (plugins.Acted, error)) (a *Answerer, calls *[]wire.Exec) {
 	t.Helper()
 	calls = &[]wire.Exec{}
@@ -111,7 +112,8 @@ func TestActionPluginsSeeTheNameOfThePlayAsItIsRendered(t *testing.T) {
 	}
 }
 
-// TestTasksOverConnectionPluginsAreAnsibles: a step without an action plug-in is run by ansible-core where the way to its host is a plug-in in Python, and nowhere else.
+// TestTasksOverConnectionPluginsAreAnsibles: a step without an action plug-in is run by ansible-core where the way to
+// its host is a plug-in in Python, and nowhere else.
 func TestTasksOverConnectionPluginsAreAnsibles(t *testing.T) {
 	var direct []string
 	a, _ := stageFor(t, func(p plugins.Action) (plugins.Acted, error) {
@@ -223,7 +225,8 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// An action plug-in sees all keywords of its task: what the host has rendered, and what is judged later as it is written.
+// An action plug-in sees all keywords of its task: what the host has rendered, and what is judged later as it is
+// written.
 func TestActionPluginsSeeEveryKeyword(t *testing.T) {
 	said := value.NewDict()
 	said.Set("become_flags", value.Str("-H"))

@@ -13,7 +13,8 @@ import (
 	"hark/playbook/vault"
 )
 
-// maxAhead is the largest file, in bytes, that travels with a plan or is named in it. A larger one is looked at when its step comes.
+// maxAhead is the largest file, in bytes, that travels with a plan or is named in it. A larger one is looked at when
+// its step comes.
 const maxAhead = 1 << 20
 
 // Ahead reads files that steps name for plans, see compile.Config.Attach. Of cfg it uses Setting and Private.
@@ -80,7 +81,8 @@ func (a *Answerer) handFiles(f *plan.Fragment, b *batch) {
 	}
 }
 
-// handModule makes the pack of a step's module available. One that cannot be packed now is said to be missing when it is pulled.
+// handModule makes the pack of a step's module available. One that cannot be packed now is said to be missing when it
+// is pulled.
 func (a *Answerer) handModule(s *plan.Step, b *batch) {
 	if a.Pack == nil {
 		return

@@ -1,8 +1,9 @@
-// Package answer serves the questions that come up while the controller evaluates steps: other hosts' variables, lookups, files, dynamic
-// includes, delegated calls, prompts. They come from sessions in the controller's own process and are trusted as it is. Agents ask for
-// nothing but their steps and own variables, which the driver of the play answers, bodies of plans, blobs that were named to them
-// and uploads into places that were offered to them: package link lets no other question of theirs come here.
-// The package holds the mirror of all hosts' variables. It decides nothing about the course of a play.
+// Package answer serves the questions that come up while the controller evaluates steps: other hosts' variables,
+// lookups, files, dynamic includes, delegated calls, prompts. They come from sessions in the controller's own process
+// and are trusted as it is. Agents ask for nothing but their steps and own variables, which the driver of the play
+// answers, bodies of plans, blobs that were named to them and uploads into places that were offered to them: package
+// link lets no other question of theirs come here. The package holds the mirror of all hosts' variables. It decides
+// nothing about the course of a play.
 package answer
 
 import (
@@ -42,7 +43,7 @@ type Config struct {
 	PluginSetting func(plugin, name string) (PluginSetting, bool)
 	// Match are the hosts of a pattern, for the lookup inventory_hostnames.
 	Match func(pattern string) ([]string, error)
-	// Change applies add_host or group_by for a host and tells whether that changed the inventory.
+	// Change applies add_host or group_by for a host and reports whether that changed the inventory.
 	Change func(host, action string, args *value.Dict) (bool, error)
 	// Exec runs a delegated call.
 	Exec func(ctx context.Context, e wire.Exec) ([]byte, error)
@@ -52,7 +53,8 @@ type Config struct {
 	Pause func(ctx context.Context, p wire.Prompt) (string, error)
 	// Plugin runs a plug-in in Python; nil runs none.
 	Plugin func(ctx context.Context, c plugins.Call) (json.RawMessage, error)
-	// Collection finds the directory of a collection, wherever modules of collections are looked for; nil looks in the settings' directories alone.
+	// Collection finds the directory of a collection, wherever modules of collections are looked for; nil looks in
+	// the settings' directories alone.
 	Collection func(name string) (dir string, ok bool)
 	// Actions runs action plug-ins in Python.
 	Actions Actions
@@ -83,8 +85,8 @@ type Batch struct {
 	Handed func(f *plan.Fragment)
 	// Magic answers the magic variables that change while a play runs (ansible_play_hosts, ...).
 	Magic func(name string) (value.Value, bool)
-	// DoStep evaluates a step that a host has handed over, and does it; OwnVars are a host's own variables as they are now. PlanOf is the
-	// plan that a host was given, if that is not Whole.
+	// DoStep evaluates a step that a host has handed over, and does it; OwnVars are a host's own variables as they
+	// are now. PlanOf is the plan that a host was given, if that is not Whole.
 	DoStep, OwnVars func(ctx context.Context, ask wire.Ask) (*wire.Did, error)
 	PlanOf          func(host, digest string) ([]byte, bool)
 	// Debug shows how a step has come out on a host and lets the user look into it; calls come one at a time.
@@ -252,8 +254,8 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	return wire.Answer{}, fmt.Errorf("cannot answer a question of kind %q: this controller is older than the agent", ask.Kind)
 }
 
-// place finds the batch of an ask, and the step that it is about. Blobs, uploads, plans and the variables files of the play are not asked
-// for by a step.
+// place finds the batch of an ask, and the step that it is about. Blobs, uploads, plans and the variables files of
+// the play are not asked for by a step.
 func (a *Answerer) place(ask wire.Ask) (*batch, *plan.Step, error) {
 	a.mu.Lock()
 	b := a.batches[ask.Play]

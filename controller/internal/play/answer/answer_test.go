@@ -133,7 +133,8 @@ func TestOwnKeysAreNotServed(t *testing.T) {
 	}
 }
 
-// A keeper's checkout of a project lies among hark's own files, and is the project's; what is beside it, or a link in it leads to, is not.
+// A keeper's checkout of a project lies among hark's own files, and is the project's; what is beside it, or a link in
+// it leads to, is not.
 func TestTheCheckoutOfAKeeperIsTheProjects(t *testing.T) {
 	home := t.TempDir()
 	at := filepath.Join(home, "keeper", "at-0123")

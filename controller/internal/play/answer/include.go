@@ -19,8 +19,8 @@ type fragment struct {
 	err  error
 }
 
-// perHost parts the indexes of fragments by the place of the host that asked first, so that fragments that differ by host
-// come in the order of the hosts, whoever asks first.
+// perHost parts the indexes of fragments by the place of the host that asked first, so that fragments that differ by
+// host come in the order of the hosts, whoever asks first.
 const perHost = 1 << 20
 
 // include compiles what a step includes, once for all hosts that include the same.
@@ -53,9 +53,9 @@ const (
 	courteous = 100
 )
 
-// turn waits, in plays in lockstep, until the hosts before this one have been served at the step: whoever asks first decides
-// the order in which included files run, or in which a group has its hosts, and that should not be left to chance. Hosts that
-// do not ask cost a little patience. The func that it gives ends the turn.
+// turn waits, in plays in lockstep, until the hosts before this one have been served at the step: whoever asks first
+// decides the order in which included files run, or in which a group has its hosts, and that should not be left to
+// chance. Hosts that do not ask cost a little patience. The func that it gives ends the turn.
 func (b *batch) turn(ctx context.Context, ask wire.Ask) (done func()) {
 	b.mu.Lock()
 	q := b.queues[ask.Step]

@@ -50,7 +50,8 @@ func lookups() map[string]lookup {
 	}
 }
 
-// inCollection are the lookups of community.general among them. Filetree was Ansible's own once, and keeps its old names.
+// inCollection are the lookups of community.general among them. Filetree was Ansible's own once, and keeps its old
+// names.
 func inCollection(short string) bool { return short == "collection_version" || short == "filetree" }
 
 // lookupNamed is the short name of a lookup that is served here; "" if there is none of that name.

@@ -59,8 +59,8 @@ func (a *Answerer) setting(name string) (v value.Value, origin string, ok bool) 
 // noSettings are names beside Ansible's settings that are functions and classes there.
 var noSettings = []string{"ConfigManager", "Sequence", "add_internal_fqcns", "set_constant", "to_text"}
 
-// PluginSetting is a setting of a plug-in: its value and where that is from, and the variables of hosts that count more, the last most. Kind is
-// int, bool or "".
+// PluginSetting is a setting of a plug-in: its value and where that is from, and the variables of hosts that count
+// more, the last most. Kind is int, bool or "".
 type PluginSetting struct {
 	Value     value.Value
 	Origin    string

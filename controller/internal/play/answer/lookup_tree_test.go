@@ -74,7 +74,8 @@ func TestCollectionVersion(t *testing.T) {
 	}
 }
 
-// TestCollectionVersionFindsWhatModulesAreTakenFrom: collections that are in none of the settings' directories are found as their modules are.
+// TestCollectionVersionFindsWhatModulesAreTakenFrom: collections that are in none of the settings' directories are
+// found as their modules are.
 func TestCollectionVersionFindsWhatModulesAreTakenFrom(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(dir, "collections", "ansible_collections", "my", "near", "galaxy.yml"), "version: 1.0.0\n")

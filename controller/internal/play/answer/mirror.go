@@ -117,7 +117,7 @@ func (m *Mirror) StepScope(host string, shared *vars.Shared, step vars.Step) *va
 	return s
 }
 
-// Known tells whether the inventory has the host.
+// Known reports whether the inventory has the host.
 func (m *Mirror) Known(host string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -178,7 +178,8 @@ func (m *Mirror) lazy(shared *vars.Shared) func(context.Context, string) (value.
 type Sight struct {
 	// Shared are the layers of the play that are seen; may be nil.
 	Shared *vars.Shared
-	// Hostvars tells that the templates of the variables see hostvars, as those of the host's own tasks do. In hostvars itself Ansible leaves it out.
+	// Hostvars reports whether the templates of the variables see hostvars, as those of the host's own tasks do. In
+	// hostvars itself Ansible leaves it out.
 	Hostvars bool
 }
 
@@ -207,7 +208,8 @@ func (m *Mirror) All(ctx context.Context, host string, by Sight) *value.Dict {
 	return out
 }
 
-// Rendered are some variables of a host. Where something is undefined in one the text of its template stays; another error ends it.
+// Rendered are some variables of a host. Where something is undefined in one the text of its template stays; another
+// error ends it.
 func (m *Mirror) Rendered(ctx context.Context, host string, names []string, by Sight) (*value.Dict, error) {
 	out := value.NewDict()
 	scope := m.seen(host, by)
@@ -223,7 +225,8 @@ func (m *Mirror) Rendered(ctx context.Context, host string, names []string, by S
 	return out, nil
 }
 
-// rendered is one variable. In the tagged language there is none where it cannot be rendered, and never the text of a template.
+// rendered is one variable. In the tagged language there is none where it cannot be rendered, and never the text of a
+// template.
 func (m *Mirror) rendered(ctx context.Context, scope *vars.Scope, name string) (value.Value, bool, error) {
 	raw, ok, err := scope.Raw(ctx, name)
 	if err != nil || !ok {
@@ -241,7 +244,8 @@ func (m *Mirror) rendered(ctx context.Context, scope *vars.Scope, name string) (
 	return nil, false, err
 }
 
-// variable is one variable of a host as hostvars shows it. In the tagged language one that cannot be rendered is undefined.
+// variable is one variable of a host as hostvars shows it. In the tagged language one that cannot be rendered is
+// undefined.
 func (m *Mirror) variable(ctx context.Context, host, name string, by Sight) (value.Value, bool, error) {
 	if !m.Templates.Has(dialect.HostvarsLazy) {
 		d, err := m.Rendered(ctx, host, []string{name}, by)

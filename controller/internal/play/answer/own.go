@@ -8,7 +8,8 @@ import (
 	"hark/playbook/search"
 )
 
-// OwnTemplate reads template files for what the controller itself renders, among it the variables of other hosts that hostvars shows.
+// OwnTemplate reads template files for what the controller itself renders, among it the variables of other hosts that
+// hostvars shows.
 func OwnTemplate(cfg Config, dir string) func(name string) (path, text string, err error) {
 	a := &Answerer{Config: cfg}
 	return func(name string) (string, string, error) {
@@ -21,8 +22,8 @@ func OwnTemplate(cfg Config, dir string) func(name string) (path, text string, e
 	}
 }
 
-// OwnLookup runs lookups for what the controller itself renders: the names of plays, hosts and files. Files are looked for
-// beside the playbook in dir.
+// OwnLookup runs lookups for what the controller itself renders: the names of plays, hosts and files. Files are
+// looked for beside the playbook in dir.
 func OwnLookup(cfg Config, dir string) func(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 	a, known := &Answerer{Config: cfg}, lookups()
 	return func(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error) {

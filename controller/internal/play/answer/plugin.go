@@ -50,7 +50,7 @@ func onMachine(ctx context.Context, ask wire.Ask) (wire.Answer, error) {
 	return wire.Answer{Result: raw}, err
 }
 
-// hides tells whether the project has a filter or test of its own in place of hark's.
+// hides reports whether the project has a filter or test of its own in place of hark's.
 func (b *batch) hides(ask wire.Ask) bool {
 	own := b.Plan.Play.Plugins
 	return own != nil && (ask.Dir == "filter" && slices.Contains(own.Filters, ask.Name) || ask.Dir == "test" && slices.Contains(own.Tests, ask.Name))
@@ -95,7 +95,8 @@ func (a *Answerer) foreignLookup(ctx context.Context, b *batch, step *plan.Step,
 	return wire.Answer{Value: plan.Lit(v)}, nil
 }
 
-// seeing is a call of a plug-in that may look at the variables of other hosts, and at those of its own where there is no Ansible to render them.
+// seeing is a call of a plug-in that may look at the variables of other hosts, and at those of its own where there is
+// no Ansible to render them.
 func seeing(ctx context.Context, a *Answerer, b *batch, ask wire.Ask, c plugins.Call) plugins.Call {
 	c.Rendered = func() *value.Dict { return a.Mirror.All(ctx, ask.Host, Sight{Shared: b.shared, Hostvars: true}) }
 	c.Hostvars = func(host string) (*value.Dict, error) { return a.rawHostvars(ctx, b, host) }

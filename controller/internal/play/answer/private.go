@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 )
 
-// Private are hark's own files: keys, access to brokers, records. No agent gets one, and none is replaced: a plan that looks up files of computed names
-// would give an agent that was taken over the operator's key, and the fleet with it.
+// Private are hark's own files: keys, access to brokers, records. No agent gets one, and none is replaced: a plan
+// that looks up files of computed names would give an agent that was taken over the operator's key, and the fleet
+// with it.
 type Private struct {
 	// Dir is the directory in which they lie, "" for none. Key is the operator's key, which may lie elsewhere.
 	Dir, Key string
-	// Checkout is the directory of the project where that lies in Dir, as those of keepers do: what is in it is the project's. "" is none.
+	// Checkout is the directory of the project where that lies in Dir, as those of keepers do: what is in it is the
+	// project's. "" is none.
 	Checkout string
 }
 

@@ -22,8 +22,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// A step that brings files to the controller says where, before its host is called: the host gets a token for that place and names only what
-// lies in it. Whoever does not know the token writes nothing, and nothing is written through links.
+// A step that brings files to the controller says where, before its host is called: the host gets a token for that
+// place and names only what lies in it. Whoever does not know the token writes nothing, and nothing is written
+// through links.
 
 // place is where uploads of one call go.
 type place struct {
@@ -101,7 +102,8 @@ func (a *Answerer) upload(ask wire.Ask) (wire.Answer, error) {
 	return wire.Answer{}, nil
 }
 
-// isFile reports whether a path is that of the one file of a place. Only its host may know which that is: what it names first.
+// isFile reports whether a path is that of the one file of a place. Only its host may know which that is: what it
+// names first.
 func (a *Answerer) isFile(p *place, rel string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,7 +149,8 @@ func (p *place) take(in *upload, rel string, u *wire.Upload) (*upload, error) {
 }
 
 const (
-	// roomEvery is after how many bytes of an upload it is looked whether there is room for more; leastRoom is how much is left to others.
+	// roomEvery is after how many bytes of an upload it is looked whether there is room for more; leastRoom is how
+	// much is left to others.
 	roomEvery = 16 << 20
 	leastRoom = 256 << 20
 )
@@ -183,8 +186,8 @@ func (p *place) open(rel string, made bool) (root *os.Root, name string, err err
 	return root, rel, nil
 }
 
-// begin makes the file that takes the pieces: beside the one that it becomes, an archive elsewhere, as the directory of dest would be found changed
-// the next time.
+// begin makes the file that takes the pieces: beside the one that it becomes, an archive elsewhere, as the directory
+// of dest would be found changed the next time.
 func (p *place) begin(rel string) (*upload, error) {
 	if p.Archive {
 		tmp, err := os.CreateTemp("", "hark-changes-")
@@ -269,7 +272,8 @@ func (p *place) stat(rel string) (wire.Answer, error) {
 	return text(hex.EncodeToString(sum.Sum(nil)))
 }
 
-// unpack makes the changes of an archive that a host sent. The directory that they are in may be new, but not the one above it.
+// unpack makes the changes of an archive that a host sent. The directory that they are in may be new, but not the one
+// above it.
 func (p *place) unpack(tmp *os.File, mode uint32) error {
 	if _, err := tmp.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -6,7 +6,8 @@ import (
 	"hark/agent/wire"
 )
 
-// Of a directory one file may be named: the one that the controller knows, or else the first whose path ends as it must.
+// Of a directory one file may be named: the one that the controller knows, or else the first whose path ends as it
+// must.
 func TestAPlaceIsForOneFile(t *testing.T) {
 	a := New(Config{})
 	for name, c := range map[string]struct {

@@ -15,8 +15,8 @@ import (
 	"hark/playbook/vault"
 )
 
-// sums remember what files hold, so that a file is read once for all hosts and steps of a run as long as it is not changed. The zero value is ready; it is safe
-// for concurrent use.
+// sums remember what files hold, so that a file is read once for all hosts and steps of a run as long as it is not
+// changed. The zero value is ready; it is safe for concurrent use.
 type sums struct {
 	now func() time.Time // nil is time.Now
 
@@ -38,7 +38,8 @@ type sum struct {
 	vault        bool // it begins as a vault does
 }
 
-// settled tells whether the next change of a file will bear another time than its last: then it is known by that. File systems that count in seconds take longer.
+// settled reports whether the next change of a file will bear another time than its last: then it is known by that.
+// File systems that count in seconds take longer.
 func settled(change, now time.Time) bool {
 	tick := 20 * time.Millisecond
 	if change.Nanosecond() == 0 {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestAFileIsReadOnceUntilItChanges: what has only just changed may change again without bearing another time, and is read each time.
+// TestAFileIsReadOnceUntilItChanges: what has only just changed may change again without bearing another time, and is
+// read each time.
 func TestAFileIsReadOnceUntilItChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	later := time.Duration(0)

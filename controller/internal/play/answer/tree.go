@@ -9,7 +9,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// tree tells what a path of the controller stands for, to a step that synchronizes with it.
+// tree returns what a path of the controller stands for, to a step that synchronizes with it.
 func (a *Answerer) tree(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	if ask.Tree == nil {
 		return wire.Answer{}, &refusal{"a tree without a question"}
@@ -25,7 +25,8 @@ func (a *Answerer) tree(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 	return wire.Answer{Tree: tree}, err
 }
 
-// synchronized is the path that a step names: what is there by the search path, else beside the playbook. A slash at its end stays.
+// synchronized is the path that a step names: what is there by the search path, else beside the playbook. A slash at
+// its end stays.
 func synchronized(b *batch, step *plan.Step, name string) string {
 	path, _, ok := b.Dir.Stack(searchPaths(b, step), "files", name)
 	if !ok {

@@ -20,8 +20,8 @@ type lane struct {
 	included []wire.Included
 	// halted is what the debugger has shown of the step in hand.
 	halted *wire.Outcome
-	// since is when the lane began to wait for its turn, zero if it does not; passed says that it waited long enough and waits
-	// no more at the step on the screen.
+	// since is when the lane began to wait for its turn, zero if it does not; passed says that it waited long enough
+	// and waits no more at the step on the screen.
 	since  time.Time
 	passed bool
 }
@@ -44,13 +44,13 @@ func (l *lane) note(e wire.Event) {
 	}
 }
 
-// lanes are the events that wait for their place on the screen, in the order of the hosts. With tens of thousands of lanes nothing may look
-// at all of them for each event.
+// lanes are the events that wait for their place on the screen, in the order of the hosts. With tens of thousands of
+// lanes nothing may look at all of them for each event.
 type lanes struct {
 	all []*lane
 	by  map[string]*lane
-	// waiting is how many lanes have a queue, heads how many of them have one that begins with an event of each step; blocker is the lane
-	// that kept the next step from the screen last.
+	// waiting is how many lanes have a queue, heads how many of them have one that begins with an event of each step;
+	// blocker is the lane that kept the next step from the screen last.
 	waiting int
 	heads   map[plan.ID]int
 	blocker *lane
@@ -113,7 +113,8 @@ func (ls *lanes) earliest() (plan.ID, bool) {
 	return first, found
 }
 
-// ripe tells that no host can come up with an event of a step before next. between tells whether there are steps between two.
+// ripe reports whether no host can come up with an event of a step before next. between reports whether there are
+// steps between two.
 func (ls *lanes) ripe(next plan.ID, between func(a, b plan.ID) bool) bool {
 	first := 0
 	if ls.blocker != nil {
@@ -138,7 +139,7 @@ func (l *lane) mayPrecede(step plan.ID, between func(a, b plan.ID) bool) bool {
 	return plan.Compare(l.done, step) < 0 && between(l.done, step)
 }
 
-// due tells that more events of a step can come from the lane.
+// due reports whether more events of a step can come from the lane.
 func (l *lane) due(step plan.ID) bool {
 	switch {
 	case l.ended:
@@ -149,7 +150,7 @@ func (l *lane) due(step plan.ID) bool {
 	return plan.Compare(l.done, step) < 0
 }
 
-// past tells that all hosts are past a step.
+// past reports whether all hosts are past a step.
 func (ls *lanes) past(step plan.ID) bool {
 	for _, l := range ls.all {
 		if l.due(step) || len(l.queue) > 0 && l.queue[0].Step == step {

@@ -1,17 +1,17 @@
-// Package display shows a run as Ansible would, although hosts run ahead of each other and their results arrive in any order: which result is shown
-// when (Order), how often a job that still runs is shown (Polls), and what the recap counts (Recap). What a view makes of it is the
-// matter of controller/internal/ui/view.
+// Package display shows a run as Ansible would, although hosts run ahead of each other and their results arrive in
+// any order: which result is shown when (Order), how often a job that still runs is shown (Polls), and what the recap
+// counts (Recap). What a view makes of it is the matter of controller/internal/ui/view.
 //
-// One step is on the screen at a time; events of later steps wait until no host can come up with an earlier one any more.
-// The results of a step are shown in the order of the hosts:
+// One step is on the screen at a time; events of later steps wait until no host can come up with an earlier one any
+// more. The results of a step are shown in the order of the hosts:
 //
 //	            its lane is the front, or has passed
 //	a: [2][3]  ─────────────────────────────────────▶ TASK 2
 //	b: [2]                                              a: ok
 //	c: (at 1)  ◀─ front: more of the step on the screen can come of it; b waits for it no longer than patience
 //
-// but a host that keeps the others waiting for longer than patience loses its turn, so that a slow host hides nothing. In a free play everything is shown
-// as it arrives.
+// but a host that keeps the others waiting for longer than patience loses its turn, so that a slow host hides
+// nothing. In a free play everything is shown as it arrives.
 package display
 
 import (
@@ -190,7 +190,8 @@ func (o *Order) Drain() {
 // mostHeld is how many bytes of events may wait for their place on the screen; beyond it they are shown out of order.
 const mostHeld = 64 << 20
 
-// spill shows all that is there, even while the debugger has the screen: hosts that are far ahead may not take all memory.
+// spill shows all that is there, even while the debugger has the screen: hosts that are far ahead may not take all
+// memory.
 func (o *Order) spill() {
 	defer func(was bool) { o.paused = was }(o.paused)
 	o.paused = false
@@ -217,7 +218,7 @@ func (o *Order) showStep(l *lane) {
 	}
 }
 
-// holds tells whether an event has to wait because hosts before its own are still at the step. What prints no
+// holds reports whether an event has to wait because hosts before its own are still at the step. What prints no
 // result waits for nobody, unless it would bring a banner in which a host may be named: that is the first host's.
 func (o *Order) holds(l *lane, e wire.Event) bool {
 	switch {
@@ -233,7 +234,7 @@ func (o *Order) holds(l *lane, e wire.Event) bool {
 	return true
 }
 
-// namesHosts tells whether the name of a step may differ from host to host.
+// namesHosts reports whether the name of a step may differ from host to host.
 func (o *Order) namesHosts(id plan.ID) bool {
 	s := o.Steps.Step(id)
 	return s != nil && templar.IsTemplateText(s.Name)
@@ -259,7 +260,8 @@ func (o *Order) Announce(e wire.Event) {
 	o.banner(e)
 }
 
-// Halt shows a result that may not be the last of its step, whoever's turn it is, and stops the screen there: the debugger has it.
+// Halt shows a result that may not be the last of its step, whoever's turn it is, and stops the screen there: the
+// debugger has it.
 func (o *Order) Halt(e wire.Event) {
 	l := o.by[e.Host]
 	if l == nil {

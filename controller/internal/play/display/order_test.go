@@ -96,7 +96,8 @@ func testEvent(t *testing.T, f []string) wire.Event {
 	return e
 }
 
-// What waits for its place on the screen has a bound, whoever has the screen: beyond it all is shown, and nothing is lost.
+// What waits for its place on the screen has a bound, whoever has the screen: beyond it all is shown, and nothing is
+// lost.
 func TestWhatWaitsForTheScreenHasABound(t *testing.T) {
 	for _, paused := range []bool{false, true} {
 		p := &plan.Plan{Blocks: []plan.Block{{Body: playtest.Steps([]string{"1", "2"})}}}

@@ -125,7 +125,7 @@ func metaText(o *wire.Outcome) string {
 	return said.Text("msg")
 }
 
-// lostRole tells whether an include_role failed because the role cannot be had.
+// lostRole reports whether an include_role failed because the role cannot be had.
 func lostRole(r view.Result) bool {
 	return r.Outcome.Status == wire.StatusFailed && strings.HasSuffix(r.Task.Action, "include_role") && r.Outcome.Said().Reason() != ""
 }
@@ -161,8 +161,8 @@ func (p *page) closeStep(lanes []*lane) {
 	}
 }
 
-// redone takes a result that the debugger has shown out of the count: the step was done anew. Like Ansible it takes an ok of the host's away
-// with it, also when the result was none.
+// redone takes a result that the debugger has shown out of the count: the step was done anew. Like Ansible it takes
+// an ok of the host's away with it, also when the result was none.
 func (p *page) redone(l *lane) {
 	if was := l.halted; was != nil && was.Status != wire.OK && was.Status != wire.Changed {
 		c := p.Recap.Of(l.host)

@@ -6,8 +6,9 @@ import (
 	"hark/agent/wire"
 )
 
-// Polls shows that jobs still run, as often as their tasks say. Agents tell once that they wait for a job, and then how it ended: what
-// Ansible asks its hosts for every few seconds is known here. It belongs to the goroutine of the batch.
+// Polls shows that jobs still run, as often as their tasks say. Agents tell once that they wait for a job, and then
+// how it ended: what Ansible asks its hosts for every few seconds is known here. It belongs to the goroutine of the
+// batch.
 type Polls struct {
 	now     func() time.Time
 	waiting map[pollKey]*poll

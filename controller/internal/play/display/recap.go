@@ -109,8 +109,8 @@ func (r *Recap) addCustom(host string, o *wire.Outcome) {
 // statistics is where the result of set_stats has them.
 const statistics = "ansible_stats"
 
-// setCustom stores a statistic. With aggregate, numbers add up, text and lists are joined, and mappings merged; a value of
-// another kind than the one that is there is dropped.
+// setCustom stores a statistic. With aggregate, numbers add up, text and lists are joined, and mappings merged; a
+// value of another kind than the one that is there is dropped.
 func (r *Recap) setCustom(whose, name string, v any, aggregate bool) {
 	own := r.custom[whose]
 	if own == nil {

@@ -19,12 +19,13 @@ type DeskConfig struct {
 	Plan    *plan.Plan
 	Steps   *steps.Set
 	Modules *modules.Registry
-	// Evaluator makes what does the controller's steps for a host, from the variables that it has now. It is called once for a host, from any goroutine.
+	// Evaluator makes what does the controller's steps for a host, from the variables that it has now. It is called
+	// once for a host, from any goroutine.
 	Evaluator func(host string, now wire.HostVars) Evaluator
 }
 
-// Evaluator does single steps for one host, and what comes of them is told before the host hears of it. The variables are those that the host has at
-// that moment. Its methods are called one at a time, with the host's handout locked.
+// Evaluator does single steps for one host, and what comes of them is told before the host hears of it. The variables
+// are those that the host has at that moment. Its methods are called one at a time, with the host's handout locked.
 type Evaluator interface {
 	// Do does the step where the host stands. Nothing, without an error, is that it was not done.
 	Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wire.Did, error)
@@ -36,8 +37,8 @@ type Evaluator interface {
 	Shared() *vars.Shared
 }
 
-// Desk does the steps that hosts hand over: what touches a host goes to its agent as calls. Its methods with a Handout assume that locked, if they do not
-// say otherwise.
+// Desk does the steps that hosts hand over: what touches a host goes to its agent as calls. Its methods with a
+// Handout assume that locked, if they do not say otherwise.
 type Desk struct {
 	*Handouts
 	c DeskConfig
@@ -46,7 +47,8 @@ type Desk struct {
 // NewDesk makes the desk of a batch.
 func NewDesk(h *Handouts, c DeskConfig) *Desk { return &Desk{h, c} }
 
-// Do does a step for a host that stands there, and gives what the host has to hear of it. within is how long the step may take, ctx how long the host waits.
+// Do does a step for a host that stands there, and gives what the host has to hear of it. within is how long the step
+// may take, ctx how long the host waits.
 func (d *Desk) Do(ctx, within context.Context, h *Handout, at plan.Stand) (*wire.Did, error) {
 	did, err := d.single(h).Do(within, at, d.mirror.Start(h.host))
 	switch {
@@ -98,7 +100,8 @@ func (d *Desk) OwnVars(ctx context.Context, host string) (*wire.Did, error) {
 	return did, nil
 }
 
-// Owed tells why a step is none that a host hands over now: it has no such step, or is past it. The handout need not be locked.
+// Owed explains why a step is none that a host hands over now: it has no such step, or is past it. The handout need
+// not be locked.
 func (d *Desk) Owed(h *Handout, id plan.ID) error {
 	switch {
 	case d.c.Steps.Step(id) == nil || !d.given(h, id):
@@ -111,7 +114,7 @@ func (d *Desk) Owed(h *Handout, id plan.ID) error {
 	return nil
 }
 
-// given tells whether a step is of the plan, or of a fragment that the host was given.
+// given reports whether a step is of the plan, or of a fragment that the host was given.
 func (d *Desk) given(h *Handout, id plan.ID) bool {
 	if d.c.Steps.Included(id) && !slices.ContainsFunc(h.under, func(under plan.ID) bool { return id.Within(under) }) {
 		return false
@@ -153,14 +156,15 @@ func (d *Desk) complete(ctx context.Context, h *Handout, s *plan.Step, id plan.I
 	}
 }
 
-// Asked tells whether a step was done for the host. Like Take it is for the goroutine of the batch, and nil has handed nothing over.
+// Asked reports whether a step was done for the host. Like Take it is for the goroutine of the batch, and nil has
+// handed nothing over.
 func (h *Handout) Asked(id plan.ID) bool { return h != nil && h.asked[id] }
 
 // Take notes that a step is done for the host.
 func (h *Handout) Take(id plan.ID) { h.asked[id], h.last = true, id }
 
-// ForAll are effects as all agents of the run may see them, and those of the hosts that have to ask for the rest: their sessions are in this process
-// and have every variable.
+// ForAll are effects as all agents of the run may see them, and those of the hosts that have to ask for the rest:
+// their sessions are in this process and have every variable.
 func (h *Handouts) ForAll(effects []wire.Effect, hosts []string) (shared []wire.Effect, ask []string) {
 	if len(effects) == 0 || h == nil {
 		return effects, nil

@@ -1,6 +1,7 @@
-// Package handover is what the agents of a batch's hosts were given of its plan, and how the steps are done that they hand over: each agent has the steps that its
-// host evaluates, the places of the others, and the variables that its own steps can read. What else a step needs the controller has, which does such
-// steps here, with the code of the sessions.
+// Package handover is what the agents of a batch's hosts were given of its plan, and how the steps are done that they
+// hand over: each agent has the steps that its host evaluates, the places of the others, and the variables that its
+// own steps can read. What else a step needs the controller has, which does such steps here, with the code of the
+// sessions.
 package handover
 
 import (
@@ -48,8 +49,8 @@ type cutPlan struct {
 type Handout struct {
 	host string
 
-	// asked are the steps that were done for it; last is the one that it was at last. They belong to the goroutine of the batch, which
-	// never waits for Mutex.
+	// asked are the steps that were done for it; last is the one that it was at last. They belong to the goroutine of
+	// the batch, which never waits for Mutex.
 	asked map[plan.ID]bool
 	last  plan.ID
 
@@ -190,8 +191,8 @@ func ownFact(name string) bool {
 	return name == "module_setup" || result.Internal(name) || strings.HasPrefix(name, "discovered_")
 }
 
-// steered are a host's variables with those rendered that say how its tasks are done and need the controller for it: a password that a
-// lookup reads, say. Nil is that there are none.
+// steered are a host's variables with those rendered that say how its tasks are done and need the controller for it:
+// a password that a lookup reads, say. Nil is that there are none.
 func (h *Handouts) steered(ctx context.Context, host string, all wire.HostVars, inventory plan.Dict) *value.Dict {
 	var out *value.Dict
 	inventory.Each(func(k, v value.Value) bool {
@@ -210,7 +211,8 @@ func (h *Handouts) steered(ctx context.Context, host string, all wire.HostVars, 
 	return out
 }
 
-// more is what a host can read since it was given more to do, or since its variables lead to others; nil is nothing. It assumes o.mu held.
+// more is what a host can read since it was given more to do, or since its variables lead to others; nil is nothing.
+// It assumes o.mu held.
 func (h *Handouts) more(ctx context.Context, o *Handout) *wire.More {
 	all := h.mirror.Start(o.host)
 	now := h.unit.Readable(o.fragments, valuesOf(all), steering(all)...)
@@ -269,7 +271,7 @@ func trim(effects []wire.Effect, keep func(name string) bool) []wire.Effect {
 	return out
 }
 
-// readable tells whether any host that was given the plan can read a variable.
+// readable reports whether any host that was given the plan can read a variable.
 func (h *Handouts) readable(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"hark/agent/wire"
 )
 
-// listenForLosses hears from the broker which connections it loses. It is only sooner than asking: a broker that does not
-// tell this account, or does not let it listen, is none the worse for it.
+// listenForLosses hears from the broker which connections it loses. It is only sooner than asking: a broker that does
+// not tell this account, or does not let it listen, is none the worse for it.
 func (h *Hub) listenForLosses(b *bus) error {
 	s, err := b.transport.Subscribe(wire.DisconnectSubject, func(m wire.Msg) {
 		if key := wire.Disconnected(m.Data); key != "" {
@@ -28,7 +28,8 @@ func (h *Hub) listenForLosses(b *bus) error {
 	return nil
 }
 
-// disconnected looks after an agent whose connection was lost: one whose broker was restarted, or whose line was cut for a moment, comes back.
+// disconnected looks after an agent whose connection was lost: one whose broker was restarted, or whose line was cut
+// for a moment, comes back.
 func (h *Hub) disconnected(key string) {
 	h.mu.Lock()
 	p := h.peers[wire.IDOf(key)]
@@ -44,7 +45,7 @@ func (h *Hub) disconnected(key string) {
 	})
 }
 
-// staysAway tells whether nobody answers for the agent until its time to come back is over.
+// staysAway reports whether nobody answers for the agent until its time to come back is over.
 func (h *Hub) staysAway(p *peer) bool {
 	ping := Pinger{Transport: p.bus.transport, Operator: p.bus.operator, Fleet: h.cfg.Fleet}
 	for until := time.Now().Add(h.times.Back); ; {
@@ -68,7 +69,7 @@ func (h *Hub) staysAway(p *peer) bool {
 	}
 }
 
-// setAway notes that somebody looks after the agent, or no more, and tells whether that is new.
+// setAway notes that somebody looks after the agent, or no more, and reports whether that is new.
 func (p *peer) setAway(on bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"hark/agent/wire"
 )
 
-// bus is a transport with the identity that commands on it. It knows whether the broker answers this side: while it does not, nothing is learnt of
-// agents, and their clocks stand.
+// bus is a transport with the identity that commands on it. It knows whether the broker answers this side: while it
+// does not, nothing is learnt of agents, and their clocks stand.
 //
 //	answers --no connection, or no answer--> silent --answers again--> answers, and agents may take their time to come back
 type bus struct {
@@ -54,7 +54,7 @@ func (b *bus) quiet(now time.Time) time.Duration {
 	return max(now.Sub(b.silent), 1)
 }
 
-// warns notes that the user was told of the broker, and tells whether that is news.
+// warns notes that the user was told of the broker, and reports whether that is news.
 func (b *bus) warns(away bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,7 +63,7 @@ func (b *bus) warns(away bool) bool {
 	return news
 }
 
-// answers tells whether the broker does, as far as is known without asking it.
+// answers reports whether the broker does, as far as is known without asking it.
 func (b *bus) answers() bool { return b.quiet(time.Now()) == 0 && !b.transport.Since().IsZero() }
 
 // found is when the broker was last found again, the zero time if it was there all the time.

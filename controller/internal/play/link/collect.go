@@ -24,7 +24,8 @@ const (
 	Nothing    Told = "nothing"    // its agent did not answer
 )
 
-// Collector takes what agents kept for a controller that died. It begins nothing and ends nothing: what a host is at, it finishes.
+// Collector takes what agents kept for a controller that died. It begins nothing and ends nothing: what a host is at,
+// it finishes.
 type Collector struct {
 	Run       string
 	Transport wire.Transport
@@ -32,7 +33,8 @@ type Collector struct {
 	Fleet     string
 	// Seats are the sessions of the run; of several of a host the one with the last turn counts.
 	Seats []Seat
-	// Take keeps events, which are acknowledged when it returns without an error. They may come again. It is called by one goroutine at a time.
+	// Take keeps events, which are acknowledged when it returns without an error. They may come again. It is called
+	// by one goroutine at a time.
 	Take   func(events []wire.Event) error
 	Logger zerolog.Logger
 

@@ -8,7 +8,8 @@ import (
 	"hark/agent/wire"
 )
 
-// deadController starts a play of two steps on hosts, the first of which hangs on them, and dies. It gives the seats that it noted.
+// deadController starts a play of two steps on hosts, the first of which hangs on them, and dies. It gives the seats
+// that it noted.
 func deadController(b *testBroker, w *world, op *wire.Identity, hosts ...string) []Seat {
 	b.t.Helper()
 	var mu sync.Mutex
@@ -53,7 +54,7 @@ func (b *testBroker) collector(op *wire.Identity, seats []Seat) (*Collector, map
 	}, taken
 }
 
-// ends tells that a host told of the end of its step.
+// ends reports whether a host told of the end of its step.
 func ends(events []wire.Event) bool {
 	for _, e := range events {
 		if e.Kind == wire.Done && e.Outcome.Status == wire.OK {

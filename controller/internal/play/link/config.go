@@ -16,19 +16,22 @@ type Config struct {
 	Run string
 	// Fleet is the name of the fleet, "" if there is only one.
 	Fleet string
-	// Operator signs what is sent to agents behind the broker. It may be nil as long as only hosts of this process are used.
+	// Operator signs what is sent to agents behind the broker. It may be nil as long as only hosts of this process
+	// are used.
 	Operator *wire.Identity
 	// Broker is the connection to the broker; if nil, BrokerErr says why, and that is the reason given for every host
 	// that is not of this process.
 	Broker    wire.Transport
 	BrokerErr error
-	// OnRecord tells, where there is no Broker, whether an agent of the name was met before: others are taken to have none. nil takes all to have one.
+	// OnRecord tells, where there is no Broker, whether an agent of the name was met before: others are taken to have
+	// none. nil takes all to have one.
 	OnRecord func(agent string) bool
 	// Roster finds the agents behind the broker; needed with Broker.
 	Roster Roster
-	// Dial, if set, gives Broker, Operator and Roster, or else BrokerErr, when the first host is met that is not of this process.
+	// Dial, if set, gives Broker, Operator and Roster, or else BrokerErr, when the first host is met that is not of
+	// this process.
 	Dial func(ctx context.Context) (Far, error)
-	// Local tells whether a host is this process (connection: local). It may be called at any time.
+	// Local reports whether a host is this process (connection: local). It may be called at any time.
 	Local func(host string) bool
 	// AgentName is the name of the agent that serves a host (hark_agent); nil is the host's own name.
 	AgentName func(host string) string
@@ -40,15 +43,16 @@ type Config struct {
 	// Beside, if set, is the Hub whose Events and Lost tell also of the hosts of this one.
 	Beside *Hub
 
-	// Nonce, if set, makes the nonce with which a host is opened, by its turn in the run, so that who makes the same has it opened once; nil is
-	// a random one.
+	// Nonce, if set, makes the nonce with which a host is opened, by its turn in the run, so that who makes the same
+	// has it opened once; nil is a random one.
 	Nonce func(host string, turn uint64) string
 
-	// Lease is for how long a host waits at a barrier, and a delegated call goes on, without a word from this controller; 0 is a minute.
+	// Lease is for how long a host waits at a barrier, and a delegated call goes on, without a word from this
+	// controller; 0 is a minute.
 	Lease  time.Duration
 	Logger zerolog.Logger
-	// Standing, if set, says how it stands with an agent that is not connected, by the registrar's book: that it was revoked and what to do. key is ""
-	// for a name that the roster does not have. "" is nothing to say.
+	// Standing, if set, says how it stands with an agent that is not connected, by the registrar's book: that it was
+	// revoked and what to do. key is "" for a name that the roster does not have. "" is nothing to say.
 	Standing func(ctx context.Context, name, key string) string
 	// Opens, if set, is told of each session before it is opened at an agent behind the broker. It is called concurrently.
 	Opens func(Seat)
@@ -82,15 +86,18 @@ type Times struct {
 	Silence time.Duration
 	// Answer is how long it may take to answer, until it is asked again: 3 s.
 	Answer time.Duration
-	// Gone is for how long those questions must fail until the host is lost: 9 s. While the broker does not answer this side they do not count.
+	// Gone is for how long those questions must fail until the host is lost: 9 s. While the broker does not answer
+	// this side they do not count.
 	Gone time.Duration
 	// Back is how long an agent may take to come back whose connection the broker has lost: 3 s.
 	Back time.Duration
-	// Return is how long an agent that was there lately may take to connect, when something is begun with it: 80 s at most, less by the roster.
+	// Return is how long an agent that was there lately may take to connect, when something is begun with it: 80 s at
+	// most, less by the roster.
 	Return time.Duration
 	// Outage is for how long the broker may be away until the hosts behind it are lost: 5 min.
 	Outage time.Duration
-	// Fresh is how old the last answer to a session may be when something begins that may change its host (wire.Start): wire.Fresh.
+	// Fresh is how old the last answer to a session may be when something begins that may change its host
+	// (wire.Start): wire.Fresh.
 	Fresh time.Duration
 }
 

@@ -9,8 +9,8 @@ import (
 	"hark/agent/wire"
 )
 
-// elsewhere collects what agents say that is no part of the plays: which hosts have the plays of other runs in hand, and what a host
-// did that was given up before it told. The zero value is ready.
+// elsewhere collects what agents say that is no part of the plays: which hosts have the plays of other runs in hand,
+// and what a host did that was given up before it told. The zero value is ready.
 type elsewhere struct {
 	mu    sync.Mutex
 	runs  map[string]wire.Other // by id; guarded by mu

@@ -38,7 +38,8 @@ func TestEndIsToldToAllAtOnce(t *testing.T) {
 	}
 }
 
-// TestEndIsToldToThoseThatSayNothing: a word that does not come, since the agent was started again, keeps nobody from being told.
+// TestEndIsToldToThoseThatSayNothing: a word that does not come, since the agent was started again, keeps nobody from
+// being told.
 func TestEndIsToldToThoseThatSayNothing(t *testing.T) {
 	b, w, op := newBroker(t), newWorld(), operator(t)
 	a := b.agent("web1", w.registry(), op)

@@ -18,7 +18,8 @@ type pendingExec struct {
 	grants
 }
 
-// takenBy tells whether a life of the agent has the call: the first that is heard of. An agent of an earlier version does not say which it is. Hub.mu is held.
+// takenBy reports whether a life of the agent has the call: the first that is heard of. An agent of an earlier
+// version does not say which it is. Hub.mu is held.
 func (x *pendingExec) takenBy(life string) bool {
 	if life == "" {
 		return true

@@ -8,15 +8,16 @@ import (
 	"hark/agent/wire"
 )
 
-// owed is a batch whose events are delivered and that was not answered yet: its host stands at a gate, and the Advance that lets it go will do for all, or has ended
-// its play.
+// owed is a batch whose events are delivered and that was not answered yet: its host stands at a gate, and the
+// Advance that lets it go will do for all, or has ended its play.
 type owed struct {
 	msg   wire.Msg
 	frame *wire.Frame
 	since time.Time
 }
 
-// owedFor is how long an answer may be owed: agents send again after 5 s, and later where their answers count for longer.
+// owedFor is how long an answer may be owed: agents send again after 5 s, and later where their answers count for
+// longer.
 const owedFor = 1500 * time.Millisecond
 
 // owesFor is how long an answer to the host's session may be owed.
@@ -25,8 +26,9 @@ func (t *host) owesFor() time.Duration { return max(owedFor, t.fresh/2) }
 // mostRanges is how many ranges of sessions an Advance names. The others are answered one by one.
 const mostRanges = 256
 
-// letGo notes whom an Advance moves: of a host that waits nothing is to come, and of one that goes there is. The Advance answers what they have sent, but for those that it does
-// not name: they are to be answered alone, since until then they tell nothing of what they do. Hub.mu is held.
+// letGo notes whom an Advance moves: of a host that waits nothing is to come, and of one that goes there is. The
+// Advance answers what they have sent, but for those that it does not name: they are to be answered alone, since
+// until then they tell nothing of what they do. Hub.mu is held.
 func letGo(hosts map[string]*host, a *wire.Advance) (alone []*host) {
 	now := time.Now()
 	only := map[string]bool{}
@@ -61,15 +63,15 @@ func letGo(hosts map[string]*host, a *wire.Advance) (alone []*host) {
 	return alone
 }
 
-// moves tells whether an Advance moves a host that stands at a gate; only are those whom it names.
+// moves reports whether an Advance moves a host that stands at a gate; only are those whom it names.
 func moves(a *wire.Advance, only map[string]bool, t *host) bool {
 	here := a.Step == t.gate && (len(only) == 0 || only[t.name])
 	return here || a.EndPlay || slices.Contains(a.Drop, t.name) || slices.Contains(a.Fail, t.name)
 }
 
-// owes tells whether the answer to a batch can wait for the Advance that lets its host go, and keeps it until then; at the end of a play, for the next one or the run's
-// end, which answer it too. What was sent again, and brought no news, is
-// answered at once, and so is a session whose answers are late. Hub.mu is held.
+// owes reports whether the answer to a batch can wait for the Advance that lets its host go, and keeps it until then;
+// at the end of a play, for the next one or the run's end, which answer it too. What was sent again, and brought no
+// news, is answered at once, and so is a session whose answers are late. Hub.mu is held.
 func (t *host) owes(m wire.Msg, f *wire.Frame, b *wire.Batch, news bool) bool {
 	t.owed = nil
 	last := b.Events[max(0, len(b.Events)-1):]

@@ -77,7 +77,8 @@ func TestManyWhoAreLetGoAreFewRanges(t *testing.T) {
 	}
 }
 
-// A batch that is still to be answered when another of its session comes is answered then, unless that was sent in its place.
+// A batch that is still to be answered when another of its session comes is answered then, unless that was sent in
+// its place.
 func TestABatchAnswersTheOneBeforeIt(t *testing.T) {
 	h, _ := quietHub(time.Now(), "a")
 	a := h.hosts["a"]

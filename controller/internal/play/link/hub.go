@@ -110,7 +110,8 @@ func (h *Hub) turnTo(name string, p *peer) *host {
 	return t
 }
 
-// receipt is the acknowledgement of an opening that came within the session's first batch; nobody has to wait for it alone then.
+// receipt is the acknowledgement of an opening that came within the session's first batch; nobody has to wait for it
+// alone then.
 type receipt struct {
 	ack   *wire.Ack
 	waits context.CancelFunc
@@ -180,7 +181,8 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	return h.absent(ctx, p, s.Host, started(h, t, ack, err))
 }
 
-// willEnd notes that the agent of a host tells that it has heard of the run's end, unless it was told meanwhile that all of the run there is over.
+// willEnd notes that the agent of a host tells that it has heard of the run's end, unless it was told meanwhile that
+// all of the run there is over.
 func willEnd(h *Hub, t *host) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -191,8 +193,8 @@ func willEnd(h *Hub, t *host) {
 	}
 }
 
-// started notes what came of a Start. A session that was heard of has begun, even if its acknowledgement was lost; one that is given up
-// is refused from then on, so nothing begins should the plan arrive late.
+// started notes what came of a Start. A session that was heard of has begun, even if its acknowledgement was lost;
+// one that is given up is refused from then on, so nothing begins should the plan arrive late.
 func started(h *Hub, t *host, ack wire.Ack, err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -215,7 +217,8 @@ func started(h *Hub, t *host, ack wire.Ack, err error) error {
 	return err
 }
 
-// command sends a sealed message to one agent until it is acknowledged. It is the same bytes each time, so that the agent knows it again.
+// command sends a sealed message to one agent until it is acknowledged. It is the same bytes each time, so that the
+// agent knows it again.
 func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest, nonce string, body any) (ack wire.Ack, err error) {
 	head := wire.Header{Kind: k, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Plan: digest, Seq: p.nextSeq(), Targets: []string{p.id}, Nonce: nonce}
 	packing := wire.Packing{Sign: p.bus.operator, To: p.xkey, Box: p.bus.operator}
@@ -255,7 +258,8 @@ func gathers(openings int32) time.Duration {
 	return moment
 }
 
-// request sends a frame to an agent and reads the answer, which the agent must have signed. An agent whose clock is off is told the time.
+// request sends a frame to an agent and reads the answer, which the agent must have signed. An agent whose clock is
+// off is told the time.
 func (h *Hub) request(ctx context.Context, p *peer, subject, nonce string, frame []byte, into any) error {
 	to := inquiry{transport: p.bus.transport, operator: p.bus.operator, codec: &h.codec, key: p.key, fleet: h.cfg.Fleet, session: &p.hostKey}
 	if _, err := to.put(ctx, subject, nonce, frame, into); err != nil {

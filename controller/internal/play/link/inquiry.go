@@ -8,7 +8,8 @@ import (
 	"hark/agent/wire"
 )
 
-// inquiry is how an agent is asked something that it answers in clear, signed, or sealed with the key that it was given with the question.
+// inquiry is how an agent is asked something that it answers in clear, signed, or sealed with the key that it was
+// given with the question.
 type inquiry struct {
 	transport wire.Transport
 	operator  *wire.Identity
@@ -21,7 +22,8 @@ type inquiry struct {
 // errNotFrom is an answer of somebody else.
 var errNotFrom = errors.New("the answer is not from the agent that was asked")
 
-// put sends a frame and decodes the answer. If the agent finds the frame misdated, it is told the time, and then sent the frame again.
+// put sends a frame and decodes the answer. If the agent finds the frame misdated, it is told the time, and then sent
+// the frame again.
 func (q inquiry) put(ctx context.Context, subject, nonce string, frame []byte, into any) (*wire.Frame, error) {
 	f, body, err := q.once(ctx, subject, nonce, frame)
 	if err != nil {

@@ -11,11 +11,13 @@ import (
 
 // Link talks to the agents of one run. All methods are safe for concurrent use.
 type Link interface {
-	// Start opens a session and waits for its acknowledgement. An agent that does not answer in time is
-	// an *AbsentError with the reason that the user shall read; with that as s.Absent the session is opened in this process.
+	// Start opens a session and waits for its acknowledgement. An agent that does not answer in time is an
+	// *AbsentError with the reason that the user shall read; with that as s.Absent the session is opened in this
+	// process.
 	Start(ctx context.Context, s wire.Start) error
-	// Settle has a session of a host be possible where the host is, if it can: an agent is brought in by the login, which Start then has as s.Login.
-	// False is that there can be none; its session is in this process then, and the first call tells what is wrong.
+	// Settle has a session of a host be possible where the host is, if it can: an agent is brought in by the login,
+	// which Start then has as s.Login. False is that there can be none; its session is in this process then, and the
+	// first call tells what is wrong.
 	Settle(ctx context.Context, host string, login *wire.Login) bool
 	Advance(a wire.Advance) error
 	// Exec runs a call on a host and waits for its result: JSON of a module.
@@ -29,8 +31,8 @@ type Link interface {
 	Events() <-chan wire.Event
 	// Lost delivers hosts whose presence was lost or that never answered a status request, with the reason.
 	Lost() <-chan Loss
-	// Elsewhere tells in sentences, each once, which hosts that were started have plays of other runs in hand, and what hosts had done
-	// that came back after they were given up.
+	// Elsewhere tells in sentences, each once, which hosts that were started have plays of other runs in hand, and
+	// what hosts had done that came back after they were given up.
 	Elsewhere() []string
 	Close() error
 }
@@ -48,7 +50,7 @@ type Loss struct {
 // AbsentError says why a host's agent cannot be reached: never enrolled, last seen when.
 type AbsentError struct {
 	Host, Reason string
-	// Never tells that there is no such agent: not that it is away.
+	// Never reports whether there is no such agent: not that it is away.
 	Never bool
 	// Replayed says that the agent was opened with this nonce before.
 	Replayed bool

@@ -11,12 +11,12 @@ import (
 	"hark/agent/wire/mem"
 )
 
-// LocalAgent serves one operator, by its key, in this process until ctx is over, and has ended all that it started when it returns. It calls listens
-// once, when it can be spoken to. The error is why there is no agent.
+// LocalAgent serves one operator, by its key, in this process until ctx is over, and has ended all that it started
+// when it returns. It calls listens once, when it can be spoken to. The error is why there is no agent.
 type LocalAgent func(ctx context.Context, over wire.Transport, self *wire.Identity, operator string, listens func()) error
 
-// localAgent is the agent in this process, over a bus in memory, with keys that live as long as the run. It is guarded by Hub.mu until the Hub is
-// closed.
+// localAgent is the agent in this process, over a bus in memory, with keys that live as long as the run. It is
+// guarded by Hub.mu until the Hub is closed.
 type localAgent struct {
 	bus  *bus // nil until it is used
 	peer *peer
@@ -80,7 +80,8 @@ func (h *Hub) startLocal(self *wire.Identity, operator string) error {
 	}
 }
 
-// lastMoment is how long the agent in this process may take to end. A template that computes for hours listens to nobody; it ends with the process.
+// lastMoment is how long the agent in this process may take to end. A template that computes for hours listens to
+// nobody; it ends with the process.
 const lastMoment = 10 * time.Second
 
 // stop ends an agent that was started; its sessions have a moment to end what they do.

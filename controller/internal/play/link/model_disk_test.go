@@ -32,7 +32,8 @@ func (m *model) kill(h *modelHost, left func([]byte) []byte) {
 	h.restore(m.t, filepath.Join(h.dir, "sessions"), kept)
 }
 
-// cutPower ends a host: of the logs there is what was synced, their beginnings, and more or less of what was not; what is torn may hold anything.
+// cutPower ends a host: of the logs there is what was synced, their beginnings, and more or less of what was not;
+// what is torn may hold anything.
 func (m *model) cutPower(h *modelHost) {
 	m.kill(h, func(text []byte) []byte {
 		durable := bytes.IndexByte(text, '\n') + 1

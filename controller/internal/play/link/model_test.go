@@ -23,9 +23,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// The model: one controller and two hosts with the true Hub, the true agents and their true logs, over a bad line in memory, in the
-// time of a bubble. Agents are killed, their hosts lose power and with it what was not synced, or are set back to an old copy of their disk; lines are cut.
-// Whatever happens
+// The model: one controller and two hosts with the true Hub, the true agents and their true logs, over a bad line in
+// memory, in the time of a bubble. Agents are killed, their hosts lose power and with it what was not synced, or are
+// set back to an old copy of their disk; lines are cut. Whatever happens
 //
 //   - the run ends,
 //   - no step runs twice on a host,

@@ -9,8 +9,9 @@ import (
 	"hark/controller/internal/fleet/roster"
 )
 
-// reach puts a request to an agent, each time within limit. That the broker is away counts as nothing, and an agent that was there lately, and is not
-// connected now, is waited for: its broker or itself may have been restarted. One that cannot connect, by the registrar's book, is not.
+// reach puts a request to an agent, each time within limit. That the broker is away counts as nothing, and an agent
+// that was there lately, and is not connected now, is waited for: its broker or itself may have been restarted. One
+// that cannot connect, by the registrar's book, is not.
 func (h *Hub) reach(ctx context.Context, p *peer, subject, nonce string, frame []byte, into any, limit time.Duration) error {
 	began := time.Now()
 	for {

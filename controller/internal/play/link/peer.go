@@ -135,7 +135,7 @@ func (h *Hub) agent(ctx context.Context, name, agentName string) (*peer, error) 
 	return h.peer(a, b), nil
 }
 
-// Enrolled tells whether a host has an agent, be it there or away. The error says why that cannot be told.
+// Enrolled reports whether a host has an agent, be it there or away. The error says why that cannot be told.
 func (h *Hub) Enrolled(ctx context.Context, name string) (bool, error) {
 	_, err := h.route(ctx, name)
 	var absent *AbsentError

@@ -53,7 +53,8 @@ func (p *Pinger) Ping(ctx context.Context, key string) (*Pong, error) {
 	return &Pong{Alive: body.Alive, RTT: rtt, Offset: time.UnixMilli(f.Header.NotBefore).Sub(began.Add(rtt / 2))}, nil
 }
 
-// Await asks until the agent answers or ctx is over, at first soon again: an agent that has just been started listens in a moment.
+// Await asks until the agent answers or ctx is over, at first soon again: an agent that has just been started listens
+// in a moment.
 func (p *Pinger) Await(ctx context.Context, key string) (*Pong, error) {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 300*time.Millisecond) {
 		try, cancel := context.WithTimeout(ctx, 5*time.Second)

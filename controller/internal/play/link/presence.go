@@ -45,16 +45,19 @@ type expectation int
 
 const (
 	nothing expectation = iota
-	// release: its hosts wait for others, and all that is to come of them until then is that they renew their lease; or they are only being opened.
+	// release: its hosts wait for others, and all that is to come of them until then is that they renew their lease;
+	// or they are only being opened.
 	release
 	word
 )
 
-// askedAtOnce is how many agents are asked in each quarter of a Silence at most: where more are silent, each is asked less often, and those first that have been
-// silent for longest. The controller must have time left for what agents tell by themselves.
+// askedAtOnce is how many agents are asked in each quarter of a Silence at most: where more are silent, each is asked
+// less often, and those first that have been silent for longest. The controller must have time left for what agents
+// tell by themselves.
 const askedAtOnce = 128
 
-// waitsLonger is how many times a Silence an agent may be silent whose hosts wait for others: longer than until they renew their lease.
+// waitsLonger is how many times a Silence an agent may be silent whose hosts wait for others: longer than until they
+// renew their lease.
 const waitsLonger = 10
 
 // silent picks the agents that are to be asked now whether they are there, and notes that they are.
@@ -115,7 +118,7 @@ func (p *peer) expects(all map[string]*host) expectation {
 	return most
 }
 
-// awaited tells whether something is to come from an agent.
+// awaited reports whether something is to come from an agent.
 func (h *Hub) awaited(p *peer) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,7 +133,7 @@ func (h *Hub) awaited(p *peer) bool {
 	return false
 }
 
-// silentFor tells whether nothing was heard of the agent for so long, since when, and that nobody asks it.
+// silentFor reports whether nothing was heard of the agent for so long, since when, and that nobody asks it.
 func (p *peer) silentFor(limit time.Duration, now time.Time) (heard time.Time, yes bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,8 +173,8 @@ func (h *Hub) probe(p *peer) {
 	}
 }
 
-// take notes what came of asking: for how long the agent has not answered, 0 if it has. Only time in which the broker answered this side counts; found
-// is since when it does.
+// take notes what came of asking: for how long the agent has not answered, 0 if it has. Only time in which the broker
+// answered this side counts; found is since when it does.
 func (q *ping) take(began, now time.Time, failed, sound bool, found time.Time) time.Duration {
 	if !failed || !sound {
 		q.failing = time.Time{}
@@ -213,8 +216,8 @@ func (h *Hub) ask(p *peer, began time.Time) (*wire.Alive, error) {
 	return &alive, nil
 }
 
-// compare finds hosts whose session their agent does not have: it was restarted, or took the Start and forgot it. Twice in a row is
-// proof, since a session may have ended while its last events were on their way.
+// compare finds hosts whose session their agent does not have: it was restarted, or took the Start and forgot it.
+// Twice in a row is proof, since a session may have ended while its last events were on their way.
 func (h *Hub) compare(p *peer, alive *wire.Alive) {
 	var missing []*host
 	h.mu.Lock()

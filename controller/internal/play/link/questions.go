@@ -8,7 +8,8 @@ import (
 	"hark/agent/wire"
 )
 
-// takeQuestion takes the requests of agents. They are not signed: only the agent and this Hub have the key that opens them.
+// takeQuestion takes the requests of agents. They are not signed: only the agent and this Hub have the key that opens
+// them.
 func (h *Hub) takeQuestion(m wire.Msg) {
 	f, p, err := h.fromPeer(m)
 	if err == nil {
@@ -114,8 +115,9 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 	return nil
 }
 
-// answered tells the questions that agents beyond this process may ask: about a step that the controller does for them, and for content that
-// the controller has named to them or wants of them. All else is asked by sessions of this process alone.
+// answered tells the questions that agents beyond this process may ask: about a step that the controller does for
+// them, and for content that the controller has named to them or wants of them. All else is asked by sessions of this
+// process alone.
 func answered(k wire.AskKind) bool {
 	switch k {
 	case wire.AskStep, wire.AskOwn, wire.AskPlan, wire.AskBlob, wire.AskUpload:
@@ -131,17 +133,17 @@ type answer struct {
 	frame []byte        // nil if it could not be packed
 }
 
-// answers remembers questions, so that one that comes again because its answer was lost is not answered twice: a delegated call must
-// not run twice. Of those that were answered the last are remembered. Pieces of files are not, they can be read again. Its methods assume
-// Hub.mu held.
+// answers remembers questions, so that one that comes again because its answer was lost is not answered twice: a
+// delegated call must not run twice. Of those that were answered the last are remembered. Pieces of files are not,
+// they can be read again. Its methods assume Hub.mu held.
 type answers struct {
 	by    map[string]*answer
 	order []string // of those that were answered, oldest first
 	held  int      // bytes of their frames
 }
 
-// How many answered questions are remembered, and how many bytes their answers may have: more than a large fleet asks in the time in
-// which an agent asks again.
+// How many answered questions are remembered, and how many bytes their answers may have: more than a large fleet asks
+// in the time in which an agent asks again.
 const (
 	remembered      = 1 << 16
 	rememberedBytes = 256 << 20

@@ -47,8 +47,8 @@ func (c *counting) Subscribe(subject string, take func(wire.Msg)) (wire.Subscrip
 	})
 }
 
-// The acknowledgement of an opening goes with the first result if that is there soon, and is no message of its own: one that is lost comes again with what is sent again. Else
-// it goes alone, and who opens waits for no task.
+// The acknowledgement of an opening goes with the first result if that is there soon, and is no message of its own:
+// one that is lost comes again with what is sent again. Else it goes alone, and who opens waits for no task.
 func TestTheAcknowledgementGoesWithTheFirstResult(t *testing.T) {
 	for name, c := range map[string]struct {
 		module                string
@@ -133,7 +133,8 @@ func TestWhoIsBeingOpenedIsNotAsked(t *testing.T) {
 	}
 }
 
-// Openings that are under way together have one signature where their agents know that, and one each where they do not. All are obeyed.
+// Openings that are under way together have one signature where their agents know that, and one each where they do
+// not. All are obeyed.
 func TestOpeningsAreSignedTogether(t *testing.T) {
 	for knows, want := range map[bool]int{true: 2, false: 40} {
 		synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// takeResult takes what an agent sends of its own: batches of events and results of delegated calls. The key of the session, which nobody
-// else has, says that they are its; agents of earlier versions sign them as well.
+// takeResult takes what an agent sends of its own: batches of events and results of delegated calls. The key of the
+// session, which nobody else has, says that they are its; agents of earlier versions sign them as well.
 func (h *Hub) takeResult(m wire.Msg) {
 	f, p, err := h.fromPeer(m)
 	if err == nil && f.Signed && f.Header.Issuer != p.key {
@@ -64,8 +64,8 @@ func (h *Hub) refused(m wire.Msg, err error) {
 	h.cfg.Logger.Warn().Str("subject", m.Subject).AnErr("cause", err).Msg("message refused")
 }
 
-// takeBatch delivers the events that are new and acknowledges all that are delivered. It blocks while the reader of Events
-// does not keep up: the agent then waits with its next batch.
+// takeBatch delivers the events that are new and acknowledges all that are delivered. It blocks while the reader of
+// Events does not keep up: the agent then waits with its next batch.
 func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 	var b wire.Batch
 	if err := openBatch(h, f, p, &b); err != nil {
@@ -103,8 +103,8 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 	return nil
 }
 
-// MostOfBatch is how many bytes what a batch holds may take in this process. It is more than what one host may say in all,
-// since what a task has said and what became a variable are both in it.
+// MostOfBatch is how many bytes what a batch holds may take in this process. It is more than what one host may say in
+// all, since what a task has said and what became a variable are both in it.
 const MostOfBatch = 192 << 20
 
 // mayBeHeavy is how long a batch is of which it is reckoned before it is read how much it takes.
@@ -137,8 +137,9 @@ func openBatch(h *Hub, f *wire.Frame, p *peer, b *wire.Batch) error {
 	return nil
 }
 
-// answerBatch answers a batch whose events are delivered, at once or with what comes next for its host. had is the last event that was there before. A batch that was still to be answered
-// is answered now: its session waits for that, and would send it again.
+// answerBatch answers a batch whose events are delivered, at once or with what comes next for its host. had is the
+// last event that was there before. A batch that was still to be answered is answered now: its session waits for
+// that, and would send it again.
 func answerBatch(h *Hub, m wire.Msg, f *wire.Frame, p *peer, t *host, b *wire.Batch, had uint64) {
 	h.mu.Lock()
 	news := t.seq > had
@@ -157,8 +158,8 @@ func answerBatch(h *Hub, m wire.Msg, f *wire.Frame, p *peer, t *host, b *wire.Ba
 	}
 }
 
-// goes tells whether a session has told its end, and nothing comes for its host any more: the answer ends it, and the end of the run need not be told to its agent, unless that
-// serves another host, or does a call. h.mu is held.
+// goes reports whether a session has told its end, and nothing comes for its host any more: the answer ends it, and
+// the end of the run need not be told to its agent, unless that serves another host, or does a call. h.mu is held.
 func goes(h *Hub, t *host, b *wire.Batch) bool {
 	n := len(b.Events)
 	if !t.last || n == 0 || b.Events[n-1].Kind != wire.Ended || b.Events[n-1].Seq != t.seq {
@@ -195,8 +196,9 @@ func (h *Hub) deliver(t *host, e wire.Event, turn uint64) bool {
 	}
 }
 
-// note tells whether an event is the next of its host, which counts from now on: whoever reads that a play has ended may start another at once,
-// whose events are numbered on from here. If it is not, ok tells whether it was there before.
+// note reports whether an event is the next of its host, which counts from now on: whoever reads that a play has
+// ended may start another at once, whose events are numbered on from here. If it is not, ok reports whether it was
+// there before.
 func (h *Hub) note(t *host, e wire.Event, turn uint64) (fresh, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

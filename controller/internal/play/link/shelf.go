@@ -36,7 +36,8 @@ type shelves struct {
 	by map[string]*shelf // by the digest of the file; guarded by mu
 }
 
-// shelf is a file whose pieces lie at the broker for the agents that want it, or are on their way there. Its fields are guarded by shelves.mu.
+// shelf is a file whose pieces lie at the broker for the agents that want it, or are on their way there. Its fields
+// are guarded by shelves.mu.
 //
 //	asked for by one --> asked for by several: filling --> whole
 //	                                           |  ^  |
@@ -96,7 +97,8 @@ func (x *shelves) await(s *shelf, n int64) *wire.Shelf {
 // asker names who asks: an agent may serve several hosts, and a file may be named to some of them.
 func asker(p *peer, ask wire.Ask) string { return p.id + " " + ask.Host }
 
-// known is the shelf of a file that was given to this host before, nil if there is none or somebody has to begin to fill it.
+// known is the shelf of a file that was given to this host before, nil if there is none or somebody has to begin to
+// fill it.
 func (x *shelves) known(p *peer, ask wire.Ask) *shelf {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -253,7 +255,8 @@ func taken(raw []byte) error {
 // clearLimit is how long the end of a run waits for the broker to have heard that its files may go.
 const clearLimit = 2 * time.Second
 
-// clear removes the files of the run from the broker: an empty message takes the place of each piece. It is called when nothing fills shelves any more.
+// clear removes the files of the run from the broker: an empty message takes the place of each piece. It is called
+// when nothing fills shelves any more.
 func (x *shelves) clear() {
 	x.mu.Lock()
 	all := slices.Collect(maps.Values(x.by))

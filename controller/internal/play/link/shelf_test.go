@@ -21,7 +21,8 @@ import (
 	"hark/modules"
 )
 
-// library is a file of the controller with what was asked of it: pieces that were read for an answer are those of fill too.
+// library is a file of the controller with what was asked of it: pieces that were read for an answer are those of
+// fill too.
 type library struct {
 	body []byte
 
@@ -121,8 +122,8 @@ func (b *testBroker) stored() map[string][]byte {
 	return out
 }
 
-// TestAFileGoesToTheBrokerOnce: with the permissions of PROTOCOL.md section 5. The controller reads it for the broker and for who came first, whatever the number of hosts; afterwards
-// the broker has nothing of it.
+// TestAFileGoesToTheBrokerOnce: with the permissions of PROTOCOL.md section 5. The controller reads it for the broker
+// and for who came first, whatever the number of hosts; afterwards the broker has nothing of it.
 func TestAFileGoesToTheBrokerOnce(t *testing.T) {
 	b, op, file := newGuarded(t), operator(t), newLibrary(20)
 	hosts := []string{"web1", "web2", "web3", "web4", "web5"}
@@ -148,7 +149,8 @@ func TestAFileGoesToTheBrokerOnce(t *testing.T) {
 	b.cleared()
 }
 
-// cleared waits until the broker has no piece of a file any more: it has heard of that when the run ends, and has it on its disk soon after.
+// cleared waits until the broker has no piece of a file any more: it has heard of that when the run ends, and has it
+// on its disk soon after.
 func (b *testBroker) cleared() {
 	b.t.Helper()
 	left := 0
@@ -219,7 +221,8 @@ func TestPiecesThatAreNotThereComeFromTheController(t *testing.T) {
 	}
 }
 
-// TestWhoWasNotHandedAFileHasNoKeyOfIt: an agent that was not told of a file gets neither a piece nor where the pieces are.
+// TestWhoWasNotHandedAFileHasNoKeyOfIt: an agent that was not told of a file gets neither a piece nor where the
+// pieces are.
 func TestWhoWasNotHandedAFileHasNoKeyOfIt(t *testing.T) {
 	b, op, file := withFiles(t), operator(t), newLibrary(4)
 	for _, h := range []string{"web1", "web2", "stranger"} {

@@ -18,7 +18,8 @@ func quietHub(now time.Time, hosts ...string) (*Hub, map[string]*peer) {
 	return h, peers
 }
 
-// Where many agents are silent a few are asked at a time, those first that have been silent for longest, and none twice before it has answered.
+// Where many agents are silent a few are asked at a time, those first that have been silent for longest, and none
+// twice before it has answered.
 func TestSilentAgentsAreAskedByTurns(t *testing.T) {
 	now, all := time.Now(), map[*peer]expectation{}
 	for i := range 3 * askedAtOnce {
@@ -44,7 +45,8 @@ func TestSilentAgentsAreAskedByTurns(t *testing.T) {
 	}
 }
 
-// A host that waits for others is left alone for longer than until its lease is renewed; once it is let go it has the usual time.
+// A host that waits for others is left alone for longer than until its lease is renewed; once it is let go it has the
+// usual time.
 func TestHostsThatWaitAreAskedSeldom(t *testing.T) {
 	const silence = 4 * time.Second
 	now := time.Now()

@@ -91,7 +91,8 @@ func pair(t *testing.T, w *world, line func(wire.Transport) wire.Transport) (hub
 	}
 }
 
-// trips is how many times as long as a message and its answer a play takes whose host is far away, until its last event is here.
+// trips is how many times as long as a message and its answer a play takes whose host is far away, until its last
+// event is here.
 func trips(t *testing.T, tasks int, login *wire.Login) float64 {
 	const takes = 50 * time.Millisecond
 	hub, end := pair(t, newWorld(), func(t wire.Transport) wire.Transport { return &far{t, takes} })
@@ -126,8 +127,8 @@ func trips(t *testing.T, tasks int, login *wire.Login) float64 {
 	return float64(took) / float64(2*takes)
 }
 
-// A play without barriers takes two round trips, whatever the number of its tasks: one opens the session and asks whether the first task may begin, with the answer all run, and
-// are told without waiting for one another.
+// A play without barriers takes two round trips, whatever the number of its tasks: one opens the session and asks
+// whether the first task may begin, with the answer all run, and are told without waiting for one another.
 func TestPlayWithoutBarriersTakesTwoRoundTrips(t *testing.T) {
 	for _, tasks := range []int{1, 2, 20, 300} {
 		synctest.Test(t, func(t *testing.T) {

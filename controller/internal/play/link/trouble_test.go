@@ -114,8 +114,8 @@ func TestMissedAdvanceIsAskedFor(t *testing.T) {
 	}
 }
 
-// The controller is killed while a step runs: the step is finished, the host goes no further than the barrier, the agent forgets
-// the run and takes the next.
+// The controller is killed while a step runs: the step is finished, the host goes no further than the barrier, the
+// agent forgets the run and takes the next.
 func TestAgentOutlivesItsController(t *testing.T) {
 	b, w, op := newBroker(t), newWorld(), operator(t)
 	a := b.agent("web1", w.registry(), op)
@@ -294,8 +294,8 @@ func TestStolenAgentSpeaksForItselfOnly(t *testing.T) {
 	}
 }
 
-// Results bear no signature: the key of the session says whose they are. Whoever lacks it, sends in clear, or sends again what was
-// something else, is not heard.
+// Results bear no signature: the key of the session says whose they are. Whoever lacks it, sends in clear, or sends
+// again what was something else, is not heard.
 func TestOnlyTheKeyOfASessionSpeaksForIt(t *testing.T) {
 	b, w, op := newBroker(t), newWorld(), operator(t)
 	agent := b.agent("web1", w.registry(), op)

@@ -18,8 +18,8 @@ const (
 	left
 )
 
-// stands tells what a message of a session is worth. The first process of the agent that speaks in a turn has it: another one that was
-// handed the same plan, since its state was set back, may not run it again. h.mu is held.
+// stands returns what a message of a session is worth. The first process of the agent that speaks in a turn has it:
+// another one that was handed the same plan, since its state was set back, may not run it again. h.mu is held.
 func (h *Hub) stands(p *peer, name string, s wire.Session) standing {
 	t := h.hosts[name]
 	if t == nil || t.peer != p || t.over || s.Turn != t.turn || s.Life == "" {
@@ -57,8 +57,8 @@ func (g *grants) grant(usual, late time.Duration, now time.Time) (v wire.Verdict
 	return v
 }
 
-// takeLeave ends the turn of a host whose agent was restarted and has told what its log held. While the agent is still asked to begin,
-// its refusal to begin again tells.
+// takeLeave ends the turn of a host whose agent was restarted and has told what its log held. While the agent is
+// still asked to begin, its refusal to begin again tells.
 func (h *Hub) takeLeave(name string) {
 	h.mu.Lock()
 	t := h.hosts[name]
@@ -69,7 +69,8 @@ func (h *Hub) takeLeave(name string) {
 	}
 }
 
-// settle waits until nothing can begin any more on a host that was given up, or of a call: either goes on for a moment after each answer.
+// settle waits until nothing can begin any more on a host that was given up, or of a call: either goes on for a
+// moment after each answer.
 func (h *Hub) settle(g *grants) {
 	h.mu.Lock()
 	wait := time.Until(g.until)

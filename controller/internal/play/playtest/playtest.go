@@ -1,4 +1,5 @@
-// Package playtest is what tests of plays share: a view that writes down what it is shown, and cases that are kept as text.
+// Package playtest is what tests of plays share: a view that writes down what it is shown, and cases that are kept as
+// text.
 package playtest
 
 import (
@@ -82,8 +83,8 @@ func mark(o *wire.Outcome) string {
 	return ""
 }
 
-// Cases holds what a file says against what comes of it. A case is input and, indented by a tab, the expectations, which again writes
-// anew.
+// Cases holds what a file says against what comes of it. A case is input and, indented by a tab, the expectations,
+// which again writes anew.
 func Cases(t *testing.T, pattern string, again func(t *testing.T, text string) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

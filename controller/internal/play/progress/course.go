@@ -1,5 +1,5 @@
-// Package progress follows each host of a batch through its play, so that no agent leaves a task out and says nothing of it. It judges; who is not
-// believed is given up by others.
+// Package progress follows each host of a batch through its play, so that no agent leaves a task out and says nothing
+// of it. It judges; who is not believed is given up by others.
 package progress
 
 import (
@@ -11,8 +11,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// Course knows what the plan says that a host still owes an account of: each step that it comes by, skipped ones too. Where it cannot tell, as
-// with handlers, nothing is owed. It belongs to the goroutine of the batch.
+// Course knows what the plan says that a host still owes an account of: each step that it comes by, skipped ones too.
+// Where it cannot tell, as with handlers, nothing is owed. It belongs to the goroutine of the batch.
 type Course struct {
 	steps *steps.Set
 	by    map[string]*way
@@ -24,7 +24,8 @@ type way struct {
 	under    []plan.ID
 	// left are the sections out of which it has failed, whose other steps it does not come by.
 	left map[part]bool
-	// ran is the first step of each role, by Identity, that it has reported; ending is the end of the role whose remaining steps it passes over.
+	// ran is the first step of each role, by Identity, that it has reported; ending is the end of the role whose
+	// remaining steps it passes over.
 	ran    map[string]plan.ID
 	ending plan.ID
 	// notified are the handlers that its steps have notified, by name.
@@ -69,7 +70,7 @@ func (c *Course) of(host string) *way {
 // Leave says that nothing more is owed of a host.
 func (c *Course) Leave(host string) { c.of(host).out = true }
 
-// Out tells whether it is known why a host takes no further part.
+// Out reports whether it is known why a host takes no further part.
 func (c *Course) Out(host string) bool { return c.of(host).out }
 
 // Missed is a step before another, at any place for "", of which a host should have told; nil if there is none.
@@ -86,7 +87,7 @@ func (c *Course) Missed(host string, before plan.ID) *plan.Step {
 	return nil
 }
 
-// owed tells whether a host comes by a step that lies ahead of it.
+// owed reports whether a host comes by a step that lies ahead of it.
 func (c *Course) owed(w *way, s *plan.Step, id plan.ID) bool {
 	switch {
 	case s.Implicit && s.Kind == plan.Meta, plan.Compare(id, w.from) < 0, w.ending != "" && plan.Compare(id, w.ending) < 0:
@@ -103,7 +104,7 @@ func (c *Course) owed(w *way, s *plan.Step, id plan.ID) bool {
 	return !c.completed(w, s, id)
 }
 
-// entered tells whether a host has included all the fragments that a step lies in, one in the other.
+// entered reports whether a host has included all the fragments that a step lies in, one in the other.
 func (c *Course) entered(w *way, id plan.ID) bool {
 	for i, r := range id {
 		if r != '.' || c.steps.Step(id[:i]) == nil {
@@ -120,7 +121,7 @@ func (c *Course) entered(w *way, id plan.ID) bool {
 	return true
 }
 
-// completed tells whether a step may be passed over because its role was done before, under whatever key.
+// completed reports whether a step may be passed over because its role was done before, under whatever key.
 func (c *Course) completed(w *way, s *plan.Step, id plan.ID) bool {
 	r := c.steps.RoleOf(s)
 	if r == nil || r.AllowDuplicates || w.ran[r.Identity] == "" {
@@ -173,7 +174,8 @@ func (c *Course) Note(e wire.Event) {
 	}
 }
 
-// Pending are the names of handlers that a host has notified and that no flush before a step has run. With "" there are none.
+// Pending are the names of handlers that a host has notified and that no flush before a step has run. With "" there
+// are none.
 func (c *Course) Pending(host string, step plan.ID) []string {
 	var names []string
 	if step == "" {
@@ -192,7 +194,8 @@ func (c *Course) Pending(host string, step plan.ID) []string {
 	return names
 }
 
-// Fail notes that a host has failed at a step: it leaves the sections around that, up to the one whose rescue takes the failure.
+// Fail notes that a host has failed at a step: it leaves the sections around that, up to the one whose rescue takes
+// the failure.
 func (c *Course) Fail(host string, at plan.ID) {
 	w := c.of(host)
 	if w.left == nil {

@@ -8,7 +8,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// A role that is done again is passed over, and so is what is left of one that a host has ended. What comes behind it is not.
+// A role that is done again is passed over, and so is what is left of one that a host has ended. What comes behind it
+// is not.
 func TestRolesArePassedOver(t *testing.T) {
 	step := func(id plan.ID, role, meta string) plan.Node {
 		s := &plan.Step{ID: id, Kind: plan.Task, Role: role}

@@ -16,7 +16,8 @@ type Fault struct {
 	Doubt, Lost string
 }
 
-// Judge holds what an agent tells against what it should have told before; nil is that nothing is wrong. doing says that its host is amid a step.
+// Judge holds what an agent tells against what it should have told before; nil is that nothing is wrong. doing says
+// that its host is amid a step.
 func (c *Course) Judge(e wire.Event, doing bool) *Fault {
 	switch e.Kind {
 	case wire.Warning, wire.Notified, wire.Output:
@@ -29,7 +30,7 @@ func (c *Course) Judge(e wire.Event, doing bool) *Fault {
 	return c.Comes(e.Host, e.Step)
 }
 
-// Comes tells what is wrong if a host comes to a step, or with "" to the end, after what it has told.
+// Comes returns what is wrong if a host comes to a step, or with "" to the end, after what it has told.
 func (c *Course) Comes(host string, to plan.ID) *Fault {
 	missed := c.Missed(host, to)
 	if missed == nil {
@@ -38,7 +39,7 @@ func (c *Course) Comes(host string, to plan.ID) *Fault {
 	return &Fault{At: missed.ID, Doubt: "it leaves out task [" + c.steps.Label(missed) + "]"}
 }
 
-// mayEnd tells what is wrong with leaving the play where a host does.
+// mayEnd returns what is wrong with leaving the play where a host does.
 func (c *Course) mayEnd(e wire.Event, doing bool) *Fault {
 	if c.Out(e.Host) || e.Fate == wire.Failed && e.Text != "" { // it is known why, or told with the end
 		return nil
@@ -61,8 +62,9 @@ func (c *Course) mayEnd(e wire.Event, doing bool) *Fault {
 	return &f
 }
 
-// Admit takes of an agent's event what it may say: how its own host fared at a step that the host evaluates. What follows for others the
-// controller concludes itself. handed says that the host has handed the step over. doubt is what an agent cannot know, "" for nothing.
+// Admit takes of an agent's event what it may say: how its own host fared at a step that the host evaluates. What
+// follows for others the controller concludes itself. handed says that the host has handed the step over. doubt is
+// what an agent cannot know, "" for nothing.
 func Admit(e *wire.Event, s *plan.Step, handed bool) (doubt string) {
 	switch e.Kind {
 	case wire.AtGate, wire.Ended, wire.Warning:

@@ -1,5 +1,5 @@
-// Package sessions opens the sessions of a batch's hosts: what each is told to begin with (Starts), many at a time, with as much patience as the agent of
-// a host that was lost may need to come back.
+// Package sessions opens the sessions of a batch's hosts: what each is told to begin with (Starts), many at a time,
+// with as much patience as the agent of a host that was lost may need to come back.
 package sessions
 
 import (
@@ -14,9 +14,11 @@ import (
 )
 
 const (
-	// workers is how many sessions are opened at once. Each may wait for a moment for the host's first result, which brings the acknowledgement.
+	// workers is how many sessions are opened at once. Each may wait for a moment for the host's first result, which
+	// brings the acknowledgement.
 	workers = 256
-	// ReturnLimit is how long an agent that was lost may take to come back, ReturnPause how long is waited before it is looked for again.
+	// ReturnLimit is how long an agent that was lost may take to come back, ReturnPause how long is waited before it
+	// is looked for again.
 	ReturnLimit = 15 * time.Second
 	ReturnPause = 300 * time.Millisecond
 )
@@ -34,7 +36,7 @@ type Want struct {
 	Go plan.ID
 }
 
-// Opened tells how the opening of a session went.
+// Opened describes how the opening of a session went.
 type Opened struct {
 	Host string
 	Err  error
@@ -77,7 +79,7 @@ func (s *Sessions) Took() bool {
 	return s.opening == 0
 }
 
-// Busy tells that sessions are being opened.
+// Busy reports whether sessions are being opened.
 func (s *Sessions) Busy() bool { return s.opening > 0 }
 
 // More opens the sessions for which there is room.

@@ -141,7 +141,8 @@ func TestWhatHostsBeginWith(t *testing.T) {
 	}
 }
 
-// A host without an agent of its own has its session where it is, if there is one login for all of the play by which an agent can be brought in.
+// A host without an agent of its own has its session where it is, if there is one login for all of the play by which
+// an agent can be brought in.
 func TestSessionsSettleWhereTheyCan(t *testing.T) {
 	login := &wire.Login{Way: map[string]string{"ansible_user": "joe"}}
 	for name, tc := range map[string]struct {

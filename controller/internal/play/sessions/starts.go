@@ -9,7 +9,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// Starts tells the hosts of a batch what to begin with: all there is if a session is in this process, else the host's handout. It is safe for concurrent use.
+// Starts tells the hosts of a batch what to begin with: all there is if a session is in this process, else the host's
+// handout. It is safe for concurrent use.
 type Starts struct {
 	// Base is what all sessions begin with. ResumeAt, if there is one, holds the step at which each host begins.
 	Base     wire.Start
@@ -20,14 +21,15 @@ type Starts struct {
 	Handouts Handouts
 	// Vars are a host's own variables.
 	Vars func(host string) wire.HostVars
-	// Here tells that a host is this process, Named that it is said how it is reached.
+	// Here reports whether a host is this process, Named that it is said how it is reached.
 	Here, Named func(host string) bool
-	// MayRestart tells whether the plan may restart its hosts; nil: it does not.
+	// MayRestart reports whether the plan may restart its hosts; nil: it does not.
 	MayRestart func() bool
 	// NoAgents, Reach and Ways are those of the run.
 	NoAgents    bool
 	Reach, Ways []string
-	// Login is the one way by which a host is reached in the whole play, nil if there may be others; Settle has a session be possible there (link.Link).
+	// Login is the one way by which a host is reached in the whole play, nil if there may be others; Settle has a
+	// session be possible there (link.Link).
 	Login  func(host string) *wire.Login
 	Settle func(ctx context.Context, host string, login *wire.Login) bool
 }
@@ -39,7 +41,8 @@ type Handouts interface {
 	Forget(host string)
 }
 
-// inlinePlan is up to which size in bytes a plan may travel in the message that starts it, which it does if it is small enough when packed (wire.SharedPlans).
+// inlinePlan is up to which size in bytes a plan may travel in the message that starts it, which it does if it is
+// small enough when packed (wire.SharedPlans).
 const inlinePlan = 256 << 10
 
 // At is the step at which a host begins, "" for the first.
@@ -114,8 +117,9 @@ func (s *Starts) settled(ctx context.Context, host string) *wire.Login {
 // mostFresh is the largest Fresh.
 const mostFresh = 30 * time.Second
 
-// Fresh is how old the controller's last answer to a session may be when something begins on its host (wire.Start), 0 for as much as is usual: with many
-// hosts a step takes all of them longer than that, and those who come first would have to ask anew before the next one.
+// Fresh is how old the controller's last answer to a session may be when something begins on its host (wire.Start), 0
+// for as much as is usual: with many hosts a step takes all of them longer than that, and those who come first would
+// have to ask anew before the next one.
 func Fresh(hosts int) time.Duration {
 	if fresh := time.Duration(hosts) * 2 * time.Millisecond; fresh > wire.Fresh {
 		return min(fresh, mostFresh)
@@ -123,7 +127,8 @@ func Fresh(hosts int) time.Duration {
 	return 0
 }
 
-// Window is how many bytes of events an agent has on their way at a time: less with many hosts, since they all answer at once.
+// Window is how many bytes of events an agent has on their way at a time: less with many hosts, since they all answer
+// at once.
 func Window(hosts int) int {
 	return max(2<<10, min(256<<10, 64<<20/max(1, hosts)))
 }

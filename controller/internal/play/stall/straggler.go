@@ -1,5 +1,5 @@
-// Package stall watches the clock over a batch: hosts that keep the others waiting for too long, and a run that stands. It says what is so; who is
-// left behind, and what is printed, is the driver's.
+// Package stall watches the clock over a batch: hosts that keep the others waiting for too long, and a run that
+// stands. It says what is so; who is left behind, and what is printed, is the driver's.
 package stall
 
 import (
@@ -8,7 +8,8 @@ import (
 	"hark/agent/wire"
 )
 
-// Stragglers watches for hosts that keep the others waiting at the barrier for longer than a limit. It belongs to the goroutine of the batch.
+// Stragglers watches for hosts that keep the others waiting at the barrier for longer than a limit. It belongs to the
+// goroutine of the batch.
 type Stragglers struct {
 	limit time.Duration // 0 is none
 	now   func() time.Time
@@ -36,8 +37,8 @@ func (s *Stragglers) Released(hosts []string) {
 	}
 }
 
-// Wake is how long until one of the hosts that others wait for is to be left behind; false if nobody waits. awaited is only asked where there is
-// a limit: it looks at all hosts.
+// Wake is how long until one of the hosts that others wait for is to be left behind; false if nobody waits. awaited
+// is only asked where there is a limit: it looks at all hosts.
 func (s *Stragglers) Wake(awaited func() []string) (time.Duration, bool) {
 	first, found := time.Duration(0), false
 	if s.limit <= 0 {

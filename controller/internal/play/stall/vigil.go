@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Vigil notices that a run stands: nothing comes of any host. It says once for a place whom the run waits for, so that nobody has to
-// guess. It belongs to the goroutine of the batch.
+// Vigil notices that a run stands: nothing comes of any host. It says once for a place whom the run waits for, so
+// that nobody has to guess. It belongs to the goroutine of the batch.
 type Vigil struct {
 	limit time.Duration
 	now   func() time.Time
@@ -36,7 +36,8 @@ func (v *Vigil) Wake() (time.Duration, bool) {
 // namedHosts is how many hosts a message names.
 const namedHosts = 3
 
-// Text says whom the run waits for, if it is time and was not said: hosts are those under way, and at tells where the first of them is.
+// Text says whom the run waits for, if it is time and was not said: hosts are those under way, and at tells where the
+// first of them is.
 func (v *Vigil) Text(hosts func() []string, at func(host string) string) string {
 	if left, yes := v.Wake(); !yes || left > 0 {
 		return ""

@@ -1,4 +1,5 @@
-// Package steps knows the steps of the plan of a batch, with those of the fragments that its includes bring, and how they are called and shown.
+// Package steps knows the steps of the plan of a batch, with those of the fragments that its includes bring, and how
+// they are called and shown.
 package steps
 
 import (
@@ -93,7 +94,7 @@ func (t *Set) Vars(s *plan.Step) vars.Step {
 	return vars.StepOf(t.roles, s)
 }
 
-// includesRole tells whether a step is an include_role, which Ansible names without the role that it stands in.
+// includesRole reports whether a step is an include_role, which Ansible names without the role that it stands in.
 func includesRole(s *plan.Step) bool { return s.Action == plan.IncludeRole }
 
 // includedRole is the name of an include_role that has none.
@@ -151,7 +152,8 @@ func Constant(e plan.Expr, otherwise bool) bool {
 	return otherwise
 }
 
-// Following is the first step behind another, "" if there is none. The sections of rescue are left out: a host that was lost comes to none.
+// Following is the first step behind another, "" if there is none. The sections of rescue are left out: a host that
+// was lost comes to none.
 func Following(blocks []plan.Block, id plan.ID) plan.ID {
 	for _, b := range blocks {
 		for _, n := range slices.Concat(b.Body, b.Always) {

@@ -70,10 +70,10 @@ func (b *barrier) leave(host string) {
 	b.moving--
 }
 
-// still tells that every live host stands at a gate: nobody is under way.
+// still reports whether every live host stands at a gate: nobody is under way.
 func (b *barrier) still() bool { return b.moving == 0 }
 
-// empty tells that no host is live.
+// empty reports whether no host is live.
 func (b *barrier) empty() bool { return b.live == 0 }
 
 // standing are the hosts that stand at gates.

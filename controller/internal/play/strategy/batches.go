@@ -17,14 +17,14 @@ type Batches struct {
 	over, broke bool
 }
 
-// NewBatches parts the hosts of a play by the entries of serial: numbers and percentages of all hosts. The last entry counts for
-// the rest; an entry of 0 or less takes all that are left. No hosts are no batches.
+// NewBatches parts the hosts of a play by the entries of serial: numbers and percentages of all hosts. The last entry
+// counts for the rest; an entry of 0 or less takes all that are left. No hosts are no batches.
 func NewBatches(hosts []string, serial []string, fates *Fates) (*Batches, error) {
 	batches, err := split(hosts, serial)
 	return &Batches{fates: fates, rest: batches}, err
 }
 
-// None tells that the play has no hosts.
+// None reports whether the play has no hosts.
 func (b *Batches) None() bool { return b.now == nil && len(b.rest) == 0 }
 
 // Next is the next batch; false if there is none.
@@ -49,7 +49,7 @@ func (b *Batches) Done(of Balance, stop bool) {
 	}
 }
 
-// Broke tells that no play comes after this one: a failure was one of all hosts, or all of a batch are out.
+// Broke reports whether no play comes after this one: a failure was one of all hosts, or all of a batch are out.
 func (b *Batches) Broke() bool { return b.broke }
 
 func split(hosts []string, serial []string) ([][]string, error) {

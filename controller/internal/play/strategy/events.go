@@ -15,12 +15,14 @@ type Done struct {
 	Next plan.ID
 	// Adopted: what came of the step is another host's.
 	Adopted bool
-	// Came is how it came out. A failure that is ignored, or comes of the run being cancelled, has come out Well or Cancelled.
+	// Came is how it came out. A failure that is ignored, or comes of the run being cancelled, has come out Well or
+	// Cancelled.
 	Came Came
 	// Rescued: a rescue section takes the failure.
 	Rescued bool
-	// Fatal: the failure is one of all hosts (any_errors_fatal, run_once), and so is that of a host which ends the play. Excused: ignore_errors is
-	// written at the step, so that one host doing it for all does not make a failure fatal.
+	// Fatal: the failure is one of all hosts (any_errors_fatal, run_once), and so is that of a host which ends the
+	// play. Excused: ignore_errors is written at the step, so that one host doing it for all does not make a failure
+	// fatal.
 	Fatal, Excused bool
 	// Meta is what a meta step asks for.
 	Meta Meta
@@ -50,7 +52,8 @@ const (
 
 // Rule says how a step is let go.
 type Rule struct {
-	// Once: the first of its hosts does the step for all that stand at it. Shares: run_once is written, so that its failure is theirs too.
+	// Once: the first of its hosts does the step for all that stand at it. Shares: run_once is written, so that its
+	// failure is theirs too.
 	Once, Shares bool
 	// Limit is how many may do it at a time; 0 is no limit.
 	Limit int
@@ -64,7 +67,8 @@ type Rule struct {
 type Decision struct {
 	Kind Kind
 	Step plan.ID
-	// Hosts are those that it is about, in the order of the batch. With All they are all that stand at the step, and none stays.
+	// Hosts are those that it is about, in the order of the batch. With All they are all that stand at the step, and
+	// none stays.
 	Hosts []string
 	All   bool
 	// From is the host whose outcome is adopted. Blank: that is taken for well, whatever it was.

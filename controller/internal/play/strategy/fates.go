@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Fates are the hosts of a run that take no part any more, in this batch or in later plays. They belong to one goroutine.
+// Fates are the hosts of a run that take no part any more, in this batch or in later plays. They belong to one
+// goroutine.
 type Fates struct{ failed, unreachable map[string]bool }
 
 // NewFates is that nobody is out.
@@ -23,19 +24,19 @@ func (f *Fates) Clear(host string) {
 	delete(f.unreachable, host)
 }
 
-// Failed tells whether a host has failed.
+// Failed reports whether a host has failed.
 func (f *Fates) Failed(host string) bool { return f.failed[host] }
 
-// Unreachable tells whether a host was lost.
+// Unreachable reports whether a host was lost.
 func (f *Fates) Unreachable(host string) bool { return f.unreachable[host] }
 
-// Out tells that a host takes no part any more.
+// Out reports whether a host takes no part any more.
 func (f *Fates) Out(host string) bool { return f.failed[host] || f.unreachable[host] }
 
 // AnyFailed and AnyUnreachable tell whether there are such hosts.
 func (f *Fates) AnyFailed() bool { return len(f.failed) > 0 }
 
-// AnyUnreachable tells whether hosts were lost.
+// AnyUnreachable reports whether hosts were lost.
 func (f *Fates) AnyUnreachable() bool { return len(f.unreachable) > 0 }
 
 // Hosts are those that are out, by name.

@@ -19,7 +19,8 @@ func (f *free) left(host string) {
 
 func (f *free) letGo(host string, step plan.ID) bool { return f.holders[step][host] }
 
-// proceed lets hosts go for whose steps there are tokens. How many there are is asked once, when a host comes to its gate.
+// proceed lets hosts go for whose steps there are tokens. How many there are is asked once, when a host comes to its
+// gate.
 func (f *free) proceed() {
 	for _, h := range f.barrier.standing() {
 		if !h.ruled {
@@ -49,8 +50,8 @@ func (f *free) grant(h *stander) {
 	f.say(Decision{Kind: Release, Step: step, Hosts: []string{h.name}})
 }
 
-// alone is a batch without gates, as that of a single host: it has nothing to wait for, and each failure is judged by itself. The host leaves by itself
-// too.
+// alone is a batch without gates, as that of a single host: it has nothing to wait for, and each failure is judged by
+// itself. The host leaves by itself too.
 type alone struct{ *state }
 
 func (a *alone) left(string)                {}

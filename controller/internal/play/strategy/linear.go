@@ -34,8 +34,8 @@ func (r *round) leave(host string) {
 	r.queue, r.adopters = without(r.queue, host), without(r.adopters, host)
 }
 
-// weigh counts a failure for the round in which it happened, and keeps what came of a step that is done for all. In the tagged language one that a
-// rescue takes counts too.
+// weigh counts a failure for the round in which it happened, and keeps what came of a step that is done for all. In
+// the tagged language one that a rescue takes counts too.
 func (r *round) weigh(d Done, tagged bool) {
 	own := r.once != "" && r.step == d.Step
 	if own && r.once == d.Host {
@@ -52,7 +52,7 @@ func (r *round) weigh(d Done, tagged bool) {
 	r.fatal = r.fatal || d.Fatal || own && !d.Excused
 }
 
-// onceDone tells that the host which does the step for all has done it, and the others wait for its outcome.
+// onceDone reports whether the host which does the step for all has done it, and the others wait for its outcome.
 func (r *round) onceDone() bool { return r.once != "" && !r.adopted && len(r.going) == 0 }
 
 // linear is the strategy of that name: round by round.
@@ -175,8 +175,9 @@ func (m *linear) adopt(r *round, blank bool) {
 }
 
 // shareFailure fails every host of the batch with the one that did the step for all: those at the step take its
-// outcome over, the others fail where they stand. In the tagged language the failure, being fatal, fails them once more when the round is judged, which
-// takes them out of the rescue section that they have come to: so does ansible-core 2.19, where both mark hosts as failed.
+// outcome over, the others fail where they stand. In the tagged language the failure, being fatal, fails them once
+// more when the round is judged, which takes them out of the rescue section that they have come to: so does
+// ansible-core 2.19, where both mark hosts as failed.
 func (m *linear) shareFailure(r *round) {
 	others := without(m.barrier.liveHosts(), r.once)
 	at := m.strand(others)

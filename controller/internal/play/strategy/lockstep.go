@@ -1,6 +1,7 @@
-// Package strategy decides when the hosts of a batch may go on, and with whom. It is a state machine that is told what has come of
-// hosts and says what follows for them. It has no clock, no wire, no screen and no goroutine: who drives it sends what it decides, and shows it.
-// Where a host goes by itself (conditions, rescue, always) its session knows; here counts where it comes to stand.
+// Package strategy decides when the hosts of a batch may go on, and with whom. It is a state machine that is told
+// what has come of hosts and says what follows for them. It has no clock, no wire, no screen and no goroutine: who
+// drives it sends what it decides, and shows it. Where a host goes by itself (conditions, rescue, always) its session
+// knows; here counts where it comes to stand.
 //
 // A host of a batch:
 //
@@ -15,11 +16,13 @@
 //	                        a host has done it ───┘  │ as many as the limit allows are let go (throttle, forks);
 //	                                                 │ the others adopt what came of a step that one host does for all (run_once)
 //
-// The step of a round is the smallest at which a live host stands: a host in a rescue section waits until the others, who are at earlier steps, have
-// come past it. Judged is whether the failures of a round end the play for all (any_errors_fatal, max_fail_percentage).
+// The step of a round is the smallest at which a live host stands: a host in a rescue section waits until the others,
+// who are at earlier steps, have come past it. Judged is whether the failures of a round end the play for all
+// (any_errors_fatal, max_fail_percentage).
 //
-// In plays of the strategies free and host_pinned there are no rounds: a host at a gate goes on as soon as there is a token for its step (throttle).
-// A batch that is not gated, as that of a single host, has nothing to wait for; its failures are judged one by one.
+// In plays of the strategies free and host_pinned there are no rounds: a host at a gate goes on as soon as there is a
+// token for its step (throttle). A batch that is not gated, as that of a single host, has nothing to wait for; its
+// failures are judged one by one.
 package strategy
 
 import (
@@ -38,20 +41,21 @@ type Config struct {
 	MaxFail *float64
 	// Tagged is the language of ansible-core 2.19.
 	Tagged bool
-	// Blocks tells where a failure leads.
+	// Blocks returns where a failure leads.
 	Blocks Blocks
 	// Fates are the hosts that are out, over all batches of a run. The machine adds to them.
 	Fates *Fates
-	// Before, if there is one, is the machine of the same batch before some of its hosts were brought back (meta clear_host_errors): what counts as
-	// failed there counts here.
+	// Before, if there is one, is the machine of the same batch before some of its hosts were brought back (meta
+	// clear_host_errors): what counts as failed there counts here.
 	Before *Machine
 }
 
 // Blocks are the places of the plan, fragments included. A *plan.Index is them.
 type Blocks interface {
-	// Refuge tells whether a rescue or an always section takes a host whose step fails.
+	// Refuge reports whether a rescue or an always section takes a host whose step fails.
 	Refuge(step plan.ID) (plan.Section, bool)
-	// Shelter tells whether such a host stands in a rescue or always section then, and not in the body of a block within.
+	// Shelter reports whether such a host stands in a rescue or always section then, and not in the body of a block
+	// within.
 	Shelter(step plan.ID) bool
 	// Section is the section of its innermost block in which a step stands.
 	Section(step plan.ID) plan.Section
@@ -71,7 +75,7 @@ type strategy interface {
 	// proceed decides what can be decided now; answer is how the step is let go that it has asked about.
 	proceed()
 	answer(turn *Decision, r Rule)
-	// letGo tells whether a host was let go for a step and has not told the end of it.
+	// letGo reports whether a host was let go for a step and has not told the end of it.
 	letGo(host string, step plan.ID) bool
 }
 
@@ -105,8 +109,9 @@ func New(c Config) *Machine {
 // Enter says that the session of a host begins.
 func (m *Machine) Enter(host string) { m.barrier.enter(host) }
 
-// Ahead says that the hosts which have entered are let go for a step before they come to it: the first of a linear play, at whose gate they do not wait. One that
-// waits there all the same is let go with those for which that was said.
+// Ahead says that the hosts which have entered are let go for a step before they come to it: the first of a linear
+// play, at whose gate they do not wait. One that waits there all the same is let go with those for which that was
+// said.
 func (m *Machine) Ahead(step plan.ID) {
 	r := &round{step: step, going: make(map[string]bool, m.barrier.live)}
 	for _, h := range m.barrier.liveHosts() {
@@ -175,7 +180,7 @@ func (m *Machine) LiveHosts() []string { return m.barrier.liveHosts() }
 // Count is how many take part.
 func (m *Machine) Count() int { return m.barrier.live }
 
-// Empty tells that nobody takes part.
+// Empty reports whether nobody takes part.
 func (m *Machine) Empty() bool { return m.barrier.empty() }
 
 // UnderWay are the hosts that take part and stand at no gate.
@@ -189,10 +194,11 @@ func (m *Machine) Awaited() []string {
 	return m.UnderWay()
 }
 
-// LetGo tells whether a host was let go for a step and has not told the end of it.
+// LetGo reports whether a host was let go for a step and has not told the end of it.
 func (m *Machine) LetGo(host string, step plan.ID) bool { return m.strategy.letGo(host, step) }
 
-// At is the step of the round for which a host was let go and of which it has not told the end; "" where there are no rounds.
+// At is the step of the round for which a host was let go and of which it has not told the end; "" where there are no
+// rounds.
 func (m *Machine) At(host string) plan.ID {
 	if r := m.round; r != nil && r.going[host] {
 		return r.step
@@ -200,7 +206,7 @@ func (m *Machine) At(host string) plan.ID {
 	return ""
 }
 
-// DoesForAll tells whether a host does a step for all now.
+// DoesForAll reports whether a host does a step for all now.
 func (m *Machine) DoesForAll(host string, step plan.ID) bool {
 	return m.round != nil && m.round.once == host && m.round.step == step
 }

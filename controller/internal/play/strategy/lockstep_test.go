@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expectations")
 
-// TestLockstep tells the machine what comes of hosts and compares what it decides. A file has scenarios, parted by ---: the batch and its
-// plan, what comes, and, indented by a tab, what follows of each.
+// TestLockstep tells the machine what comes of hosts and compares what it decides. A file has scenarios, separated by
+// ---: the batch and its plan, what comes, and, indented by a tab, what follows of each.
 func TestLockstep(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -99,8 +99,8 @@ func (s *scenario) decide() []Decision {
 	return all
 }
 
-// setting reads the lines about the batch: "hosts: a b", "plan: 1 [ 2 rescue 3 always 4 ] 5", "batch: free alone tagged max-fail=30",
-// "rule 2: once shares limit=2 passing=a,b abort".
+// setting reads the lines about the batch: "hosts: a b", "plan: 1 [ 2 rescue 3 always 4 ] 5", "batch: free alone
+// tagged max-fail=30", "rule 2: once shares limit=2 passing=a,b abort".
 func (s *scenario) setting(t *testing.T, f []string) bool {
 	switch {
 	case f[0] == "hosts:":

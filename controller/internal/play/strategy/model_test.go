@@ -11,7 +11,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// world is hosts that walk a plan as sessions do, and the machine that they obey. What they tell arrives late, and they are lost, at random.
+// world is hosts that walk a plan as sessions do, and the machine that they obey. What they tell arrives late, and
+// they are lost, at random.
 type world struct {
 	rand  *rand.Rand
 	plan  plan.Plan
@@ -23,8 +24,9 @@ type world struct {
 	trace []string
 }
 
-// TestNobodyIsForgotten plays random plans on hosts that come out at random, and holds what must be true whatever happens: a host does a step once and
-// only when it was let go, no more than may do it at a time, one where one does it for all; nobody waits for ever; each leaves once.
+// TestNobodyIsForgotten plays random plans on hosts that come out at random, and holds what must be true whatever
+// happens: a host does a step once and only when it was let go, no more than may do it at a time, one where one does
+// it for all; nobody waits for ever; each leaves once.
 func TestNobodyIsForgotten(t *testing.T) {
 	for seed := range uint64(2000) {
 		w := newWorld(seed)
@@ -213,7 +215,7 @@ func (w *world) obey(decisions []Decision) string {
 	return ""
 }
 
-// lawful tells what is wrong with letting hosts go.
+// lawful returns what is wrong with letting hosts go.
 func (w *world) lawful(d Decision) string {
 	if d.Kind != Release {
 		return ""

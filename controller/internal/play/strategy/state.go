@@ -16,7 +16,7 @@ type state struct {
 	said    []Decision
 }
 
-// Live tells whether a host takes part.
+// Live reports whether a host takes part.
 func (s *state) Live(host string) bool {
 	h := s.barrier.by[host]
 	return h != nil && h.live

@@ -6,7 +6,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// roundup is what a finished round looks like when it is judged: whether the failures of some hosts end the play for all.
+// roundup is what a finished round looks like when it is judged: whether the failures of some hosts end the play for
+// all.
 type roundup struct {
 	// hosts are those of the batch that were reachable when the round began, finished and failed ones too.
 	hosts []string
@@ -14,8 +15,8 @@ type roundup struct {
 	failed, unreachable []string
 	// fatal: the step has any_errors_fatal, or ran once for all.
 	fatal bool
-	// tagged is the language of ansible-core 2.19, where such a failure, also one that a rescue takes, fails the other hosts where they stand: they go
-	// to their rescue and always sections too, and to no play after this one.
+	// tagged is the language of ansible-core 2.19, where such a failure, also one that a rescue takes, fails the
+	// other hosts where they stand: they go to their rescue and always sections too, and to no play after this one.
 	tagged  bool
 	maxFail *float64 // percent
 	batch   int      // size of the batch
@@ -51,7 +52,7 @@ func (m *linear) judge(r *round) verdict {
 	return judge(u, m.tally)
 }
 
-// sheltered tells whether a host goes on in a rescue or an always section after the round.
+// sheltered reports whether a host goes on in a rescue or an always section after the round.
 func (m *linear) sheltered(r *round, host string) bool {
 	if from, ok := m.moved[host]; ok {
 		return m.Blocks.Shelter(from)

@@ -152,7 +152,7 @@ func (h *walker) come(d *Done) {
 	}
 }
 
-// failedAt tells whether a host has done a step and failed at it, as it has told.
+// failedAt reports whether a host has done a step and failed at it, as it has told.
 func (h *walker) failedAt(step plan.ID) bool {
 	r := h.w.m.round
 	return r != nil && r.step == step && slices.Contains(r.failed, h.name)
@@ -167,7 +167,7 @@ func (h *walker) goOn(o order) {
 	h.next()
 }
 
-// tell tells what is pending, with where the host stands now, or that it has come to a gate.
+// tell returns what is pending, with where the host stands now, or that it has come to a gate.
 func (h *walker) tell(next plan.ID) {
 	if d := h.pending; d != nil {
 		h.pending = nil

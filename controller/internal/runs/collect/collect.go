@@ -1,6 +1,7 @@
-// Package collect brings a run to an end whose controller died. Its agents finished the step that they were at and kept what there was to tell for a
-// day; who has the keys of their sessions can hear it. A run notes those keys while it goes on (Seats); Run asks the agents, adds what they tell to
-// the record, and ends it: then the fate of every host is known, or that it did not answer.
+// Package collect brings a run to an end whose controller died. Its agents finished the step that they were at and
+// kept what there was to tell for a day; who has the keys of their sessions can hear it. A run notes those keys while
+// it goes on (Seats); Run asks the agents, adds what they tell to the record, and ends it: then the fate of every
+// host is known, or that it did not answer.
 package collect
 
 import (
@@ -202,7 +203,8 @@ func (t *teller) task(id plan.ID, name string) view.Task {
 	return view.Task{ID: id, Name: name}
 }
 
-// left says what is not known of a host whose agent was started again: whether the task was done that it was at, and after a power cut what it had done last.
+// left says what is not known of a host whose agent was started again: whether the task was done that it was at, and
+// after a power cut what it had done last.
 func (t *teller) left(host string, how link.Leave) {
 	_, doing := t.inHand[host]
 	switch {

@@ -15,7 +15,8 @@ import (
 	"hark/controller/internal/play/link"
 )
 
-// The files of a run below the operator's directory: its seats, as long as it goes on, and what was told to who collects.
+// The files of a run below the operator's directory: its seats, as long as it goes on, and what was told to who
+// collects.
 const (
 	seatsDir  = "seats"
 	toldExt   = ".told"
@@ -27,8 +28,8 @@ type form struct {
 	Version int `json:"version"`
 }
 
-// Seats notes the sessions of a run as they are opened. The file holds the keys of the sessions, as the memory of the process does; it is there as long as
-// the run.
+// Seats notes the sessions of a run as they are opened. The file holds the keys of the sessions, as the memory of the
+// process does; it is there as long as the run.
 type Seats struct {
 	path string
 

@@ -1,5 +1,5 @@
-// Package compare lays two runs side by side, step by step and host by host: what came out differently, which steps only one of them had, and
-// what took longer.
+// Package compare lays two runs side by side, step by step and host by host: what came out differently, which steps
+// only one of them had, and what took longer.
 package compare
 
 import (

@@ -19,8 +19,8 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// large is the record of a run of so many hosts and tasks, of whose results one in 20,000 failed. Times are as hosts take them, results as a command
-// gives them.
+// large is the record of a run of so many hosts and tasks, of whose results one in 20,000 failed. Times are as hosts
+// take them, results as a command gives them.
 func large(b *testing.B, s *files.Store, run string, hosts, tasks int, brief bool) {
 	b.Helper()
 	now, chance := day, rand.New(rand.NewPCG(1, 2))

@@ -1,6 +1,7 @@
-// Package files keeps records as files of this machine: HARK_HOME/runs/2026-11/RUN.zst, each written by the process that drives its run and
-// read by any number of others. Beside it stands RUN.driver while the run goes on, which says who drives it, and RUN.keep if the
-// user wants it kept. The file index holds heads and feet of the runs that ended, so that a list opens none of them; it is made anew when it is lost.
+// Package files keeps records as files of this machine: HARK_HOME/runs/2026-11/RUN.zst, each written by the process
+// that drives its run and read by any number of others. Beside it stands RUN.driver while the run goes on, which says
+// who drives it, and RUN.keep if the user wants it kept. The file index holds heads and feet of the runs that ended,
+// so that a list opens none of them; it is made anew when it is lost.
 package files
 
 import (
@@ -19,11 +20,13 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// Store is a directory of records. Its methods may be called from any goroutine, and by any number of processes at once.
+// Store is a directory of records. Its methods may be called from any goroutine, and by any number of processes at
+// once.
 type Store struct {
 	// Dir is the directory; it need not be there.
 	Dir string
-	// Poll is how often a reader that follows a run looks for more; 0 is a fifth of a second. What sinks of this store write it sees at once.
+	// Poll is how often a reader that follows a run looks for more; 0 is a fifth of a second. What sinks of this
+	// store write it sees at once.
 	Poll time.Duration
 
 	written pulse
@@ -127,7 +130,7 @@ func lock(f *os.File) error {
 	return unix.FcntlFlock(f.Fd(), setLock, &unix.Flock_t{Type: unix.F_WRLCK})
 }
 
-// written tells whether somebody writes a record.
+// written reports whether somebody writes a record.
 func written(f *os.File) bool {
 	l := unix.Flock_t{Type: unix.F_WRLCK}
 	if err := unix.FcntlFlock(f.Fd(), getLock, &l); err != nil {

@@ -66,7 +66,8 @@ func list(t *testing.T, s *files.Store, f record.Filter) []string {
 
 var day = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-// Who follows a run in the process that writes it need not look again and again: the end of a run waits for that reader.
+// Who follows a run in the process that writes it need not look again and again: the end of a run waits for that
+// reader.
 func TestAReaderIsWokenByTheWriterOfItsStore(t *testing.T) {
 	s := &files.Store{Dir: t.TempDir(), Poll: time.Hour}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -289,7 +290,8 @@ func TestManyRunsAreRecordedAtOnce(t *testing.T) {
 	}
 }
 
-// A record has no head when it has just begun, and when its writer died there: to others it is not there, whatever of it is.
+// A record has no head when it has just begun, and when its writer died there: to others it is not there, whatever of
+// it is.
 func TestRecordsWithoutAWholeHeadAreNotThere(t *testing.T) {
 	s := &files.Store{Dir: t.TempDir()}
 	write(t, s, "aa1", day)

@@ -10,8 +10,8 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// A record is one file: before each zstd frame stands a frame that zstd's own programs skip, with a label that says what follows. So zstdcat
-// prints the lines, and who looks for something reads only what has it.
+// A record is one file: before each zstd frame stands a frame that zstd's own programs skip, with a label that says
+// what follows. So zstdcat prints the lines, and who looks for something reads only what has it.
 const (
 	skippable  = 0x184D2A58 // one of the magic numbers for frames that are skipped
 	prefixSize = 8          // magic number and length of the label, little endian

@@ -58,7 +58,8 @@ func recordWithoutRoom(dir string) {
 	w.End(record.Foot{Status: record.OK})
 }
 
-// TestFullDiskCostsLinesAndNotTheRun: it is told once, what was written before can be read, and the record does not pass for whole.
+// TestFullDiskCostsLinesAndNotTheRun: it is told once, what was written before can be read, and the record does not
+// pass for whole.
 func TestFullDiskCostsLinesAndNotTheRun(t *testing.T) {
 	s := &files.Store{Dir: t.TempDir()}
 	cmd := exec.Command(os.Args[0])

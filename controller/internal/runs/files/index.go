@@ -118,7 +118,8 @@ func readPiece(text []byte) []*indexed {
 	return out
 }
 
-// writeIndex writes the index anew. A line that another process adds meanwhile may be lost: its run is noted again when it is found without.
+// writeIndex writes the index anew. A line that another process adds meanwhile may be lost: its run is noted again
+// when it is found without.
 func (s *Store) writeIndex(all map[string]*indexed) error {
 	var b bytes.Buffer
 	for _, x := range all {

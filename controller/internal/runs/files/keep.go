@@ -33,8 +33,8 @@ func (s *Store) PruneSoon(k record.Keep, now time.Time) error {
 	return s.Prune(k, now)
 }
 
-// Prune drops the lines of runs that are older than is kept, or of the oldest where all take too much room, and later the runs themselves. Runs
-// under way and pinned ones stay.
+// Prune drops the lines of runs that are older than is kept, or of the oldest where all take too much room, and later
+// the runs themselves. Runs under way and pinned ones stay.
 func (s *Store) Prune(k record.Keep, now time.Time) error {
 	all, err := s.List(context.Background(), record.Filter{})
 	if err != nil {

@@ -46,8 +46,8 @@ type frames struct {
 // pollEvery is how often a reader that follows looks for more.
 const pollEvery = 200 * time.Millisecond
 
-// next finds the next frame; with wait it waits for it while somebody writes. The error is errCutOff where there is none and nobody writes, and
-// io.EOF where it may still come.
+// next finds the next frame; with wait it waits for it while somebody writes. The error is errCutOff where there is
+// none and nobody writes, and io.EOF where it may still come.
 func (r *frames) next(ctx context.Context, wait bool) (frame, error) {
 	for {
 		var more <-chan struct{}

@@ -63,7 +63,8 @@ func (s *sink) End(f record.Foot, data []byte) error {
 	return whyNot(s.store.note(s.head, f, s.size))
 }
 
-// write appends a frame with one call. What could not be written whole is taken away again, so that what comes later can be read.
+// write appends a frame with one call. What could not be written whole is taken away again, so that what comes later
+// can be read.
 func (s *sink) write(l label, data []byte) error {
 	text, err := appendFrame(nil, l, data)
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 // Verdict is what an audit finds of one run.
 type Verdict struct {
 	Run string `json:"run"`
-	// Operator is the id of the key under which the record stands, Who the key that has signed it, Known whether that is one that is known here.
+	// Operator is the id of the key under which the record stands, Who the key that has signed it, Known whether that
+	// is one that is known here.
 	Operator string `json:"operator"`
 	Who      string `json:"who,omitempty"`
 	Known    bool   `json:"known"`
@@ -32,14 +33,15 @@ type Verdict struct {
 	At     time.Time    `json:"at,omitzero"`
 	State  record.State `json:"state,omitempty"`
 	Parts  int          `json:"parts"`
-	// Note is what keeps the verdict from being about all of the record: that it is sealed for others, or so old that only its beginning and its end are kept.
+	// Note is what keeps the verdict from being about all of the record: that it is sealed for others, or so old that
+	// only its beginning and its end are kept.
 	Note string `json:"note,omitempty"`
 	// Trouble is what is wrong; nothing is wrong with a record that has none.
 	Trouble []string `json:"trouble,omitempty"`
 }
 
-// Audit holds the records at the broker to what their operators signed: every one that the filter's Since and Until let through, or the one of a run.
-// What was sent from here must be there.
+// Audit holds the records at the broker to what their operators signed: every one that the filter's Since and Until
+// let through, or the one of a run. What was sent from here must be there.
 func (l *Ledger) Audit(ctx context.Context, run string, f record.Filter) ([]Verdict, error) {
 	s := &store{l}
 	places, err := s.places(ctx, run)
@@ -69,7 +71,7 @@ func (l *Ledger) Audit(ctx context.Context, run string, f record.Filter) ([]Verd
 	return all, nil
 }
 
-// during tells whether a time is within what a filter wants.
+// during reports whether a time is within what a filter wants.
 func during(f *record.Filter, at time.Time) bool {
 	return (f.Since.IsZero() || !at.Before(f.Since)) && (f.Until.IsZero() || !at.After(f.Until))
 }
@@ -294,7 +296,7 @@ func (a *auditor) chain() {
 	}
 }
 
-// named tells whether something was said of a part already.
+// named reports whether something was said of a part already.
 func (a *auditor) named(n uint64) bool {
 	return slices.ContainsFunc(a.Trouble, func(text string) bool { return strings.HasPrefix(text, fmt.Sprintf("part %d ", n)) })
 }

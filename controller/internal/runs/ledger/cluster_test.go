@@ -68,7 +68,8 @@ func newCluster(t *testing.T) (*rig, []*server.Server) {
 	return r, all
 }
 
-// TestClusterKeepsRecordsThoughABrokerGoes: the stream is on all three, and the one that leads it is shut down while a record is sent.
+// TestClusterKeepsRecordsThoughABrokerGoes: the stream is on all three, and the one that leads it is shut down while
+// a record is sent.
 func TestClusterKeepsRecordsThoughABrokerGoes(t *testing.T) {
 	const parts = 30
 	r, servers := newCluster(t)

@@ -22,7 +22,8 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// role is the variable that has the test's own binary play a broker, or a process that sends a record, until it is killed.
+// role is the variable that has the test's own binary play a broker, or a process that sends a record, until it is
+// killed.
 const role = "LEDGER_ROLE"
 
 func TestMain(m *testing.M) {

@@ -1,10 +1,12 @@
-// Package ledger keeps the records of runs at the broker, so that operators see each other's runs. What is told of a run goes there in parts, sealed for
-// named readers, signed by its operator and chained, each part naming the one before it: the broker can neither read a part, nor alter, swap or leave
-// one out without that being seen. It does not make records (package record does), and knows of their lines only where a run stands.
+// Package ledger keeps the records of runs at the broker, so that operators see each other's runs. What is told of a
+// run goes there in parts, sealed for named readers, signed by its operator and chained, each part naming the one
+// before it: the broker can neither read a part, nor alter, swap or leave one out without that being seen. It does
+// not make records (package record does), and knows of their lines only where a run stands.
 //
 //	begin <- 1 <- 2 <- ... <- n <- end        each with the digest of the one before it; now, which is replaced, stands beside them
 //
-// A broker that keeps back the last parts of a run and its end makes it look like one that was lost; whoever sent them knows better (Sent).
+// A broker that keeps back the last parts of a run and its end makes it look like one that was lost; whoever sent
+// them knows better (Sent).
 package ledger
 
 import (
@@ -25,7 +27,7 @@ type Config struct {
 	Self *wire.Identity
 	// Readers are the public curve keys of those who may read what is written, beside Self.
 	Readers []string
-	// Knows tells whether an operator is known here, by his public key. What others call themselves is not shown.
+	// Knows reports whether an operator is known here, by his public key. What others call themselves is not shown.
 	Knows func(key string) bool
 	// Home is the directory in which is noted what was not sent yet and what was.
 	Home string
@@ -68,5 +70,6 @@ func (l *Ledger) ShareAll(ctx context.Context) error {
 	return err
 }
 
-// Share makes sure that the readers that are named now, and no others, are given the key of this week's records, and gives it.
+// Share makes sure that the readers that are named now, and no others, are given the key of this week's records, and
+// gives it.
 func (l *Ledger) Share(ctx context.Context) (wire.Key, error) { return l.keys.Share(ctx, l.cfg.Now()) }

@@ -117,7 +117,8 @@ func (s *store) List(ctx context.Context, f record.Filter) (record.Listing, erro
 	return out, nil
 }
 
-// wanted holds all conditions of a filter against a run. Of one without an end no host is known, and of its tasks the one at which it stands.
+// wanted holds all conditions of a filter against a run. Of one without an end no host is known, and of its tasks the
+// one at which it stands.
 func wanted(f *record.Filter, e *record.Entry) bool {
 	foot := e.Foot
 	if foot == nil {
@@ -187,7 +188,8 @@ func (s *store) entry(ctx context.Context, f *found, clock time.Time) (*record.E
 	return e, nil
 }
 
-// head is the beginning of a record. What an operator calls himself who is not known here is not believed: the key stands in place of the name.
+// head is the beginning of a record. What an operator calls himself who is not known here is not believed: the key
+// stands in place of the name.
 func (s *store) head(ctx context.Context, f *found) (*record.Head, error) {
 	line, issuer, err := s.single(ctx, f, f.begin.Data, link{operator: f.operator, run: f.run})
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 // beginsWithin is how long after its note a run has a record: one that has none by then will have none.
 const beginsWithin = time.Minute
 
-// Send sends what the ledger does not have of a run that was noted. While the run goes on it sends what comes. A run that another process sends or has sent, and one
-// whose record is not there, are no errors; the note of the latter is taken away when nothing can come any more.
+// Send sends what the ledger does not have of a run that was noted. While the run goes on it sends what comes. A run
+// that another process sends or has sent, and one whose record is not there, are no errors; the note of the latter is
+// taken away when nothing can come any more.
 func (l *Ledger) Send(ctx context.Context, from record.Store, run string) error {
 	m, err := openMark(l.cfg.Home, run)
 	if errors.Is(err, errBusy) || errors.Is(err, fs.ErrNotExist) { // another process sends it, or has sent it
@@ -115,8 +116,8 @@ func (s *Sending) await(ctx context.Context, from record.Store, run string) {
 	}
 }
 
-// End waits until everything is sent, but no longer than the limit: what is left then goes with the next run, or by SendAll. The error is why something is
-// left, nil if there was only no time.
+// End waits until everything is sent, but no longer than the limit: what is left then goes with the next run, or by
+// SendAll. The error is why something is left, nil if there was only no time.
 func (s *Sending) End(limit time.Duration) error {
 	close(s.closing)
 	timer := time.AfterFunc(limit, s.cancel)

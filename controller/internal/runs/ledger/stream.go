@@ -15,13 +15,15 @@ import (
 // StreamName is the stream in which the broker keeps the ledger.
 const StreamName = "HARK_RUNS"
 
-// How long the broker keeps what: beginnings, ends and keys to know who did what when, the lines between them to see how it was.
+// How long the broker keeps what: beginnings, ends and keys to know who did what when, the lines between them to see
+// how it was.
 const (
 	keepRuns  = 400 * 24 * time.Hour
 	keepParts = 30 * 24 * time.Hour
 )
 
-// sizes are how many bytes the ledger may take at most, then the oldest go; the first for which a broker has room counts.
+// sizes are how many bytes the ledger may take at most, then the oldest go; the first for which a broker has room
+// counts.
 var sizes = []int64{10 << 30, 1 << 30, 100 << 20}
 
 // maxMessage is the largest message of the ledger, below the limit of a NATS server.
@@ -46,7 +48,8 @@ func StreamConfig() jetstream.StreamConfig {
 	}
 }
 
-// Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx is over.
+// Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx
+// is over.
 func Ensure(ctx context.Context, conn *nats.Conn) error {
 	if err := streams.EnsureWithin(ctx, conn, StreamConfig(), sizes); err != nil {
 		return fmt.Errorf("cannot keep the records of runs at the broker: %w", err)

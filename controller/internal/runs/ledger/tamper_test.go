@@ -64,7 +64,8 @@ func (r *rig) leaveOut(subjects ...string) {
 	}
 }
 
-// again makes the stream that was deleted. The server takes the old one's files away beside, and may find them in its way.
+// again makes the stream that was deleted. The server takes the old one's files away beside, and may find them in its
+// way.
 func (r *rig) again() error {
 	ctx, cancel := context.WithTimeout(r.t.Context(), 10*time.Second)
 	defer cancel()

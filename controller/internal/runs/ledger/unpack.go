@@ -40,7 +40,8 @@ func (u unpacker) line(data []byte) (record.Line, error) {
 	return record.DecodeLine(lines[0])
 }
 
-// learn takes in what the lines of a part say of tasks. What cannot be read is passed over: it only makes the place of a run less exact.
+// learn takes in what the lines of a part say of tasks. What cannot be read is passed over: it only makes the place
+// of a run less exact.
 func (u unpacker) learn(names *record.Names, data []byte) {
 	lines, err := u.lines(data)
 	if err != nil {

@@ -43,15 +43,17 @@ type now struct {
 	Last  time.Time     `json:"last"`
 }
 
-// How often a run that is under way says so, and where it stands if that has changed; and after how long without a word it counts as lost.
+// How often a run that is under way says so, and where it stands if that has changed; and after how long without a
+// word it counts as lost.
 const (
 	sayEvery  = 20 * time.Second
 	sayNews   = 3 * time.Second
 	lostAfter = 90 * time.Second
 )
 
-// Push sends what a record has and the ledger does not have yet, waiting for more while the run goes on, and for the broker while it is away: until ctx
-// is over. What was sent is noted in the mark, so that whoever goes on begins there.
+// Push sends what a record has and the ledger does not have yet, waiting for more while the run goes on, and for the
+// broker while it is away: until ctx is over. What was sent is noted in the mark, so that whoever goes on begins
+// there.
 func (l *Ledger) Push(ctx context.Context, parts record.Parts, m *Mark) error {
 	head, data := parts.Head()
 	w := &writer{Ledger: l, run: head.Run, mark: m}
@@ -116,7 +118,8 @@ func (w *writer) part(ctx context.Context, p record.Part) error {
 	return nil
 }
 
-// reached notes where the run stands after a part. Which task that is nobody reads of runs that are over sooner than it is said.
+// reached notes where the run stands after a part. Which task that is nobody reads of runs that are over sooner than
+// it is said.
 func (w *writer) reached(p record.Part) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,7 +140,7 @@ func (w *writer) stands() now {
 	return at
 }
 
-// sayNow tells where the run stands while it is under way. That this fails is no matter: it is told again.
+// sayNow returns where the run stands while it is under way. That this fails is no matter: it is told again.
 func (w *writer) sayNow(ctx context.Context) {
 	said, last := "", time.Now()
 	for {
@@ -231,7 +234,8 @@ type finalError struct{ err error }
 func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }
 
-// How long a broker may have no stream until it counts as one that has none, and the pause before something is tried again.
+// How long a broker may have no stream until it counts as one that has none, and the pause before something is tried
+// again.
 const (
 	streamLimit = 5 * time.Second
 	pause       = time.Second

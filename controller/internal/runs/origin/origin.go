@@ -1,5 +1,5 @@
-// Package origin tells where a run comes from, for the head of its record: the person, the commit of the project, the sources of the inventory,
-// and the command line without what is secret in it.
+// Package origin tells where a run comes from, for the head of its record: the person, the commit of the project, the
+// sources of the inventory, and the command line without what is secret in it.
 package origin
 
 import (
@@ -22,7 +22,8 @@ import (
 // Hidden stands where a secret may have stood.
 const Hidden = "(hidden)"
 
-// Person is who runs this process, by the login, and from where, as login@machine. One who became root by sudo is who it was.
+// Person is who runs this process, by the login, and from where, as login@machine. One who became root by sudo is who
+// it was.
 func Person(getenv func(string) (string, bool)) (name, from string) {
 	if u, err := nss.Current(); err == nil {
 		name = u.Name
@@ -104,8 +105,8 @@ func short(commit string) string { return commit[:min(len(commit), 12)] }
 // dirtyLimit is how long git may look for files that differ.
 const dirtyLimit = 5 * time.Second
 
-// Dirty looks, on a goroutine of its own, whether files of the project differ from its commit. The answer is asked for once: nil is not
-// known, or not yet. Asking ends the search.
+// Dirty looks, on a goroutine of its own, whether files of the project differ from its commit. The answer is asked
+// for once: nil is not known, or not yet. Asking ends the search.
 func Dirty(ctx context.Context, dir string) func() *bool {
 	ctx, cancel := context.WithTimeout(ctx, dirtyLimit)
 	found := make(chan *bool, 1)

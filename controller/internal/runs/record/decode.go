@@ -9,7 +9,8 @@ import (
 	"hark/agent/wire"
 )
 
-// DecodeLine reads one line of a record. The number and the time are the caller's to set. A head of a later version is a *NewerError.
+// DecodeLine reads one line of a record. The number and the time are the caller's to set. A head of a later version
+// is a *NewerError.
 func DecodeLine(text []byte) (Line, error) {
 	if l, ok := plainResult(text); ok {
 		return l, nil
@@ -24,8 +25,8 @@ func DecodeLine(text []byte) (Line, error) {
 	return l, nil
 }
 
-// plainResult reads a line as nearly all of a large record are: a result with its numbers, its status and what the module returned. It is false for
-// lines with anything else. Reflection takes ten times as long.
+// plainResult reads a line as nearly all of a large record are: a result with its numbers, its status and what the
+// module returned. It is false for lines with anything else. Reflection takes ten times as long.
 func plainResult(text []byte) (Line, bool) {
 	var l Line
 	s := scan{text: text}
@@ -113,7 +114,8 @@ func plainNumber(v []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// Fine tells, without decoding it, a line of a result that is neither failed nor unreachable, and goes past it. Other lines it leaves alone.
+// Fine tells, without decoding it, a line of a result that is neither failed nor unreachable, and goes past it. Other
+// lines it leaves alone.
 func (p *Place) Fine(text []byte) bool {
 	s := scan{text: text}
 	var after int64

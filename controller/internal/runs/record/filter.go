@@ -19,7 +19,7 @@ func (f *Filter) Entry(e *Entry) bool {
 	return f.By == "" || e.Head.by(f.By)
 }
 
-// by tells whether a person began the run.
+// by reports whether a person began the run.
 func (h *Head) by(who string) bool {
 	return h.Name == who || h.From == who || h.Who != "" && strings.HasPrefix(h.Who, who)
 }
@@ -42,7 +42,8 @@ func (f *Filter) Tasks(foot *Foot) bool {
 	return f.Task == "" || slices.ContainsFunc(foot.Tasks, func(t TaskSum) bool { return Matches(f.Task, t.Name) })
 }
 
-// Matches tells whether a name fits a pattern with * and ?. A name is also found by its last part alone, as "install" for "nginx : install".
+// Matches reports whether a name fits a pattern with * and ?. A name is also found by its last part alone, as
+// "install" for "nginx : install".
 func Matches(pattern, name string) bool {
 	short := name[strings.LastIndex(name, " : ")+1:]
 	for _, n := range []string{name, strings.TrimPrefix(short, ": ")} {

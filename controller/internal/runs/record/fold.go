@@ -6,8 +6,8 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// Fold writes hosts in little room: those that are numbered one after the other as a range, as view.Fold does. Names that would be read as a
-// range stand behind an equals sign.
+// Fold writes hosts in little room: those that are numbered one after the other as a range, as view.Fold does. Names
+// that would be read as a range stand behind an equals sign.
 func Fold(hosts []string) []string {
 	var out []string
 	for i := 0; i < len(hosts); {

@@ -2,7 +2,8 @@ package record
 
 import "hark/modules/mask"
 
-// hide takes secrets out of a line. Nothing that leads to other lines is touched: the numbers of tasks and hosts, the names of hosts.
+// hide takes secrets out of a line. Nothing that leads to other lines is touched: the numbers of tasks and hosts, the
+// names of hosts.
 func (l *Line) hide(m *mask.Masker) {
 	if m == nil {
 		return

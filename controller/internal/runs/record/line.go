@@ -51,8 +51,8 @@ const (
 	KindIncomplete Kind = "incomplete" // lines are missing here; Text says why
 )
 
-// Line is one line of a record. The fields that are set depend on its kind. Tasks and hosts are numbers from 1 that the lines of kinds
-// Step, TaskStart and Host gave out before.
+// Line is one line of a record. The fields that are set depend on its kind. Tasks and hosts are numbers from 1 that
+// the lines of kinds Step, TaskStart and Host gave out before.
 type Line struct {
 	// N is the line's number; the head is 0. It is not written.
 	N int64 `json:"-"`
@@ -64,7 +64,8 @@ type Line struct {
 	After int64 `json:"a,omitempty"`
 	Task  int   `json:"t,omitempty"`
 	Host  int   `json:"h,omitempty"`
-	// Status, Took (microseconds, by the agent's clock), Outcome and Result are those of results: item, retry, done, progress, async.
+	// Status, Took (microseconds, by the agent's clock), Outcome and Result are those of results: item, retry, done,
+	// progress, async.
 	Status  wire.Status     `json:"s,omitempty"`
 	Took    int64           `json:"d,omitempty"`
 	Outcome *Outcome        `json:"o,omitempty"`
@@ -103,7 +104,8 @@ type Outcome struct {
 	Meta      string `json:"meta,omitempty"`
 }
 
-// Origin is the place of what a failure is about, with its lines of the playbook: they are shown as they were when the run had them.
+// Origin is the place of what a failure is about, with its lines of the playbook: they are shown as they were when
+// the run had them.
 type Origin struct {
 	At   view.Spot `json:"at,omitzero"`
 	Text string    `json:"text"`
@@ -168,7 +170,8 @@ type Include struct {
 	Hosts []int  `json:"hosts"`
 }
 
-// Stats are the recap's counts, a row for each host: its number, then ok, changed, unreachable, failed, skipped, rescued and ignored.
+// Stats are the recap's counts, a row for each host: its number, then ok, changed, unreachable, failed, skipped,
+// rescued and ignored.
 type Stats struct {
 	Rows   [][8]int                   `json:"rows"`
 	Custom map[string]json.RawMessage `json:"custom,omitempty"`
@@ -212,7 +215,7 @@ func AppendLine(to []byte, l *Line) ([]byte, error) {
 	return append(append(to, text...), '\n'), nil
 }
 
-// Gives tells whether readers of later lines need a line: it gives numbers, or says where the run stands.
+// Gives reports whether readers of later lines need a line: it gives numbers, or says where the run stands.
 func (l *Line) Gives() bool {
 	switch l.Kind {
 	case KindHead, KindFoot, KindHost, KindStage, KindPlay, KindPlaybook:
@@ -221,5 +224,5 @@ func (l *Line) Gives() bool {
 	return l.Step != nil
 }
 
-// bad tells whether a line is a result that failed or was not reached.
+// bad reports whether a line is a result that failed or was not reached.
 func bad(l *Line) bool { return l.Status == wire.StatusFailed || l.Status == wire.StatusUnreachable }

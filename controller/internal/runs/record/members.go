@@ -6,7 +6,8 @@ import (
 	"hark/modules/result"
 )
 
-// briefed is a result without the members that a screen which shows only states would not show. What is no JSON object leaves nothing.
+// briefed is a result without the members that a screen which shows only states would not show. What is no JSON
+// object leaves nothing.
 func briefed(raw []byte, diff bool) []byte {
 	out := make([]byte, 0, len(raw))
 	out = append(out, '{')
@@ -62,7 +63,7 @@ func (s *scan) blank() {
 	}
 }
 
-// at tells whether a character comes next, take goes past it.
+// at reports whether a character comes next, take goes past it.
 func (s *scan) at(c byte) bool {
 	s.blank()
 	return s.pos < len(s.text) && s.text[s.pos] == c

@@ -1,12 +1,15 @@
-// Package record keeps what a run told: every call of its View and its Messages as one line of JSON, in order, compressed. Told again to
-// a view, the lines give the screen again; lists, live views, comparisons and retries are readers of the same lines.
+// Package record keeps what a run told: every call of its View and its Messages as one line of JSON, in order,
+// compressed. Told again to a view, the lines give the screen again; lists, live views, comparisons and retries are
+// readers of the same lines.
 //
-// A record is a head, parts and a foot. The head is the first line and says who ran what; the foot is the last and says how it came out; what
-// is between them is cut into parts, each a zstd frame of whole lines that never changes once it is finished. A Writer makes them, a Sink keeps
-// them (package record/files in files of this machine, others elsewhere), a Store finds them and reads them.
+// A record is a head, parts and a foot. The head is the first line and says who ran what; the foot is the last and
+// says how it came out; what is between them is cut into parts, each a zstd frame of whole lines that never changes
+// once it is finished. A Writer makes them, a Sink keeps them (package record/files in files of this machine, others
+// elsewhere), a Store finds them and reads them.
 //
-// What is never in a record: effects on variables, variables, facts that modules gathered, arguments that the screen did not show, passwords,
-// values of -e, the environment, and of a result under no_log more than any view would show of it.
+// What is never in a record: effects on variables, variables, facts that modules gathered, arguments that the screen
+// did not show, passwords, values of -e, the environment, and of a result under no_log more than any view would show
+// of it.
 package record
 
 import (
@@ -16,8 +19,8 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// Version is the form of the records that are written. A record with a higher one is refused with a NewerError; new optional fields do not make a
-// new version, and readers skip kinds of lines that they do not know.
+// Version is the form of the records that are written. A record with a higher one is refused with a NewerError; new
+// optional fields do not make a new version, and readers skip kinds of lines that they do not know.
 const Version = 1
 
 // Head is who ran what, from where and on what. It is the first line of a record and does not change.
@@ -27,7 +30,8 @@ type Head struct {
 	Run string `json:"run"`
 	// At is when the run began, by the controller's clock.
 	At time.Time `json:"at"`
-	// Who is the public key of the operator, "" for a run that needed none; Name is the person's login and From its machine.
+	// Who is the public key of the operator, "" for a run that needed none; Name is the person's login and From its
+	// machine.
 	Who  string `json:"who,omitempty"`
 	Name string `json:"name,omitempty"`
 	From string `json:"from,omitempty"`
@@ -117,7 +121,7 @@ type Foot struct {
 	At     time.Time `json:"at"`
 	Status Status    `json:"status"`
 	Exit   int       `json:"exit"`
-	// Dirty tells that files of the project differed from the commit; nil is not known.
+	// Dirty reports whether files of the project differed from the commit; nil is not known.
 	Dirty *bool `json:"dirty,omitempty"`
 	// Error is what ended the run before its time, in one line.
 	Error string `json:"error,omitempty"`

@@ -11,8 +11,9 @@ import (
 	"hark/playbook/deprecation"
 )
 
-// Recorder is the view and the listener that make a record of what they are told. It comes before the views of the run, and those take
-// their time from Now: so a run that is shown again has the same times. Calls may come from any goroutine.
+// Recorder is the view and the listener that make a record of what they are told. It comes before the views of the
+// run, and those take their time from Now: so a run that is shown again has the same times. Calls may come from any
+// goroutine.
 type Recorder struct {
 	o RecorderOptions
 	w *Writer
@@ -46,8 +47,8 @@ var (
 	_ view.Listener = (*Recorder)(nil)
 )
 
-// NewRecorder makes the recorder of a run. The views can take their time from it; it is told nothing before Begin. A head without a time gets that
-// at which the first view asks for it.
+// NewRecorder makes the recorder of a run. The views can take their time from it; it is told nothing before Begin. A
+// head without a time gets that at which the first view asks for it.
 func NewRecorder(w *Writer, h Head, o RecorderOptions) *Recorder {
 	h.At = h.At.Truncate(time.Microsecond)
 	return &Recorder{o: o, w: w, head: h, now: h.At, hosts: map[string]int{}, steps: map[string]int{}, sum: newSummary()}

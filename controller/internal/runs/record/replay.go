@@ -76,7 +76,8 @@ type Player struct {
 	Listener view.Listener
 	// Names are those of the lines told so far.
 	Names Names
-	// Only, if set, leaves out all but results that it chooses, with the plays and tasks that they belong to, and the recap of their hosts.
+	// Only, if set, leaves out all but results that it chooses, with the plays and tasks that they belong to, and the
+	// recap of their hosts.
 	Only *Choice
 
 	now     time.Time
@@ -106,7 +107,7 @@ func (c *Choice) takes(l *Line, n *Names) bool {
 	return (!c.Bad || bad(l)) && (c.Host == "" || Matches(c.Host, n.Host(l.Host))) && (c.Task == "" || Matches(c.Task, n.TaskOf(l.Task).Title()))
 }
 
-// counts tells whether a row of the recap belongs to what was chosen.
+// counts reports whether a row of the recap belongs to what was chosen.
 func (c *Choice) counts(host string, x view.Counts) bool {
 	return (!c.Bad || x.Failed+x.Unreachable > 0) && (c.Host == "" || Matches(c.Host, host))
 }
@@ -334,7 +335,7 @@ func (l *Line) outcome() *wire.Outcome {
 	return out
 }
 
-// Keeps tells whether a line is among what was chosen, for whoever wants the lines themselves; nil keeps all.
+// Keeps reports whether a line is among what was chosen, for whoever wants the lines themselves; nil keeps all.
 func (c *Choice) Keeps(l *Line, n *Names) bool {
 	switch l.Kind {
 	case KindItem, KindRetry, KindDone, KindProgress, KindAsync:

@@ -110,7 +110,7 @@ func (b *BrokenOff) learn(l *Line) {
 	}
 }
 
-// Has tells whether the record has the end of a task on a host.
+// Has reports whether the record has the end of a task on a host.
 func (b *BrokenOff) Has(t view.Task, host string) bool {
 	for number := len(b.steps); number > 0; number-- {
 		if sameTask(b.Names.TaskOf(number), t) {
@@ -123,7 +123,8 @@ func (b *BrokenOff) Has(t view.Task, host string) bool {
 // Parts is how many parts the record has.
 func (b *BrokenOff) Parts() int { return len(b.parts) }
 
-// Resume makes the recorder that goes on with it. The writer's sinks must have what it has so far; they get no beginning.
+// Resume makes the recorder that goes on with it. The writer's sinks must have what it has so far; they get no
+// beginning.
 func (b *BrokenOff) Resume(w *Writer, o RecorderOptions) *Recorder {
 	w.mu.Lock()
 	w.head, w.last, w.lines, w.sums = &b.Head, b.last, b.lines, b.parts

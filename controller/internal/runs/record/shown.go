@@ -11,8 +11,8 @@ import (
 	"hark/modules/result"
 )
 
-// shown is of a result what may be kept: nothing of facts, under no_log what a view would show, and where the screen shows only how it came
-// out nothing but that.
+// shown is of a result what may be kept: nothing of facts, under no_log what a view would show, and where the screen
+// shows only how it came out nothing but that.
 func (o RecorderOptions) shown(k Kind, r view.Result) json.RawMessage {
 	raw := result.Raw(r.Outcome.Result)
 	failed := k != KindRetry && (r.Outcome.Status == wire.StatusFailed || r.Outcome.Status == wire.StatusUnreachable) // the screen has it whole
@@ -42,7 +42,8 @@ func setsFacts(action string) bool {
 	return action[strings.LastIndexByte(action, '.')+1:] == "set_fact"
 }
 
-// interpreter is the fact by which Ansible says which Python it found: it comes with results of any module, and is none of the host's.
+// interpreter is the fact by which Ansible says which Python it found: it comes with results of any module, and is
+// none of the host's.
 const interpreter = "discovered_interpreter_python"
 
 // withoutFacts is a result without facts, those of the items of its loop too.

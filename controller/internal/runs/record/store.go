@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Store is where records are: files of this machine, or the fleet's stream. Its methods may be called from any goroutine.
+// Store is where records are: files of this machine, or the fleet's stream. Its methods may be called from any
+// goroutine.
 type Store interface {
-	// List gives the runs that the filter holds for, newest first. Runs whose record cannot be read are left out and named in the warnings of
-	// the answer; the error is that of a store that cannot be reached.
+	// List gives the runs that the filter holds for, newest first. Runs whose record cannot be read are left out and
+	// named in the warnings of the answer; the error is that of a store that cannot be reached.
 	List(ctx context.Context, f Filter) (Listing, error)
 	// Find gives one run by its whole id; the error is a *MissingError if there is none.
 	Find(ctx context.Context, run string) (Entry, error)
@@ -28,16 +29,17 @@ type Listing struct {
 type Entry struct {
 	Head  Head  `json:"head"`
 	State State `json:"state"`
-	// Foot is there for runs that ended. In a list it may be without Tasks and Parts, and without Hosts where those are many (Counts are always there).
+	// Foot is there for runs that ended. In a list it may be without Tasks and Parts, and without Hosts where those
+	// are many (Counts are always there).
 	Foot *Foot `json:"foot,omitempty"`
 	// Counts are the hosts by their fate.
 	Counts map[Fate]int `json:"counts,omitempty"`
-	// Last is when the last line was told; At is the task that a run is at, or was when it was lost, and Stage the stage, without its hosts, of a run
-	// that has stages.
+	// Last is when the last line was told; At is the task that a run is at, or was when it was lost, and Stage the
+	// stage, without its hosts, of a run that has stages.
 	Last  time.Time `json:"last,omitzero"`
 	At    string    `json:"at,omitempty"`
 	Stage *Stage    `json:"stage,omitempty"`
-	// Body tells whether the lines are there: of old runs only head and foot are kept. Pinned runs are kept for ever.
+	// Body reports whether the lines are there: of old runs only head and foot are kept. Pinned runs are kept for ever.
 	Body   bool `json:"body"`
 	Pinned bool `json:"pinned,omitempty"`
 	// Bytes is what the record takes where it is stored.
@@ -46,12 +48,13 @@ type Entry struct {
 	Origin string `json:"origin"`
 }
 
-// Failed tells whether a run came out other than well.
+// Failed reports whether a run came out other than well.
 func (e *Entry) Failed() bool {
 	return e.State == Lost || e.State == Stopped || e.Foot != nil && e.Foot.Status != OK
 }
 
-// StageText says at which stage a run with stages stands or ended; "" for one without stages, and for one that had all of them.
+// StageText says at which stage a run with stages stands or ended; "" for one without stages, and for one that had
+// all of them.
 func (e *Entry) StageText() string {
 	if e.Foot == nil {
 		if e.Stage == nil {
@@ -112,7 +115,8 @@ type Filter struct {
 	Failed bool
 	// Since and Until limit the beginning of the run.
 	Since, Until time.Time
-	// By is a person: the login, the machine as login@machine, or the beginning of the operator's key. Duty is a duty's name.
+	// By is a person: the login, the machine as login@machine, or the beginning of the operator's key. Duty is a
+	// duty's name.
 	By, Duty string
 	// Persons leaves out the turns of keepers.
 	Persons bool
@@ -122,20 +126,21 @@ type Filter struct {
 
 // Opening is how a record is read.
 type Opening struct {
-	// From is the first line wanted. Lines before it that give numbers to tasks and hosts (plays, steps, task starts, hosts) come all the same, with
-	// their own N, and so does the head.
+	// From is the first line wanted. Lines before it that give numbers to tasks and hosts (plays, steps, task starts,
+	// hosts) come all the same, with their own N, and so does the head.
 	From int64
 	// Follow waits for lines of a run that is under way, until its foot or until it is lost.
 	Follow bool
-	// Bad leaves out results that are neither failed nor unreachable, and parts that the foot says have none of these, but for the lines that
-	// give numbers. Some of what is left out may come all the same.
+	// Bad leaves out results that are neither failed nor unreachable, and parts that the foot says have none of
+	// these, but for the lines that give numbers. Some of what is left out may come all the same.
 	Bad bool
 }
 
 // Lines are the lines of a record in order. They belong to one goroutine.
 type Lines interface {
-	// Next gives the next line. At the end of the record it is io.EOF; of a record that breaks off it is a *LostError, which has what
-	// is known, once the writer is gone, and without Follow io.EOF while the run goes on. The line is valid until the next call.
+	// Next gives the next line. At the end of the record it is io.EOF; of a record that breaks off it is a
+	// *LostError, which has what is known, once the writer is gone, and without Follow io.EOF while the run goes on.
+	// The line is valid until the next call.
 	Next(ctx context.Context) (Line, error)
 	Close() error
 }
@@ -144,8 +149,8 @@ type Lines interface {
 type Parts interface {
 	// Head is the head with its frame as it is stored.
 	Head() (Head, []byte)
-	// Next gives the next part, waiting for it while the run goes on. After the last it gives io.EOF; Foot has the foot then, or is nil if
-	// the run was lost.
+	// Next gives the next part, waiting for it while the run goes on. After the last it gives io.EOF; Foot has the
+	// foot then, or is nil if the run was lost.
 	Next(ctx context.Context) (Part, error)
 	Foot() (*Foot, []byte)
 	Close() error

@@ -11,16 +11,17 @@ import (
 	"hark/modules/mask"
 )
 
-// Lines wait in memory for at most shortest at the beginning of a run, so that a crash costs no more and others see the run live; in a long one
-// for up to longest, since small parts compress badly. mostWaiting is how many parts may wait for slow sinks.
+// Lines wait in memory for at most shortest at the beginning of a run, so that a crash costs no more and others see
+// the run live; in a long one for up to longest, since small parts compress badly. mostWaiting is how many parts may
+// wait for slow sinks.
 const (
 	shortest    = time.Second
 	longest     = 5 * time.Second
 	mostWaiting = 16
 )
 
-// Writer makes a record: it numbers lines, cuts them into parts and hands those to its sinks, on a goroutine of its own from Begin to End.
-// Its methods may be called from any goroutine.
+// Writer makes a record: it numbers lines, cuts them into parts and hands those to its sinks, on a goroutine of its
+// own from Begin to End. Its methods may be called from any goroutine.
 type Writer struct {
 	o     WriterOptions
 	sinks []outlet // belong to the goroutine
@@ -47,7 +48,8 @@ type WriterOptions struct {
 	Now func() time.Time
 	// Hidden are texts that are not written down; nil: there are none.
 	Hidden *mask.Masker
-	// Failed is told, at most once for each sink, why that one takes no more. It is called from any goroutine; the run goes on.
+	// Failed is told, at most once for each sink, why that one takes no more. It is called from any goroutine; the
+	// run goes on.
 	Failed func(err error)
 }
 
@@ -83,7 +85,8 @@ func (w *Writer) Begin(h Head) {
 	go w.write()
 }
 
-// Begun waits until the sinks have the head, or have failed: who looks for the run from then on finds it. It comes after Begin.
+// Begun waits until the sinks have the head, or have failed: who looks for the run from then on finds it. It comes
+// after Begin.
 func (w *Writer) Begun() { <-w.begun }
 
 // Tell adds a line and gives the time that it has. Lines that come after End are lost.
@@ -168,7 +171,8 @@ func (w *Writer) signal() {
 	}
 }
 
-// End writes what is left and the foot, whose fields of the record itself it fills in, and waits until the sinks have it.
+// End writes what is left and the foot, whose fields of the record itself it fills in, and waits until the sinks have
+// it.
 func (w *Writer) End(f Foot) {
 	f.hide(w.o.Hidden)
 	w.mu.Lock()

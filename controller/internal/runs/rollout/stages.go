@@ -1,5 +1,5 @@
-// Package rollout cuts hosts into stages, so that what is new comes to a few of them first: for the new commits of duties and for runs with
-// stages. It knows numbers and no hosts.
+// Package rollout cuts hosts into stages, so that what is new comes to a few of them first: for the new commits of
+// duties and for runs with stages. It knows numbers and no hosts.
 package rollout
 
 import (
@@ -40,7 +40,8 @@ func (s Share) Of(n int) int {
 	return min(n, max(1, int(math.Floor(float64(n)*s.Percent/100+1e-9))))
 }
 
-// Reached tells whether so many of n hosts are the share or more: of a part exactly, of a number that there are not as many as there are.
+// Reached reports whether so many of n hosts are the share or more: of a part exactly, of a number that there are not
+// as many as there are.
 func (s Share) Reached(many, n int) bool {
 	if s.Count > 0 {
 		return many > 0 && many >= min(s.Count, n)
@@ -59,8 +60,8 @@ func (s Share) String() string {
 	return strconv.FormatFloat(s.Percent, 'f', -1, 64) + "%"
 }
 
-// Stages are how many hosts have their turn when each stage is over, from the first. What is left after the last one is a stage of its own; none are
-// one stage for all.
+// Stages are how many hosts have their turn when each stage is over, from the first. What is left after the last one
+// is a stage of its own; none are one stage for all.
 type Stages []Share
 
 // Parse reads stages such as 1,10%,100%, which grow.

@@ -1,6 +1,7 @@
-// Package debugger is the dialogue that a user has with a task that came out in a way to be looked at (the keyword debugger,
-// strategy: debug): the commands that Ansible's debugger has, over the values of one task on one host. It knows neither terminals
-// nor agents: what is said comes in and goes out by a Terminal, what is to be done about the task is the Verdict.
+// Package debugger is the dialogue that a user has with a task that came out in a way to be looked at (the keyword
+// debugger, strategy: debug): the commands that Ansible's debugger has, over the values of one task on one host. It
+// knows neither terminals nor agents: what is said comes in and goes out by a Terminal, what is to be done about the
+// task is the Verdict.
 package debugger
 
 import (

@@ -13,8 +13,8 @@ import (
 	"hark/playbook/jinja/filters"
 )
 
-// Statements are Python's in Ansible. Here they are expressions as templates have them, assignments to names, attributes and keys,
-// and del.
+// Statements are Python's in Ansible. Here they are expressions as templates have them, assignments to names,
+// attributes and keys, and del.
 
 // pretty shows the value of an expression. Objects show as Python's do.
 func (d *dialogue) pretty(ctx context.Context, src string) {

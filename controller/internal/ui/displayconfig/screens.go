@@ -1,4 +1,5 @@
-// Package displayconfig makes what a command shows by the settings: the display with its colours and log, and the views of a run.
+// Package displayconfig makes what a command shows by the settings: the display with its colours and log, and the
+// views of a run.
 package displayconfig
 
 import (
@@ -31,7 +32,8 @@ type Screens struct {
 	// Now is what the views take their time from; nil is the clock.
 	Now func() time.Time
 
-	// screen is the short name of the view that Views put on the screen: ansible-core 2.19 does not say that it skips that one.
+	// screen is the short name of the view that Views put on the screen: ansible-core 2.19 does not say that it skips
+	// that one.
 	screen string
 	// log is the file of log_path, nil without one; opened by logger.
 	log func(rank, text string)
@@ -44,11 +46,11 @@ type Run struct {
 	Tree string
 	// Flags are the options as -vvvv shows them.
 	Flags []view.Flag
-	// Origin tells where failures come from, see view.Options.
+	// Origin returns where failures come from, see view.Options.
 	Origin func(task string, s view.Spot) string
 }
 
-// Colored tells whether to print colours: on a terminal that has them, or when told to.
+// Colored reports whether to print colours: on a terminal that has them, or when told to.
 func (s *Screens) Colored() bool {
 	switch {
 	case s.Settings.Bool("ANSIBLE_FORCE_COLOR"):

@@ -1,5 +1,6 @@
-// Package hint says what somebody probably meant: one line beside an error in Ansible's words, for those who call hark by its own name.
-// It knows those words and lists of names; it decides nothing, and a hint that is missing changes nothing.
+// Package hint says what somebody probably meant: one line beside an error in Ansible's words, for those who call
+// hark by its own name. It knows those words and lists of names; it decides nothing, and a hint that is missing
+// changes nothing.
 package hint
 
 import (
@@ -15,9 +16,10 @@ type Words struct {
 	Handlers, Variables []string
 	// Arguments are those of a module; nil knows none.
 	Arguments func(module string) []string
-	// HasCollection tells whether a collection (namespace.name) is on this machine; nil knows none.
+	// HasCollection reports whether a collection (namespace.name) is on this machine; nil knows none.
 	HasCollection func(name string) bool
-	// Entries are the names of what lies in a directory, Lines the lines of a file; nil knows none, and so does a nil answer.
+	// Entries are the names of what lies in a directory, Lines the lines of a file; nil knows none, and so does a nil
+	// answer.
 	Entries, Lines func(path string) []string
 }
 
@@ -57,8 +59,8 @@ func meant(name string, among []string) string {
 	return ""
 }
 
-// Nearest is the name that differs least from word, by letters that are missing, too many, others or swapped; "" if all differ by more than
-// a third of it. Names with dots are compared by their last part too.
+// Nearest is the name that differs least from word, by letters that are missing, too many, others or swapped; "" if
+// all differ by more than a third of it. Names with dots are compared by their last part too.
 func Nearest(word string, among []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	for _, name := range among {

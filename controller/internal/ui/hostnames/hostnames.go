@@ -10,7 +10,8 @@ import (
 
 var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*?)(0|[1-9][0-9]{0,8})$`) })
 
-// Fold writes hosts that are numbered one after the other as a range, as inventories and patterns do: web[1:3] for web1, web2, web3.
+// Fold writes hosts that are numbered one after the other as a range, as inventories and patterns do: web[1:3] for
+// web1, web2, web3.
 func Fold(hosts []string) []string {
 	var out []string
 	for i := 0; i < len(hosts); {

@@ -1,4 +1,5 @@
-// Package prompts asks the person at the terminal on behalf of a run: variables, steps, pauses, the debugger's commands.
+// Package prompts asks the person at the terminal on behalf of a run: variables, steps, pauses, the debugger's
+// commands.
 package prompts
 
 import (
@@ -100,7 +101,8 @@ func (p Prompter) Line(ctx context.Context, prompt string) (string, error) {
 // Print shows what the debugger says.
 func (p Prompter) Print(text string) { p.Display.Print(view.NoColor, text) }
 
-// Pause shows text and waits: for the time, or for the Enter key. At a terminal Ctrl-C asks whether to go on or to abort.
+// Pause shows text and waits: for the time, or for the Enter key. At a terminal Ctrl-C asks whether to go on or to
+// abort.
 func (p Prompter) Pause(ctx context.Context, w wire.Prompt) (string, error) {
 	show := func() {
 		if w.Text != "" {

@@ -1,5 +1,5 @@
-// Package terminal is what a command has of the person in front of it: streams, how wide and how safe they are, a pager, questions whose answers are
-// not shown, and keys. It knows nothing of plays and settings.
+// Package terminal is what a command has of the person in front of it: streams, how wide and how safe they are, a
+// pager, questions whose answers are not shown, and keys. It knows nothing of plays and settings.
 package terminal
 
 import (
@@ -90,7 +90,7 @@ func (c *Console) Page(ctx context.Context, text string) error {
 	return nil
 }
 
-// Interactive tells that somebody sits at stdin.
+// Interactive reports whether somebody sits at stdin.
 func (c *Console) Interactive() bool {
 	f, ok := c.In.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

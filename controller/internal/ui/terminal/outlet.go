@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Outlet is stdout where it is no terminal: a file, a pipe. It remembers the first error, so that a program whose output is lost (a full
-// disk) does not end as if all were well.
+// Outlet is stdout where it is no terminal: a file, a pipe. It remembers the first error, so that a program whose
+// output is lost (a full disk) does not end as if all were well.
 type Outlet struct {
 	W io.Writer
 
@@ -35,7 +35,8 @@ func (o *Outlet) Lost() error {
 	return o.err
 }
 
-// FileOf is the file that a writer of the process writes to, for programs that print there themselves; the writer itself if it is none.
+// FileOf is the file that a writer of the process writes to, for programs that print there themselves; the writer
+// itself if it is none.
 func FileOf(w io.Writer) io.Writer {
 	if o, ok := w.(*Outlet); ok {
 		w = o.W

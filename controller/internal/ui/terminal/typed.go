@@ -13,13 +13,14 @@ import (
 	"golang.org/x/term"
 )
 
-// Typed are lines that a person types, with a history in a file and words that are completed by the tab key; where nobody sits there, the lines of
-// standard input. It is for one goroutine.
+// Typed are lines that a person types, with a history in a file and words that are completed by the tab key; where
+// nobody sits there, the lines of standard input. It is for one goroutine.
 type Typed struct {
 	Console *Console
 	// History is the file of what was typed, "" for none.
 	History string
-	// Complete gives a line as far as its last word can be completed, and the choices that are left if it goes no further; nil completes nothing.
+	// Complete gives a line as far as its last word can be completed, and the choices that are left if it goes no
+	// further; nil completes nothing.
 	Complete func(line string) (string, []string)
 
 	screen *term.Terminal // made with the first line; it holds what was typed ahead

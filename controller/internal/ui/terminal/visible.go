@@ -11,9 +11,9 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// Visible is a terminal that obeys nobody but us: what hosts print, and what they are called, may hold control sequences that set its
-// title, fill its clipboard, hide it or write over what stands there. They are shown instead of done. Colours and line ends pass, and so does what
-// rewrites a line. Files and pipes get every byte as it is.
+// Visible is a terminal that obeys nobody but us: what hosts print, and what they are called, may hold control
+// sequences that set its title, fill its clipboard, hide it or write over what stands there. They are shown instead
+// of done. Colours and line ends pass, and so does what rewrites a line. Files and pipes get every byte as it is.
 type Visible struct{ W io.Writer }
 
 // harmless is what passes: colours, the end of a line erased.
@@ -57,7 +57,8 @@ func shown(p []byte) []byte {
 	return append(out, p[from:]...)
 }
 
-// passes is how many bytes at the beginning of p, whose first character is r, are no danger; 0 if that is a control character.
+// passes is how many bytes at the beginning of p, whose first character is r, are no danger; 0 if that is a control
+// character.
 func passes(p []byte, r rune) int {
 	switch {
 	case r == '\x1b':

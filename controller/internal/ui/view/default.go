@@ -200,7 +200,7 @@ func (v *defaultView) failed(s shown) {
 	}
 }
 
-// tagged tells that failures are told as in ansible-core 2.19.
+// tagged reports whether failures are told as in ansible-core 2.19.
 func (v *defaultView) causes() bool { return v.o.Origin != nil }
 
 // item is the label of an item.

@@ -1,6 +1,7 @@
 package view
 
-// DiffText is the difference that a result tells of, without colours and with three lines around each change; "" if it tells of none.
+// DiffText is the difference that a result tells of, without colours and with three lines around each change; "" if
+// it tells of none.
 func DiffText(r Result) string {
 	diff, ok := prepare(r).res.Get("diff")
 	if !ok {

@@ -215,7 +215,8 @@ func (d *Display) drawStatus() {
 	}
 }
 
-// OneLine is text without line ends and other control characters: what hosts and agents say must not become lines of its own.
+// OneLine is text without line ends and other control characters: what hosts and agents say must not become lines of
+// its own.
 func OneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {

@@ -20,7 +20,8 @@ type event struct {
 	// deprecated: it is a deprecation, and no warning; until is the ansible-core that does not have it any more.
 	deprecated bool
 	until      string
-	// parts are failures that it sums up, each with the errors that led to it; before is what is said between it and the events that follow.
+	// parts are failures that it sums up, each with the errors that led to it; before is what is said between it and
+	// the events that follow.
 	parts  [][]event
 	before string
 	// of is the value whose place the message names; nil for most.
@@ -92,7 +93,7 @@ func partsOf(d *value.Dict) [][]event {
 	return out
 }
 
-// failure tells why a task failed, as ansible-core 2.19 does: the message, and each of the errors with its place.
+// failure explains why a task failed, as ansible-core 2.19 does: the message, and each of the errors with its place.
 func (d *Display) failure(s shown, o Options) {
 	events := s.events
 	if o.Origin == nil || s.Outcome.NoLog || events != nil && len(events) == 0 {
@@ -129,7 +130,8 @@ func (r Result) origin(by func(task string, s Spot) string) func(at Spot) string
 	return func(at Spot) string { return r.Outcome.Hidden.Text(by(placeOf(r.Task), at)) }
 }
 
-// Origins are the places that a failure is told with, and what templates gave to tell, where failures are told as in ansible-core 2.19.
+// Origins are the places that a failure is told with, and what templates gave to tell, where failures are told as in
+// ansible-core 2.19.
 func (r Result) Origins(origin func(task string, s Spot) string) map[Spot]string {
 	if r.Outcome == nil || r.Outcome.NoLog {
 		return nil

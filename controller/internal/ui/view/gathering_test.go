@@ -8,7 +8,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// TestTheGatheringOfFactsStandsNowhere: of a host that cannot be reached ansible-core 2.19.11 names the place of a task that somebody wrote only.
+// TestTheGatheringOfFactsStandsNowhere: of a host that cannot be reached ansible-core 2.19.11 names the place of a
+// task that somebody wrote only.
 func TestTheGatheringOfFactsStandsNowhere(t *testing.T) {
 	for implicit, want := range map[bool]string{
 		true:  "[ERROR]: Task failed: Failed to connect\n",

@@ -127,8 +127,8 @@ func setOptions(t *testing.T, comment []byte, o *Options, d *DisplayOptions) (vi
 	return viewName
 }
 
-// The events of testdata/events/NAME.jsonl were recorded from ansible-playbook 2.14.18 playing testdata/events/NAME.yml;
-// stdout and stderr of each case are what it printed with the settings that the case names.
+// The events of testdata/events/NAME.jsonl were recorded from ansible-playbook 2.14.18 playing
+// testdata/events/NAME.yml; stdout and stderr of each case are what it printed with the settings that the case names.
 func TestViewsPrintWhatAnsiblePrints(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {

@@ -10,8 +10,8 @@ import (
 	"hark/agent/wire"
 )
 
-// What hosts say is shown in memory that goes with its size: text that wraps badly, diffs of which every line differs, values that are
-// deep and wide. Each of these took minutes or gigabytes.
+// What hosts say is shown in memory that goes with its size: text that wraps badly, diffs of which every line
+// differs, values that are deep and wide. Each of these took minutes or gigabytes.
 func TestWhatHostsSayIsShownInProportion(t *testing.T) {
 	const size = 1 << 20
 	lines := func(form string, n int) string {

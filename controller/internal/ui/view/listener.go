@@ -2,9 +2,10 @@ package view
 
 import "sync"
 
-// Listener hears what a display prints beside the views: its messages, and what else goes to stdout. Calls come from any goroutine, in the order in
-// which the texts are printed as far as that goroutine goes; they are made before printing and must not use the display. What verbosity
-// or settings keep from the screen is not told; what is printed once is told each time.
+// Listener hears what a display prints beside the views: its messages, and what else goes to stdout. Calls come from
+// any goroutine, in the order in which the texts are printed as far as that goroutine goes; they are made before
+// printing and must not use the display. What verbosity or settings keep from the screen is not told; what is printed
+// once is told each time.
 type Listener interface {
 	Messages
 	WarnBlock(text string)

@@ -31,7 +31,8 @@ type Options struct {
 	// ResultFormat is json ("") or yaml; Pretty is callback_format_pretty, nil when not set.
 	ResultFormat string `json:"result_format,omitempty"`
 	Pretty       *bool  `json:"pretty,omitempty"`
-	// Indent is result_indentation, nil for 4. YAMLWidth is where lines of YAML are broken, 0 for 80, negative for nowhere.
+	// Indent is result_indentation, nil for 4. YAMLWidth is where lines of YAML are broken, 0 for 80, negative for
+	// nowhere.
 	Indent    *int `json:"indent,omitempty"`
 	YAMLWidth int  `json:"yaml_width,omitempty"`
 	// HideIncluded is display_included_hosts=no.
@@ -40,8 +41,8 @@ type Options struct {
 	DiffContext int `json:"diff_context,omitempty"`
 	// QuietResults keeps the warnings of module results back (action_warnings=no).
 	QuietResults bool `json:"quiet_results,omitempty"`
-	// Origin tells failures as ansible-core 2.19 does: it is the place of a spot of a task, which is at file:line:column, and what stands
-	// there. Nil tells them as 2.14 does.
+	// Origin tells failures as ansible-core 2.19 does: it is the place of a spot of a task, which is at
+	// file:line:column, and what stands there. Nil tells them as 2.14 does.
 	Origin func(task string, s Spot) string `json:"-"`
 	// Flags are the command line's options, shown at -vvvv.
 	Flags []Flag `json:"flags,omitempty"`
@@ -64,8 +65,8 @@ type Spot struct {
 	Key  string `json:"key,omitempty"`  // of the task or its arguments
 	Name string `json:"name,omitempty"` // of a variable, where it is given a value
 	File string `json:"file,omitempty"` // of the controller
-	// Value: it is about what stands at Key. Var is the variable that Text is, with the keys to its value, and it is about that value; of a
-	// loop's variable Item is which of the items it is, from 1.
+	// Value: it is about what stands at Key. Var is the variable that Text is, with the keys to its value, and it is
+	// about that value; of a loop's variable Item is which of the items it is, from 1.
 	Value bool   `json:"value,omitempty"`
 	Var   string `json:"var,omitempty"`
 	Item  int    `json:"item,omitempty"`
@@ -97,7 +98,7 @@ func New(name string, o Options) (View, error) {
 	return c(o)
 }
 
-// ShowsAll tells whether the view of a name shows the arguments of modules at any verbosity.
+// ShowsAll reports whether the view of a name shows the arguments of modules at any verbosity.
 func ShowsAll(name string) bool {
 	switch name[strings.LastIndex(name, ".")+1:] {
 	case "json", "log_plays":
@@ -106,7 +107,7 @@ func ShowsAll(name string) bool {
 	return false
 }
 
-// OnScreen tells whether the view of a name wants the screen for itself.
+// OnScreen reports whether the view of a name wants the screen for itself.
 func OnScreen(name string) bool {
 	switch name[strings.LastIndex(name, ".")+1:] {
 	case "default", "minimal", "oneline", "yaml", "json", "debug", "skippy", "unixy", "null":
@@ -115,7 +116,8 @@ func OnScreen(name string) bool {
 	return false
 }
 
-// Brief tells whether the view of a name shows only the items of a loop, not what came of it as a whole, and no facts unless it is verbose.
+// Brief reports whether the view of a name shows only the items of a loop, not what came of it as a whole, and no
+// facts unless it is verbose.
 func Brief(name string) bool {
 	switch name[strings.LastIndex(name, ".")+1:] {
 	case "default", "yaml", "debug", "skippy", "null", "timer", "profile_tasks", "profile_roles":

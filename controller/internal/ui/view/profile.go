@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// timer tells how long the run took.
+// timer describes how long the run took.
 type timer struct {
 	Silent
 	o     Options

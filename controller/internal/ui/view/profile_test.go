@@ -110,7 +110,8 @@ func TestTreeKeepsTheLastResultOfEachHost(t *testing.T) {
 	}
 }
 
-// TestReportsAndScreensHaveNoSecrets: what is secret when it is written, in names and arguments of tasks and what is printed.
+// TestReportsAndScreensHaveNoSecrets: what is secret when it is written, in names and arguments of tasks and what is
+// printed.
 func TestReportsAndScreensHaveNoSecrets(t *testing.T) {
 	dir := t.TempDir()
 	s := newStage(t, "junit", Options{JUnit: JUnitOptions{Dir: dir}})

@@ -63,7 +63,8 @@ func (r Result) data() *value.Dict {
 	return r.bare(r.Visible().Shown())
 }
 
-// cleanDebug leaves of a debug task's result what it was meant to print; at level 2.19 (tagged) that is less of a loop's items.
+// cleanDebug leaves of a debug task's result what it was meant to print; at level 2.19 (tagged) that is less of a
+// loop's items.
 func (s shown) cleanDebug(tagged bool) {
 	if !isDebug(s.Task.Action) {
 		return
@@ -131,7 +132,7 @@ func (s shown) label() (string, bool) {
 	return s.line(pyText(label)), true
 }
 
-// verbose tells whether the result is printed at a verbosity.
+// verbose reports whether the result is printed at a verbosity.
 func (s shown) verbose(verbosity, above int) bool {
 	return (verbosity > above || s.marks.Verbose.On()) && !s.marks.Quiet.On()
 }

@@ -20,8 +20,8 @@ type TallyOptions struct {
 	Left string
 }
 
-// Tally is the view of a broadcast: it shows equal results once with the hosts that gave them, and in the end the sum: every
-// expected host is in it in one state.
+// Tally is the view of a broadcast: it shows equal results once with the hosts that gave them, and in the end the
+// sum: every expected host is in it in one state.
 type Tally struct {
 	Silent
 	o      TallyOptions
@@ -114,7 +114,7 @@ func (v *Tally) text(s shown, in state) string {
 	return caption + " => " + v.dump.dump(s, 4)
 }
 
-// Enough tells whether as many hosts as were wanted have answered.
+// Enough reports whether as many hosts as were wanted have answered.
 func (v *Tally) Enough() bool { return v.o.Enough > 0 && len(v.answer) >= v.o.Enough }
 
 // Failed and Unreachable count hosts.

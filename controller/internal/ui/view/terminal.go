@@ -2,8 +2,8 @@ package view
 
 import "strings"
 
-// OnTerminal is a view for the eyes of a person: names of tasks and handlers, of hosts and of items, which hosts may have made, stay within
-// the line that shows them. In a file every byte is as Ansible has it.
+// OnTerminal is a view for the eyes of a person: names of tasks and handlers, of hosts and of items, which hosts may
+// have made, stay within the line that shows them. In a file every byte is as Ansible has it.
 func OnTerminal(v View) View { return terminal{v} }
 
 type terminal struct{ View }

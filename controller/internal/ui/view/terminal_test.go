@@ -9,7 +9,8 @@ import (
 	"hark/agent/wire"
 )
 
-// On a terminal nothing that a host calls something makes a line of its own, in whichever view; in a file every byte is there.
+// On a terminal nothing that a host calls something makes a line of its own, in whichever view; in a file every byte
+// is there.
 func TestNamesMakeNoLinesOnATerminal(t *testing.T) {
 	const forged = "x\nok: [forged]"
 	result := func(more map[string]any) []byte {

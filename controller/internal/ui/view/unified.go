@@ -6,12 +6,13 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// matching is how many pairs of lines may be compared for the diffs of one result: the search for the shortest diff takes time by their
-// product, and hosts send what they like.
+// matching is how many pairs of lines may be compared for the diffs of one result: the search for the shortest diff
+// takes time by their product, and hosts send what they like.
 const matching = 25_000_000
 
-// unified is a unified diff in the pieces that are coloured one by one: headers, and lines with their ends. Where more lines differ than
-// budget allows, which it is charged for, all from the first difference to the last are replaced.
+// unified is a unified diff in the pieces that are coloured one by one: headers, and lines with their ends. Where
+// more lines differ than budget allows, which it is charged for, all from the first difference to the last are
+// replaced.
 func unified(before, after []string, beforeHeader, afterHeader string, context int, budget *int) []string {
 	var out []string
 	for _, group := range hunks(before, after, context, budget) {

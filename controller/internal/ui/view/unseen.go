@@ -1,7 +1,7 @@
 package view
 
-// Unseen are characters that nobody sees and that change what is read: the order of writing, and those of no width. The joiners
-// of scripts and emoji are not among them.
+// Unseen are characters that nobody sees and that change what is read: the order of writing, and those of no width.
+// The joiners of scripts and emoji are not among them.
 func Unseen(r rune) bool {
 	switch {
 	case r == 0xad, r == 0x61c, r == 0x180e, r == 0x200b, r == 0x200e, r == 0x200f, r == 0xfeff:

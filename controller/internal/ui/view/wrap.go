@@ -47,8 +47,8 @@ func blankSpace(text string) string {
 	return b.String()
 }
 
-// words cuts text into blanks, words and parts of hyphenated words; joined they are the text. It looks at every character a few times at
-// most, however long the words are: warnings come from hosts.
+// words cuts text into blanks, words and parts of hyphenated words; joined they are the text. It looks at every
+// character a few times at most, however long the words are: warnings come from hosts.
 func words(text string) [][]rune {
 	s := scan([]rune(text))
 	var chunks [][]rune
@@ -83,7 +83,7 @@ func (s scan) chunk(at int) int {
 	}
 }
 
-// dash tells whether hyphens stand for a dash between words: behind a word, two or more, and before another.
+// dash reports whether hyphens stand for a dash between words: behind a word, two or more, and before another.
 func (s scan) dash(at int) bool {
 	if !s.is(at, isHyphen) || !s.is(at-1, isPunct) {
 		return false
@@ -92,7 +92,7 @@ func (s scan) dash(at int) bool {
 	return n > 1 && s.is(at+n, isWord)
 }
 
-// hyphen tells whether a word may be broken behind a hyphen: letters are before and behind it.
+// hyphen reports whether a word may be broken behind a hyphen: letters are before and behind it.
 func (s scan) hyphen(at int) bool {
 	if !isHyphen(s[at]) || !s.is(at-1, isLetter) || !s.is(at+1, isLetter) {
 		return false

@@ -255,5 +255,5 @@ func Backup(prefix, text string) (string, error) {
 	return f.Name(), errors.Join(err, f.Close())
 }
 
-// Given tells that an argument was given and is not empty.
+// Given reports whether an argument was given and is not empty.
 func Given(s *string) bool { return s != nil && *s != "" }

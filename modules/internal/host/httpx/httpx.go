@@ -50,7 +50,7 @@ type Request struct {
 	Body           io.Reader
 	Size           int64 // of Body, for a reader that does not tell itself; 0 sends it in chunks
 	Timeout        time.Duration
-	// Follow tells which redirects are followed: all, no, safe, or urllib2.
+	// Follow returns which redirects are followed: all, no, safe, or urllib2.
 	Follow string
 	// Socket is a Unix socket to connect to, CAPath a file or directory of authorities to trust.
 	Socket, CAPath string
@@ -202,8 +202,8 @@ func hops(res *http.Response) int {
 	return n
 }
 
-// follows tells whether a redirect is followed by a request of this method, as follow_redirects says: safe is from GET and HEAD alone, urllib2
-// also what becomes a GET.
+// follows reports whether a redirect is followed by a request of this method, as follow_redirects says: safe is from
+// GET and HEAD alone, urllib2 also what becomes a GET.
 func (r Request) follows(next string) bool {
 	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
 	return r.Follow == "all" || r.Follow != "no" && safe || r.Follow == "urllib2" && next == http.MethodGet
@@ -279,7 +279,8 @@ func (r *Response) Text(limit int64) ([]byte, error) {
 // maxFetched is the size in bytes up to which Fetch takes an answer.
 const maxFetched = 64 << 20
 
-// Fetch gets a small file whole, as modules do that need a key. msg says why there is none: an answer other than 200, or no answer.
+// Fetch gets a small file whole, as modules do that need a key. msg says why there is none: an answer other than 200,
+// or no answer.
 func Fetch(ctx context.Context, env *modules.Env, address string, verify bool) (content []byte, msg string, err error) {
 	body, msg, err := Open(ctx, env, address, verify)
 	if body == nil {
@@ -289,7 +290,8 @@ func Fetch(ctx context.Context, env *modules.Env, address string, verify bool) (
 	return content, "", err
 }
 
-// Open begins to get a file, which the caller reads and closes. msg says why there is none: an answer other than 200, or no answer.
+// Open begins to get a file, which the caller reads and closes. msg says why there is none: an answer other than 200,
+// or no answer.
 func Open(ctx context.Context, env *modules.Env, address string, verify bool) (body io.ReadCloser, msg string, err error) {
 	r := Request{
 		Args:   Args{URL: address, Agent: "ansible-httpget", UseProxy: true, Verify: verify, UseNetrc: true, Decompress: true},

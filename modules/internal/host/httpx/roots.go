@@ -19,8 +19,8 @@ var (
 	rootDirs = []string{"/etc/ssl/certs", "/etc/pki/tls/certs"}
 )
 
-// authoritiesKept are the machine's authorities as they were last read. Package x509 reads them once in the life of a process, which is too
-// seldom for one that installs some.
+// authoritiesKept are the machine's authorities as they were last read. Package x509 reads them once in the life of a
+// process, which is too seldom for one that installs some.
 type authoritiesKept struct {
 	mu   sync.Mutex
 	is   string         // what was read; guarded by mu
@@ -29,7 +29,8 @@ type authoritiesKept struct {
 
 var machineAuthorities authoritiesKept
 
-// trusted are the authorities for a task: those of its SSL_CERT_FILE and SSL_CERT_DIR, or the machine's. nil is what package x509 takes.
+// trusted are the authorities for a task: those of its SSL_CERT_FILE and SSL_CERT_DIR, or the machine's. nil is what
+// package x509 takes.
 func trusted(env *modules.Env) *x509.CertPool {
 	if runtime.GOOS != "linux" {
 		return nil

@@ -13,7 +13,8 @@ import (
 	"hark/modules"
 )
 
-// TestAnAuthorityThatIsInstalledCountsForTheNextRequest, and no longer when it is gone: in the bundle and in the directory.
+// TestAnAuthorityThatIsInstalledCountsForTheNextRequest, and no longer when it is gone: in the bundle and in the
+// directory.
 func TestAnAuthorityThatIsInstalledCountsForTheNextRequest(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the system keeps its authorities elsewhere")

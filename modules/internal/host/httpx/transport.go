@@ -86,7 +86,8 @@ func (r Request) dial(ctx context.Context, network, address string) (net.Conn, e
 	return &patientConn{conn, r.Timeout}, nil
 }
 
-// patientConn gives up when nothing comes or goes for a time, as Python's sockets do: a server may stop in the midst of an answer.
+// patientConn gives up when nothing comes or goes for a time, as Python's sockets do: a server may stop in the midst
+// of an answer.
 type patientConn struct {
 	net.Conn
 	patience time.Duration

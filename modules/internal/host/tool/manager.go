@@ -9,9 +9,9 @@ import (
 	"hark/modules/internal/fsx"
 )
 
-// ServiceManager names what starts services on this host, as the fact service_mgr does: systemd (also where it is only
-// installed, as in a container's image), sysvinit, openrc, upstart, runit and others by the name of process 1; service if
-// nothing is known.
+// ServiceManager names what starts services on this host, as the fact service_mgr does: systemd (also where it is
+// only installed, as in a container's image), sysvinit, openrc, upstart, runit and others by the name of process 1;
+// service if nothing is known.
 func ServiceManager(env *modules.Env) string {
 	if name := firstProcess(); name != "" {
 		return name
@@ -35,7 +35,8 @@ func ServiceManager(env *modules.Env) string {
 	return "service"
 }
 
-// firstProcess is what process 1 tells of the service manager. Many systems call it init, and a shell is only a container's.
+// firstProcess is what process 1 tells of the service manager. Many systems call it init, and a shell is only a
+// container's.
 func firstProcess() string {
 	comm, err := os.ReadFile("/proc/1/comm")
 	name := filepath.Base(strings.TrimSpace(string(comm)))

@@ -12,8 +12,8 @@ const stars = "********"
 
 var passwordOption = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-{0,2}pass-?(word|wd)?`) })
 
-// shown is a command line for results. What looks like a password is hidden, as in Ansible: the word after such an option,
-// what follows its equals sign, and those in addresses.
+// shown is a command line for results. What looks like a password is hidden, as in Ansible: the word after such an
+// option, what follows its equals sign, and those in addresses.
 func shown(argv []string) string {
 	out := make([]string, len(argv))
 	hide := false
@@ -34,8 +34,8 @@ func shown(argv []string) string {
 	return modules.QuoteWords(out)
 }
 
-// masked hides the passwords of addresses like scheme://user:password@host in a text. It takes much for one, as Ansible does: what stands
-// between the last at sign and the first colon behind a scheme, or behind three characters.
+// masked hides the passwords of addresses like scheme://user:password@host in a text. It takes much for one, as
+// Ansible does: what stands between the last at sign and the first colon behind a scheme, or behind three characters.
 func masked(text string) string {
 	for end := strings.LastIndexByte(text, '@'); end >= 0; {
 		begin := schemeBefore(text, end)

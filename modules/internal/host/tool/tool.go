@@ -49,8 +49,8 @@ type Output struct {
 	Stdout, Stderr string
 }
 
-// Run runs a program to its end. The error is about the run, as of a program that is not there; the exit code is the caller's to
-// judge. A directory that is not there counts as none.
+// Run runs a program to its end. The error is about the run, as of a program that is not there; the exit code is the
+// caller's to judge. A directory that is not there counts as none.
 func Run(ctx context.Context, env *modules.Env, c modules.Command) (Output, error) {
 	if info, err := os.Stat(c.Dir); c.Dir != "" && (err != nil || !info.IsDir()) {
 		c.Dir = ""

@@ -62,8 +62,8 @@ type subject struct {
 	as value.Value
 }
 
-// ipaddr answers a query about an address or a network, or about each of a list of them. An empty alias is one that was not
-// given, which Ansible cannot print in its error.
+// ipaddr answers a query about an address or a network, or about each of a list of them. An empty alias is one that
+// was not given, which Ansible cannot print in its error.
 func ipaddr(v value.Value, query string, version int, alias string) (value.Value, error) {
 	if items, isList := value.Items(v); isList {
 		out := value.NewList()

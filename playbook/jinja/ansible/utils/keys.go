@@ -9,7 +9,7 @@ import (
 	"hark/playbook/jinja/argspec"
 )
 
-// matcher tells whether a key is meant by a word of the target.
+// matcher reports whether a key is meant by a word of the target.
 type matcher func(word, key string) (bool, error)
 
 func matching(way string) matcher {
@@ -50,7 +50,7 @@ func keyArgs(in value.Value, args *jinja.Args, targetKind, deed, name string) (d
 	return a[0], a[1], matching(way), nil
 }
 
-// anyWord tells whether one of the words means the key.
+// anyWord reports whether one of the words means the key.
 func (m matcher) anyWord(words []string, key value.Value) (bool, error) {
 	s, ok := value.Text(key)
 	if !ok {

@@ -126,7 +126,8 @@ func getPath(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	return wanted(v, a[2]), nil
 }
 
-// theOne is the result of a template that is one expression: what that gives. Numbers are text, as in Ansible's results.
+// theOne is the result of a template that is one expression: what that gives. Numbers are text, as in Ansible's
+// results.
 func theOne(nodes []value.Value) (value.Value, error) {
 	if len(nodes) == 0 {
 		return text(""), nil

@@ -88,7 +88,7 @@ func queries() map[string]answer {
 	return all
 }
 
-// isHost tells whether the address is that of a host, and not of its network.
+// isHost reports whether the address is that of a host, and not of its network.
 func (s subject) isHost() bool { return !s.IP().Equal(s.First()) }
 
 func plainAnswer(s subject) (value.Value, error) {

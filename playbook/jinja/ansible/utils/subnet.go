@@ -126,8 +126,8 @@ func nthHost(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	return text(at.String()), nil
 }
 
-// bounds are the first and the last address of a network, or of the part of it that hosts can use, as numbers. What is no
-// network is 0.
+// bounds are the first and the last address of a network, or of the part of it that hosts can use, as numbers. What
+// is no network is 0.
 func bounds(v value.Value, onlyUsable bool) (first, last *big.Int, err error) {
 	n, ok, err := normal(v)
 	if err != nil || !ok {

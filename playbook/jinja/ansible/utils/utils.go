@@ -1,5 +1,5 @@
-// Package utils holds the filters, tests and lookups of the collection ansible.utils: ipaddr and its family, and those that look into nested data, by
-// paths, keys and positions.
+// Package utils holds the filters, tests and lookups of the collection ansible.utils: ipaddr and its family, and
+// those that look into nested data, by paths, keys and positions.
 package utils
 
 import (
@@ -16,7 +16,8 @@ func Filters() map[string]jinja.Filter {
 	return all
 }
 
-// OnceBuiltin tells that a filter was Ansible's own before it went to ansible.netcommon and then here: those for addresses, but for one that is younger.
+// OnceBuiltin reports whether a filter was Ansible's own before it went to ansible.netcommon and then here: those for
+// addresses, but for one that is younger.
 func OnceBuiltin(name string) bool {
 	_, ok := addressFilters()[name]
 	return ok && name != "usable_range"

@@ -8,10 +8,11 @@ import (
 	"hark/playbook/jinja"
 )
 
-// matcher tells whether a key is meant.
+// matcher reports whether a key is meant.
 type matcher func(key string) (bool, error)
 
-// keyFilter reads what keep_keys and its like have in common: a list of dicts, the keys that are meant, and how they are given.
+// keyFilter reads what keep_keys and its like have in common: a list of dicts, the keys that are meant, and how they
+// are given.
 func keyFilter(name string, in value.Value, args *jinja.Args) ([]*value.Dict, value.Value, string, error) {
 	a, err := args.Bind(name, value.Opt("target", none), value.Opt("matching_parameter", text("equal")))
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"hark/playbook/jinja"
 )
 
-// timeUnits are the units with what they are in milliseconds; the names that stand for them follow, all as Ansible lists them.
+// timeUnits are the units with what they are in milliseconds; the names that stand for them follow, all as Ansible
+// lists them.
 func timeUnits() (short []string, long [][2]string) {
 	return []string{"ms", "s", "m", "h", "d", "w", "mo", "y"}, [][2]string{
 		{"millisecond", "ms"}, {"msec", "ms"}, {"msecond", "ms"}, {"sec", "s"}, {"second", "s"}, {"hour", "h"}, {"min", "m"},

@@ -1,4 +1,5 @@
-// Package galaxytest is a Galaxy server for tests: roles by API v1, collections by v3, in memory. Nothing else is like a real one.
+// Package galaxytest is a Galaxy server for tests: roles by API v1, collections by v3, in memory. Nothing else is
+// like a real one.
 package galaxytest
 
 import (

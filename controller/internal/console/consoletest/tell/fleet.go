@@ -13,8 +13,8 @@ import (
 	"hark/controller/internal/fleet/roster"
 )
 
-// fleet puts agents and duties that never were to an open broker: the agents of the samples, and what a keeper says, sealed for a reader. It prints the
-// keeper's key.
+// fleet puts agents and duties that never were to an open broker: the agents of the samples, and what a keeper says,
+// sealed for a reader. It prints the keeper's key.
 func fleet(ctx context.Context, url, reader string) error {
 	conn, err := nats.Connect(url)
 	if err != nil {

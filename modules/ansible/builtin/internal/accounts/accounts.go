@@ -1,5 +1,6 @@
-// Package accounts is what user and group know of the host's accounts. The system's own tools (useradd, usermod, groupadd and their
-// local kin of libuser) do the work; lookups go through getent, so that directories count as well as files.
+// Package accounts is what user and group know of the host's accounts. The system's own tools (useradd, usermod,
+// groupadd and their local kin of libuser) do the work; lookups go through getent, so that directories count as well
+// as files.
 package accounts
 
 import (
@@ -205,7 +206,7 @@ func (r *Ran) Outcome(data *value.Dict) (changed bool) {
 
 func (r *Ran) Failed() bool { return r != nil && r.Rc != 0 }
 
-// InFile tells whether a local account file holds the name; it warns when not, since a directory may.
+// InFile reports whether a local account file holds the name; it warns when not, since a directory may.
 func InFile(env *modules.Env, path, name, warning string) (bool, error) {
 	f, err := lineOf(path, name)
 	if os.IsNotExist(err) {

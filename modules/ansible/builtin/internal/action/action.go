@@ -1,5 +1,5 @@
-// Package action is what modules share that are actions in Ansible: they steer a play and its variables, and most run inside the session and
-// touch no host.
+// Package action is what modules share that are actions in Ansible: they steer a play and its variables, and most run
+// inside the session and touch no host.
 package action
 
 import (

@@ -1,4 +1,5 @@
-// Package editing changes text files as lineinfile, blockinfile, replace and assemble do: read, compare, validate, back up, write whole.
+// Package editing changes text files as lineinfile, blockinfile, replace and assemble do: read, compare, validate,
+// back up, write whole.
 package editing
 
 import (
@@ -28,9 +29,10 @@ type Edit struct {
 	Validate *string
 	// Encoding is that of the file; with "" it is edited as bytes.
 	Encoding string
-	// Strict refuses what the encoding does not have; Newlines reads every end of a line as a newline, as Python does with text.
+	// Strict refuses what the encoding does not have; Newlines reads every end of a line as a newline, as Python does
+	// with text.
 	Strict, Newlines bool
-	// ByLine tells that it is written line by line, which errors show.
+	// ByLine reports whether it is written line by line, which errors show.
 	ByLine bool
 }
 
@@ -134,9 +136,9 @@ func Validate(ctx context.Context, env *modules.Env, command string, staged *fsx
 	return tool.Run(ctx, env, modules.Command{Argv: argv})
 }
 
-// Finish carries out what was decided of a file whose text was before and shall be after: where the result is a change and this is no check
-// it writes the file, and names the backup, if one was made, under the key; then it sets the file's attributes and gives the result its diff.
-// A file that a check did not make has no attributes.
+// Finish carries out what was decided of a file whose text was before and shall be after: where the result is a
+// change and this is no check it writes the file, and names the backup, if one was made, under the key; then it sets
+// the file's attributes and gives the result its diff. A file that a check did not make has no attributes.
 func (e *Edit) Finish(ctx context.Context, res *modules.Result, before, after, backupKey string) error {
 	if res.Changed && !e.Env.Check {
 		backup, err := e.Write(ctx, after)

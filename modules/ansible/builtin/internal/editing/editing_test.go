@@ -184,7 +184,8 @@ func TestExpressionsAreOfBytesAndNamedWhenWrong(t *testing.T) {
 	}
 }
 
-// TestAChangeIsFinishedOrOnlyTold: what is decided is written with a backup, and a check tells the same of it and leaves the file.
+// TestAChangeIsFinishedOrOnlyTold: what is decided is written with a backup, and a check tells the same of it and
+// leaves the file.
 func TestAChangeIsFinishedOrOnlyTold(t *testing.T) {
 	for _, check := range []bool{false, true} {
 		path := fileOf(t, "old\n")

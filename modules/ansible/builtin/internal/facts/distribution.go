@@ -88,8 +88,8 @@ func family(name string) string {
 	return name
 }
 
-// guess is what os-release alone says. Debian's point release is known where the library distro of the host's Python tells it, as in Ansible:
-// its own copy of that does not.
+// guess is what os-release alone says. Debian's point release is known where the library distro of the host's Python
+// tells it, as in Ansible: its own copy of that does not.
 func guess(p *probe) map[string]any {
 	rel := osRelease()
 	name := strings.ToLower(rel["ID"])

@@ -4,10 +4,12 @@
 //
 // Compared key by key with ansible-core 2.14 on one host, setup differs in what follows:
 //
-//   - interfaces, the addresses in all_ipv4_addresses and all_ipv6_addresses and the interfaces of a bridge come sorted; Ansible gives them in the
+//   - interfaces, the addresses in all_ipv4_addresses and all_ipv6_addresses and the interfaces of a bridge come
+//     sorted; Ansible gives them in the
 //     order of a directory or of a set, which is another in each run.
 //   - python and python_version tell of the host's python3, if it has one: no Python is needed to gather facts.
-//   - env is the environment of the agent's processes, with no variables of a shell that Ansible's connection would start.
+//   - env is the environment of the agent's processes, with no variables of a shell that Ansible's connection would
+//     start.
 package facts
 
 import (

@@ -11,7 +11,8 @@ import (
 // usableCPUs is on how many processors this process may run.
 func usableCPUs(int) int { return runtime.NumCPU() }
 
-// loads are the averages of one, five and fifteen minutes: the kernel gives three numbers of 32 bits and, after padding, their scale.
+// loads are the averages of one, five and fifteen minutes: the kernel gives three numbers of 32 bits and, after
+// padding, their scale.
 func loads() (one, five, fifteen float64, ok bool) {
 	raw, err := unix.SysctlRaw("vm.loadavg")
 	if err != nil || len(raw) < 24 {

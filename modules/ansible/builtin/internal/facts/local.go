@@ -75,8 +75,8 @@ var (
 	iniOption  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^:=\s][^:=]*?)\s*[:=]\s*(.*)$`) })
 )
 
-// iniFact reads sections of options, as Python's configparser: names in lower case, the options of
-// DEFAULT in every section, lines that are indented belong to the value before, %(name)s is another option and %% a %. It is false for
+// iniFact reads sections of options, as Python's configparser: names in lower case, the options of DEFAULT in every
+// section, lines that are indented belong to the value before, %(name)s is another option and %% a %. It is false for
 // what is no such text; the error is of a % that stands for nothing.
 func iniFact(text string) (map[string]any, bool, error) {
 	sections := map[string]map[string]any{}

@@ -60,8 +60,9 @@ func mapperName(p *probe, device string) string {
 // volumeLabel marks a physical volume, in one of the first four sectors.
 const volumeLabel = "LABELONE"
 
-// mayHoldVolumes is false if none of the devices is a physical volume: then there is nothing that LVM could tell. What this cannot
-// read LVM cannot either. A device may keep its reader waiting for ever, so a process reads that can be left behind.
+// mayHoldVolumes is false if none of the devices is a physical volume: then there is nothing that LVM could tell.
+// What this cannot read LVM cannot either. A device may keep its reader waiting for ever, so a process reads that can
+// be left behind.
 func mayHoldVolumes(p *probe, devices []string) bool {
 	if len(devices) == 0 {
 		return false
@@ -70,8 +71,8 @@ func mayHoldVolumes(p *probe, devices []string) bool {
 	return err != nil || out.TimedOut || bytes.Contains(out.Stdout, []byte(volumeLabel))
 }
 
-// blockNodes are the device files below dir of block devices that have a size, each device once. Floppy disks (major 2) answer more slowly than
-// anything waits, and LVM passes them over.
+// blockNodes are the device files below dir of block devices that have a size, each device once. Floppy disks (major
+// 2) answer more slowly than anything waits, and LVM passes them over.
 func blockNodes(dir string) []string {
 	var nodes []string
 	seen := map[uint64]bool{}

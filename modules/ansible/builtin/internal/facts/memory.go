@@ -74,8 +74,9 @@ func (p *probe) runKnown(stamp, tool string, args ...string) (string, bool) {
 // udevNotes is where udev writes down what it knows of each device, if it runs.
 const udevNotes = "/run/udev/data"
 
-// runBlock is runKnown for a tool that tells of block devices. Whatever changes one makes udev write it down. Without udev, as in
-// containers, a tool has nothing to look into where there is not even a device file; otherwise nothing is known for long.
+// runBlock is runKnown for a tool that tells of block devices. Whatever changes one makes udev write it down. Without
+// udev, as in containers, a tool has nothing to look into where there is not even a device file; otherwise nothing is
+// known for long.
 func (p *probe) runBlock(tool string, args ...string) (string, bool) {
 	stamp := content("/proc/partitions")
 	switch {
@@ -87,7 +88,7 @@ func (p *probe) runBlock(tool string, args ...string) (string, bool) {
 	return p.runKnown(stamp, tool, args...)
 }
 
-// blockFiles tells whether there are device files of block devices.
+// blockFiles reports whether there are device files of block devices.
 func blockFiles() bool {
 	list, err := os.ReadDir("/dev")
 	if err != nil {

@@ -112,8 +112,8 @@ func (m *mountReader) sources() ([]string, error) {
 	return list, nil
 }
 
-// entries are the mounts of all sources, each source read once whatever it is called. The program is asked where no table of
-// what is mounted now was to be had.
+// entries are the mounts of all sources, each source read once whatever it is called. The program is asked where no
+// table of what is mounted now was to be had.
 func (m *mountReader) entries() ([]mountEntry, error) {
 	sources, err := m.sources()
 	if err != nil {

@@ -77,8 +77,8 @@ func unescapeOctal(text string) string {
 	})
 }
 
-// bindMounts are the mounts of which findmnt would say that they show a part of a file system: those whose root is not its root. Without
-// findmnt Ansible knows of none.
+// bindMounts are the mounts of which findmnt would say that they show a part of a file system: those whose root is
+// not its root. Without findmnt Ansible knows of none.
 func bindMounts(p *probe) map[string]bool {
 	out := map[string]bool{}
 	if p.env.LookPath("findmnt") == "" {

@@ -7,7 +7,8 @@ import (
 	"hark/modules/nss"
 )
 
-// network tells of interfaces what package net knows: names, hardware addresses, MTU, addresses, and which the routes to the internet use.
+// network tells of interfaces what package net knows: names, hardware addresses, MTU, addresses, and which the routes
+// to the internet use.
 func network(p *probe) {
 	interfaces, _ := net.Interfaces()
 	names, all4, all6 := []string{}, []string{}, []string{}

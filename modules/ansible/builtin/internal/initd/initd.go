@@ -1,4 +1,5 @@
-// Package initd is what the modules for services know of a host's init: whether it is systemd, and the scripts of one that is not.
+// Package initd is what the modules for services know of a host's init: whether it is systemd, and the scripts of one
+// that is not.
 package initd
 
 import (
@@ -18,7 +19,7 @@ func Output(ctx context.Context, env *modules.Env, argv ...string) (rc int, stdo
 	return out.Rc, string(out.Stdout), string(out.Stderr), err
 }
 
-// SystemdRuns tells that systemd is this host's init, as sd_booted(3) finds out.
+// SystemdRuns reports whether systemd is this host's init, as sd_booted(3) finds out.
 func SystemdRuns(env *modules.Env) bool {
 	if env.LookPath("systemctl") == "" {
 		return false
@@ -33,7 +34,7 @@ func SystemdRuns(env *modules.Env) bool {
 // Dir is where init scripts are.
 const Dir = "/etc/init.d"
 
-// HasScript tells that name is a script that init could run.
+// HasScript reports whether name is a script that init could run.
 func HasScript(name string) bool { return isScript(Dir, name) }
 
 func isScript(dir, name string) bool {
@@ -43,7 +44,7 @@ func isScript(dir, name string) bool {
 
 var startLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^S\d\d`) })
 
-// StartsAtBoot tells that some runlevel starts the script; a runlevel, if given, looks at that one alone.
+// StartsAtBoot reports whether some runlevel starts the script; a runlevel, if given, looks at that one alone.
 func StartsAtBoot(name, runlevel string) bool { return hasStartLink("/etc", name, runlevel) }
 
 func hasStartLink(etc, name, runlevel string) bool {

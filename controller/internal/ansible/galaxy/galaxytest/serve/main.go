@@ -1,4 +1,5 @@
-// Command serve is the Galaxy server of the tests as a process: collections out of directories, for hosts that are not this one.
+// Command serve is the Galaxy server of the tests as a process: collections out of directories, for hosts that are
+// not this one.
 //
 //	serve ADDRESS:PORT NAMESPACE.NAME=VERSION=DIRECTORY...
 //
