@@ -255,7 +255,7 @@ func Args(text string, freeForm bool) (*value.Dict, error) {
 	}
 	d := value.NewDict()
 	for _, p := range pairs {
-		d.Set(p.Key, value.SourceText(p.Value))
+		d.SetKey(value.SourceText(p.Key), value.SourceText(p.Value))
 	}
 	if raw != "" {
 		d.Set("_raw_params", value.SourceText(raw))
