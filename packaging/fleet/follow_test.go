@@ -62,7 +62,7 @@ func TestScriptsOfRPMPackages(t *testing.T) {
 	bootstrapped(t, hosts)
 	t.Cleanup(func() { bare(t, hosts) })
 	for _, name := range []string{"agent-postinstall", "agent-preremove", "agent-postremove"} {
-		text, err := os.ReadFile("../packages/scripts/" + name)
+		text, err := os.ReadFile("../release/scripts/" + name)
 		if err == nil {
 			err = m.put("/root/rpm/"+name, 0o755, text)
 		}
