@@ -65,6 +65,9 @@ func agentOf(t *testing.T, m machine, user string) string {
 	enrolled.Lock()
 	defer enrolled.Unlock()
 	if enrolled.hosts[machine(name)] {
+		// The unit is not enabled, so a host that was restarted since has not started it.
+		m.sh(t, "systemctl start hark-"+user)
+		present(t, machine(name))
 		return name
 	}
 	site.control.forget(machine(name))
