@@ -8,7 +8,7 @@ NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-conf
 # ROOMS are the packages that a controller on macOS is made of, with their tests.
 ROOMS   := ./modules/... ./playbook/... ./agent/... ./controller/...
 
-.PHONY: build darwin links demo test race lint site acceptance content hostile traced console pictures fleet chaos packages release bench conformance clean
+.PHONY: build darwin links demo picture test race lint site acceptance content hostile traced console pictures fleet chaos packages release bench conformance clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
@@ -25,6 +25,10 @@ links: build
 
 demo: build
 	packaging/demo/run
+
+# picture makes the moving picture of the README: what the demo prints, when it prints it.
+picture: build
+	GO='$(GO)' packaging/demo/run picture docs/run.svg
 
 test:
 	GO='$(GO)' packaging/check/test
@@ -80,10 +84,10 @@ packages:
 release:
 	GO='$(GO)' VERSION=$(VERSION) packaging/release/build --release bin/release
 
-# bench prints what hark takes today beside what is on record; packaging/bench/peers/run and packaging/bench/swarm/run write the records.
+# bench measures hark beside its peers and writes docs/benchmarks.md with its chart, if the machine has nothing else to do. It takes half an hour.
 bench: links
+	packaging/bench/peers/run --page docs/benchmarks.md
 	packaging/bench/run
-	packaging/bench/peers/run --page ""
 
 conformance: links
 	packaging/conformance/run $(if $(SUITE),--suite $(SUITE)) $(TARGETS)

@@ -1,6 +1,6 @@
-// Package agent is the resident side: it listens for what operators it trusts have signed, holds a session for each
-// run and host, runs plans through agent/internal/runner, and makes sure that what came of them reaches the
-// controller. It reads no playbooks and decides nothing about the course of a play.
+// Package agent is the resident side. It listens for messages that trusted operators have signed, holds a session for
+// each run and host, runs plans through agent/internal/runner, and makes sure that the results reach the controller.
+// It reads no playbooks and does not decide how a play goes on.
 //
 // The same code serves in two places: in hark-agent, with a state directory, over NATS; and in the
 // controller's own process for connection: local, over wire/mem.
@@ -32,8 +32,8 @@ import (
 // Config is what an Agent needs. Transport, Identity, Trusted and Modules are needed.
 type Config struct {
 	Transport wire.Transport
-	// Connected, if set, is sent to after each connection to the broker: the agent says hello again, and what waits is
-	// sent at once.
+	// Connected, if set, receives a value after each connection to the broker: the agent says hello again and sends
+	// what waits.
 	Connected <-chan struct{}
 	Identity  *wire.Identity
 	// Name is the inventory name that this host was given. Fleet, if set, must be that of every message.
@@ -43,7 +43,7 @@ type Config struct {
 	Trusted func(key string) bool
 	// Policy limits what they may do; nil is everything.
 	Policy *Policy
-	// Operators, if set, is what operators may change of Trusted.
+	// Operators, if set, is the part of Trusted that operators may change.
 	Operators *Operators
 	// Credentials, if set, are renewed before they expire.
 	Credentials Credentials
@@ -57,11 +57,12 @@ type Config struct {
 	Heartbeat time.Duration
 	// Resend is how long an acknowledgement may take before events are sent again; 0 is 5 s.
 	Resend time.Duration
-	// Grace is how long a stopping agent waits for its last words to be acknowledged; 0 is 2 s, negative is not at all.
+	// Grace is how long a stopping agent waits until its last messages are acknowledged; 0 is 2 s, negative is not at
+	// all.
 	Grace time.Duration
 	// Now is the clock, nil is time.Now.
 	Now func() time.Time
-	// Boot tells one boot of the host from another, "" asks the kernel.
+	// Boot is the boot id of the host, "" asks the kernel.
 	Boot string
 	// Idle, if set, is called when the agent has nothing to do any more.
 	Idle func()
@@ -69,8 +70,8 @@ type Config struct {
 	Ready func()
 	// Greeted, if set, is called each time that the broker has the agent's hello.
 	Greeted func()
-	// Crowd, if set, is told how many agents the fleet has.
-	Crowd func(agents int)
+	// FleetSizeChanged, if set, is called with the number of agents of the fleet when that changes.
+	FleetSizeChanged func(agents int)
 	// Controller says that the agent is a part of the controller: its sessions evaluate every step and ask for what
 	// they need, and templates look at its files.
 	Controller bool
@@ -85,7 +86,7 @@ type Config struct {
 	Host Host
 }
 
-// Host are the ways out of the agent, as agent/internal/runner describes them.
+// Host has the functions that modules use to reach the host, see agent/internal/runner.
 type Host struct {
 	Call    runner.Caller
 	Jobs    runner.Jobs
@@ -108,10 +109,10 @@ func OpenState(dir string) (*State, error) {
 // Identity reads the agent's keys from the directory, or makes them the first time.
 func (s *State) Identity() (*wire.Identity, error) { return s.store.Identity() }
 
-// Crowd is how many agents the fleet had when this one last heard of it, 0 if it never did.
-func (s *State) Crowd() int { return s.store.Crowd() }
+// FleetSize returns how many agents the fleet had when this one last heard of it, 0 if it never did.
+func (s *State) FleetSize() int { return s.store.FleetSize() }
 
-// Close gives the directory free.
+// Close unlocks the directory.
 func (s *State) Close() error { return s.store.Close() }
 
 // Agent serves one host. Make it with New.
@@ -129,18 +130,21 @@ type Agent struct {
 	clocks  clocks
 	edits   edits
 	work    sync.WaitGroup // sessions, orders and what serves them
+	// handover knows the runs of other processes of this agent, or of this one when another has started.
+	handover handover
+	resting  chan struct{} // one slot: the agent may be idle now
 
-	mu       sync.Mutex
-	closing  bool                // nothing new is begun; guarded by mu
-	ctx      context.Context     // of Run; guarded by mu
-	link     context.Context     // over when the broker is reached again; guarded by mu
-	relink   context.CancelFunc  // ends link; guarded by mu
-	blobs    *store.Blobs        // guarded by mu, see files
-	tmp      *tempdir.Dir        // directory of blobs if the agent made it; guarded by mu
-	runs     map[string]*run     // by id; guarded by mu
-	openings map[string]*opening // by nonce; guarded by mu
-	orders   map[orderID]*order  // guarded by mu
-	remnants map[*remnant]bool   // guarded by mu
+	mu             sync.Mutex
+	closing        bool                               // nothing new is begun; guarded by mu
+	ctx            context.Context                    // of Run; guarded by mu
+	link           context.Context                    // over when the broker is reached again; guarded by mu
+	relink         context.CancelFunc                 // ends link; guarded by mu
+	blobs          *store.Blobs                       // guarded by mu, see files
+	tmp            *tempdir.Dir                       // directory of blobs if the agent made it; guarded by mu
+	runs           map[string]*run                    // by id; guarded by mu
+	openings       map[string]*opening                // by nonce; guarded by mu
+	orders         map[delegatedCallID]*delegatedCall // guarded by mu
+	formerSessions map[*formerSession]bool            // guarded by mu
 }
 
 // New makes an agent; it does nothing before Run.
@@ -161,7 +165,8 @@ func New(cfg Config) *Agent {
 	a := &Agent{
 		cfg: cfg, id: cfg.Identity.ID(), journal: &store.Journal{}, engine: engine(cfg),
 		boot: cmp.Or(cfg.Boot, bootID()), life: wire.NewNonce(), started: cfg.Now(),
-		runs: map[string]*run{}, openings: map[string]*opening{}, orders: map[orderID]*order{}, remnants: map[*remnant]bool{},
+		runs: map[string]*run{}, openings: map[string]*opening{}, orders: map[delegatedCallID]*delegatedCall{}, formerSessions: map[*formerSession]bool{},
+		handover: handover{done: make(chan struct{})}, resting: make(chan struct{}, 1),
 	}
 	a.link, a.relink = context.WithCancel(context.Background())
 	if cfg.State != nil {
@@ -179,8 +184,9 @@ func engine(cfg Config) *templar.Engine {
 	return templar.NewRemoteEngine()
 }
 
-// Run listens until ctx is over. Then sessions are ended, what they have to say is sent if the controller is there,
-// and Run returns nil. An error is a broker that does not permit the agent what it needs.
+// Run listens until ctx is done. Then it ends the sessions, sends their last events if the controller is there, and
+// returns nil. After HandOver it returns when the active runs are over. It returns an error if the broker denies a
+// permission that the agent needs.
 func (a *Agent) Run(ctx context.Context) error {
 	inner, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -188,6 +194,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	a.ctx = inner
 	a.mu.Unlock()
 	defer a.cleanUp()
+	if a.store != nil { // before anything comes that may be for others
+		meet(a)
+	}
 	subs, err := a.listen(ctx)
 	defer func() {
 		for _, s := range subs {
@@ -197,15 +206,22 @@ func (a *Agent) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.recover()
+	recoverSessions(a)
 	a.greet()
+	a.work.Go(func() { follow(inner, a) })
 	if a.cfg.Ready != nil {
 		a.cfg.Ready()
 	}
 	var renewing sync.WaitGroup
-	renewing.Go(func() { a.keepCredentials(ctx) })
+	here, away := context.WithCancel(ctx)
+	defer away()
+	renewing.Go(func() { a.keepCredentials(here) })
 	a.presence(ctx)
+	away()
 	renewing.Wait()
+	if a.handover.keepsAny() {
+		playOut(ctx, a)
+	}
 	a.leave()
 	stop(errStopping)
 	a.mu.Lock()
@@ -222,17 +238,17 @@ var errStopping = errors.New("the agent was stopped")
 func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
 	var subs []wire.Subscription
 	for kind, f := range map[wire.Kind]func(*letter){
-		wire.KindPlan: a.takePlan, wire.KindExec: a.takeOrder, wire.KindPing: a.takePing,
-		wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd, wire.KindTrust: a.takeTrust, wire.KindHold: a.takeHold, wire.KindClock: a.takeClock,
+		wire.KindPlan: a.handlePlan, wire.KindExec: a.handleDelegatedCall, wire.KindPing: a.handlePing,
+		wire.KindCancel: a.handleCancel, wire.KindEnd: a.handleEnd, wire.KindTrust: a.handleTrust, wire.KindHold: a.handleHold, wire.KindClock: a.handleClock,
 	} {
-		s, err := a.cfg.Transport.Subscribe(wire.ToHost(a.id, kind), func(m wire.Msg) { a.receive(m, kind, false, f) })
+		s, err := a.cfg.Transport.Subscribe(wire.HostSubject(a.id, kind), func(m wire.Msg) { a.receive(m, kind, false, f) })
 		if err != nil {
 			return subs, fmt.Errorf("cannot listen for %s: %w", kind, err)
 		}
 		subs = append(subs, s)
 	}
-	if a.cfg.Crowd != nil {
-		s, err := a.cfg.Transport.Subscribe(wire.ToAll(wire.KindCrowd), func(m wire.Msg) { a.takeCrowd(m.Data) })
+	if a.cfg.FleetSizeChanged != nil {
+		s, err := a.cfg.Transport.Subscribe(wire.ToAll(wire.KindFleetSize), func(m wire.Msg) { a.handleFleetSize(m.Data) })
 		if err != nil {
 			return subs, fmt.Errorf("cannot listen for the size of the fleet: %w", err)
 		}
@@ -246,7 +262,7 @@ func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
 	return subs, nil
 }
 
-// serve runs f for a message that has come, unless the agent is being stopped. What f starts counts as work too.
+// serve runs f for a message, unless the agent is being stopped. Goroutines that f starts count as work too.
 func (a *Agent) serve(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -255,7 +271,7 @@ func (a *Agent) serve(f func()) {
 	}
 }
 
-// leave ends what the sessions do and lets them tell of it.
+// leave ends the sessions and lets them report it.
 func (a *Agent) leave() {
 	var words sync.WaitGroup
 	for _, s := range a.sessions() {
@@ -264,25 +280,25 @@ func (a *Agent) leave() {
 	words.Wait()
 }
 
-// Alive returns when the agent can do something: at once, unless it hangs.
+// Alive returns at once, unless the agent hangs.
 func (a *Agent) Alive() { a.sessions() }
 
-// Busy reports whether the agent has a session or a call in hand.
+// Busy reports whether the agent has an active session or call.
 func (a *Agent) Busy() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.orders) > 0 || a.playing()
 }
 
-// Playing reports whether the agent has a session in hand.
+// Playing reports whether the agent has an active session.
 func (a *Agent) Playing() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.playing()
 }
 
-// playing assumes mu held. Sessions whose controller is gone, and which only wait to tell what came of them, are not
-// work: their logs are on the disk, and the next process of this agent takes them up.
+// playing is Playing with mu held. A session whose controller is gone, and that only waits to report its results,
+// does not count: its log is on the disk, and the next process of this agent takes it over.
 func (a *Agent) playing() bool {
 	for _, r := range a.runs {
 		if r.holds > len(r.sessions) { // an opening
@@ -297,8 +313,9 @@ func (a *Agent) playing() bool {
 	return false
 }
 
-// rest tells that the agent has nothing to do, if so.
+// rest reports that the agent is idle, if it is.
 func (a *Agent) rest() {
+	poke(a.resting)
 	if a.cfg.Idle != nil && !a.Busy() {
 		a.cfg.Idle()
 	}
@@ -316,7 +333,7 @@ func (a *Agent) sessions() []*session {
 	return out
 }
 
-// files is the cache of files, made when it is first needed.
+// files returns the cache of files. The first call makes it.
 func (a *Agent) files() (*store.Blobs, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -355,6 +372,7 @@ func (a *Agent) hello() wire.Hello {
 		h.Trouble = err.Error()
 	}
 	h.Hold = a.held()
+	h.Runs = a.handover.kept()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id, r := range a.runs {
@@ -366,7 +384,7 @@ func (a *Agent) hello() wire.Hello {
 	return h
 }
 
-// trouble is what keeps the agent from beginning anything, nil for nothing.
+// trouble returns what keeps the agent from beginning anything, nil for nothing.
 func (a *Agent) trouble() error {
 	if a.store == nil {
 		return nil
@@ -374,7 +392,7 @@ func (a *Agent) trouble() error {
 	return a.store.Trouble()
 }
 
-// bootID tells one boot of this host from another.
+// bootID returns the kernel's boot id.
 func bootID() string {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -152,7 +152,7 @@ func (g *target) opening(run string) wire.Opening {
 // second, meant for another fleet, is answered with a refusal.
 func (g *target) send(k wire.Kind, frame []byte) {
 	g.t.Helper()
-	if err := g.attacker.Publish(wire.ToHost(g.identity.ID(), k), frame); err != nil {
+	if err := g.attacker.Publish(wire.HostSubject(g.identity.ID(), k), frame); err != nil {
 		g.t.Fatal(err)
 	}
 	h := g.header(k, "r")
@@ -164,7 +164,7 @@ func (g *target) request(k wire.Kind, frame []byte) wire.Ack {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	raw, err := g.attacker.Request(ctx, wire.ToHost(g.identity.ID(), k), frame)
+	raw, err := g.attacker.Request(ctx, wire.HostSubject(g.identity.ID(), k), frame)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestRunsBelongToTheirOperator(t *testing.T) {
 }
 
 func stealRun(t *testing.T, each bool) {
-	to := wire.ToRun("r", wire.KindAdvance)
+	to := wire.RunSubject("r", wire.KindAdvance)
 	if each {
 		to = wire.ToEach("r")
 	}
@@ -337,7 +337,7 @@ func stealRun(t *testing.T, each bool) {
 func TestJointSignaturesRunWhatWasMeantOnce(t *testing.T) {
 	g := newTarget(t)
 	other := newIdentity(t)
-	joint := wire.Joint{By: g.operator}
+	joint := wire.BatchSigner{By: g.operator}
 	packing := func(to *wire.Identity) wire.Packing {
 		return wire.Packing{Sign: g.operator, To: to.XKey, Box: g.operator, Jointly: func(head []byte) ([]byte, error) { return joint.Sign(head, 20*time.Second) }}
 	}

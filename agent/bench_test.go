@@ -170,7 +170,7 @@ func (h *benched) play(start wire.Start) {
 	frame, err := h.codec.Pack(wire.Header{Kind: wire.KindPlan, Run: "r", Targets: []string{h.agent.ID()}}, in,
 		wire.Packing{Sign: h.operator, To: h.agent.XKey, Box: h.operator})
 	if err == nil {
-		_, err = h.bus.Request(h.b.Context(), wire.ToHost(h.agent.ID(), wire.KindPlan), frame)
+		_, err = h.bus.Request(h.b.Context(), wire.HostSubject(h.agent.ID(), wire.KindPlan), frame)
 	}
 	if err != nil {
 		h.b.Fatal(err)
@@ -208,8 +208,8 @@ func BenchmarkTask(b *testing.B) {
 	}
 	sum, old := sha256.Sum256(template), sha1.Sum(template)
 	src := plan.File{Path: "/site/templates/t.j2", Digest: hex.EncodeToString(sum[:]), Sha1: hex.EncodeToString(old[:]), Size: int64(len(template)), Mode: 0o644, Inline: template}
-	src.Told.Dict = value.NewDict()
-	src.Told.Set("ansible_managed", value.SourceText("managed"))
+	src.TemplateVars.Dict = value.NewDict()
+	src.TemplateVars.Set("ansible_managed", value.SourceText("managed"))
 	one := []plan.Expr{plan.Lit(value.SourceText("number == 1"))}
 	for _, bb := range []struct {
 		name string

@@ -8,15 +8,15 @@ import (
 	"hark/agent/wire"
 )
 
-// challengeLife is for how long an operator's answer to a question for the time is good. A message that was held up
-// on its way shifts the time by as much.
+// challengeLife is how long an operator may take to answer a question for the time. A delay on the way shifts the
+// time by as much.
 const challengeLife = 30 * time.Second
 
-// clocks are the operators' clocks as this host's would show them. A host whose own clock is wrong obeys all the
-// same: it asks the operator for the time, with a challenge that only he can answer and only now.
+// clocks hold the offsets of the operators' clocks. So a host whose own clock is wrong still obeys: it asks the
+// operator for the time, with a challenge that only this operator can answer, and only now.
 type clocks struct {
 	mu         sync.Mutex
-	ahead      map[string]time.Duration // by which an operator's clock is ahead of this host's, by his key; guarded by mu
+	ahead      map[string]time.Duration // offset of each operator's clock from this host's, by the operator's key; guarded by mu
 	challenges map[string]challenge     // by nonce; guarded by mu
 }
 
@@ -25,14 +25,14 @@ type challenge struct {
 	made   time.Time
 }
 
-// now is the time by an operator's clock.
+// now returns the time on an operator's clock.
 func (c *clocks) now(issuer string, local time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return local.Add(c.ahead[issuer])
 }
 
-// ask makes a challenge for an operator. The last one stands.
+// ask makes a challenge for an operator.
 func (c *clocks) ask(issuer string, local time.Time) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +51,7 @@ func (c *clocks) ask(issuer string, local time.Time) string {
 	return nonce
 }
 
-// set takes an operator's answer: his time when he answered.
+// set records an operator's answer: the operator's time when it was given.
 func (c *clocks) set(issuer, nonce string, his, local time.Time) (time.Duration, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,8 +67,8 @@ func (c *clocks) set(issuer, nonce string, his, local time.Time) (time.Duration,
 	return c.ahead[issuer], nil
 }
 
-// until is when an operator's message may be forgotten, in milliseconds by this host's clock, whether that is put
-// right meanwhile or not.
+// until returns when an operator's message may be forgotten, in milliseconds of this host's clock. It holds even if
+// that clock is set meanwhile.
 func (a *Agent) until(h wire.Header) int64 {
 	expires := time.UnixMilli(h.Expires).Add(wire.Skew)
 	local := a.cfg.Now()
@@ -79,7 +79,7 @@ func (a *Agent) until(h wire.Header) int64 {
 	return expires.UnixMilli()
 }
 
-// misdated answers a message that is good but for its time: with a question for the time.
+// misdated answers a message that is valid except for its time with a question for the time.
 func (a *Agent) misdated(l *letter, err error) bool {
 	var r *wire.RefusedError
 	if !errors.As(err, &r) || r.Reason != wire.Expired {
@@ -90,11 +90,14 @@ func (a *Agent) misdated(l *letter, err error) bool {
 	return true
 }
 
-// takeClock puts an operator's clock right.
-func (a *Agent) takeClock(l *letter) {
+// handleClock corrects the offset of an operator's clock.
+func (a *Agent) handleClock(l *letter) {
 	h := l.Header
 	ahead, err := a.clocks.set(h.Issuer, h.To, time.UnixMilli(h.NotBefore), a.cfg.Now())
 	ack := wire.Ack{Run: h.Run}
+	if err != nil && a.handover.shares() {
+		return // another process of this agent may have asked
+	}
 	if err != nil {
 		a.refuse(l.msg, h.Kind, err)
 		ack.Err = err.Error()
@@ -103,4 +106,57 @@ func (a *Agent) takeClock(l *letter) {
 			Msg("this host's clock is wrong, or the operator's: his is used for his messages")
 	}
 	a.answer(l, ack)
+}
+
+// dates pair a time on the controller's clock with the same time on this host's clock. Messages supply them.
+type dates struct {
+	his, own time.Time // his: when a message was made; own: when it arrived here
+}
+
+// sameClock is how late a message may seem to be if the clocks of both machines agree.
+const sameClock = 2 * time.Second
+
+// at converts a time of this host to the controller's time, as far as messages show it. A slow message shows a time
+// that has passed, so the message that shows the latest time counts. If the two clocks may agree, at returns the
+// host's own time. Setting the host's clock during a play changes nothing: the time since a message is measured by
+// the monotonic clock.
+func (d *dates) at(own time.Time) time.Time {
+	if d.his.IsZero() {
+		return own
+	}
+	his := d.his.Add(own.Sub(d.own))
+	if late := own.Round(0).Sub(his); late >= 0 && late < sameClock {
+		return own
+	}
+	return his
+}
+
+// setBack is how far behind earlier messages a message must be before at assumes that the controller's clock was set
+// back.
+const setBack = time.Minute
+
+// take records when a message that has just arrived was made.
+func (d *dates) take(his, own time.Time) {
+	behind := d.his.Add(own.Sub(d.own)).Sub(his)
+	if d.his.IsZero() || behind < 0 || behind > setBack {
+		d.his, d.own = his, own
+	}
+}
+
+// dated records the time in a message of the controller.
+func (l *controllerLink) dated(h wire.Header) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dates.take(time.UnixMilli(h.NotBefore), l.agent.cfg.Now())
+}
+
+// clock returns the controller's time.
+func (l *controllerLink) clock() time.Time {
+	own := l.agent.cfg.Now()
+	if l.agent.cfg.Controller {
+		return own
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dates.at(own)
 }

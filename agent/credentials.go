@@ -11,35 +11,34 @@ import (
 	"hark/agent/wire"
 )
 
-// Credentials are what lets an agent connect to the broker. They expire, and the agent renews them over the
-// connection that they are good for:
+// Credentials let an agent connect to the broker. They expire, and the agent renews them over its connection:
 //
 //	kept --a third of their life is over--> asked for --> newer ones kept --agent idle--> connected with them
 //
-// A connection that still has the older ones when these expire is cut by the broker, and made anew with the newer ones.
+// When credentials expire, the broker closes connections that use them. The agent then connects with the newer ones.
 type Credentials interface {
-	// Token is what the next connection uses, "" if the broker asks for none.
+	// Token returns the token for the next connection, "" if the broker requires none.
 	Token() string
-	// Keep has the next connection use a newer token, also after a restart.
+	// Keep stores a newer token for the next connection, also after a restart.
 	Keep(token string) error
-	// Reconnect connects anew.
+	// Reconnect closes the connection and connects again.
 	Reconnect() error
 }
 
-// The pauses between two looks at the credentials are a part of their life, for a short life too.
+// The pauses between two checks of the credentials are a fraction of their lifetime.
 const (
 	looksPerLife = 60
 	longestLook  = 10 * time.Minute
 	renewLimit   = 15 * time.Second
 )
 
-// keepCredentials renews the credentials until ctx is over.
+// keepCredentials renews the credentials until ctx is done.
 func (a *Agent) keepCredentials(ctx context.Context) {
 	if a.cfg.Credentials == nil || a.cfg.Credentials.Token() == "" {
 		return
 	}
 	var renewed time.Time // by this process
-	unused := false       // the connection has older ones than are kept
+	unused := false       // the connection uses older ones than the stored ones
 	for {
 		had, err := wire.ParseToken(a.cfg.Credentials.Token())
 		if err != nil {
@@ -59,14 +58,16 @@ func (a *Agent) keepCredentials(ctx context.Context) {
 			continue
 		}
 		if err := a.renewCredentials(ctx, had); err != nil {
-			a.cfg.Logger.Warn().AnErr("cause", err).Time("expires", had.Expires).Msg("cannot renew the credentials for the broker yet")
+			a.cfg.Logger.Warn().AnErr("cause", err).Time("expires", had.Expires).
+				Msg("cannot renew the credentials for the broker yet")
 			continue
 		}
 		renewed, unused = now, true
 	}
 }
 
-// lookAgain is a pause of up to a part of a life, so that a fleet does not ask all at once.
+// lookAgain returns a random pause up to a fraction of the lifetime, so that the agents of a fleet do not ask all at
+// once.
 func lookAgain(life time.Duration) time.Duration {
 	pause := min(life/looksPerLife, longestLook)
 	if life <= 0 {
@@ -75,8 +76,8 @@ func lookAgain(life time.Duration) time.Duration {
 	return pause/2 + rand.N(pause/2+1)
 }
 
-// due reports whether it is time for newer credentials. This host's clock may be wrong, in which case renewed, the
-// time at which this process last had new ones, is what counts.
+// due reports whether it is time for newer credentials. If this host's clock is wrong, renewed counts: the time at
+// which this process last got new ones.
 func due(had wire.Token, now, renewed time.Time) bool {
 	third := had.Life() / 3
 	if !renewed.IsZero() && had.Life() > 0 && now.Sub(renewed).Abs() < third {
@@ -86,10 +87,11 @@ func due(had wire.Token, now, renewed time.Time) bool {
 	return had.Life() == 0 || age > third || age < -wire.Skew
 }
 
-// renewCredentials asks the registrar for newer credentials and keeps them. An answer that is not from the authority
-// that made those at hand is not believed: the broker could lock this agent out with it.
+// renewCredentials asks the registrar for newer credentials and stores them. It rejects credentials that the
+// authority of the current ones did not sign: with them the broker could lock this agent out.
 func (a *Agent) renewCredentials(ctx context.Context, had wire.Token) error {
-	frame, err := a.codec.Pack(wire.Header{Kind: wire.KindRights, Fleet: a.cfg.Fleet}, wire.Rights{JWT: a.cfg.Credentials.Token()},
+	frame, err := a.codec.Pack(wire.Header{Kind: wire.KindRights, Fleet: a.cfg.Fleet},
+		wire.Rights{JWT: a.cfg.Credentials.Token()},
 		wire.Packing{Sign: a.cfg.Identity, Now: a.cfg.Now})
 	if err != nil {
 		return err

@@ -17,8 +17,7 @@ import (
 	"hark/agent/wire"
 )
 
-// enrolmentFile, in the state directory, is what the agent was told when it was enrolled; enrolmentVersion is the
-// version of its form.
+// enrolmentFile, in the state directory, holds the Enrolment; enrolmentVersion is the version of its format.
 const (
 	enrolmentFile    = "enrolment.json"
 	enrolmentVersion = 1
@@ -27,7 +26,7 @@ const (
 // IdentityFile, in the state directory, holds the agent's keys.
 const IdentityFile = store.IdentityFile
 
-// Enrolment is what an agent was told when it was enrolled. The configuration file may replace each of it.
+// Enrolment is what an agent received when it was enrolled. The configuration file may replace each field.
 type Enrolment struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
@@ -36,9 +35,9 @@ type Enrolment struct {
 	CA string `json:"ca,omitempty"`
 	// JWT are the credentials for the broker, given to the key of the state directory; "" if it asks for none.
 	JWT string `json:"jwt,omitempty"`
-	// Operators are the public keys that are obeyed.
+	// Operators are the public keys that the agent obeys.
 	Operators []string `json:"operators"`
-	// Limited are those who are obeyed too, but not in everything.
+	// Limited are the operators whom the agent obeys with limits.
 	Limited []wire.Limited `json:"limited,omitempty"`
 	Fleet   string         `json:"fleet,omitempty"`
 }
@@ -83,7 +82,7 @@ func ReadIdentity(dir string) (*wire.Identity, error) {
 // CheckState reports whether this program can use a state directory. Another agent may be using it.
 func CheckState(dir string) error { return store.CheckVersion(dir) }
 
-// Write keeps the enrolment in a state directory, for its owner alone.
+// Write stores the enrolment in a state directory, readable by its owner only.
 func (e *Enrolment) Write(dir string) error {
 	e.Version = enrolmentVersion
 	text, err := json.MarshalIndent(e, "", "  ")
@@ -96,8 +95,8 @@ func (e *Enrolment) Write(dir string) error {
 	return nil
 }
 
-// Operators are the public keys whose owners an agent obeys: those of its configuration, which only an administrator
-// of the host changes, and those of its enrolment, which operators change. They keep that enrolment, with its
+// Operators are the public keys that an agent obeys: those of its configuration, which only an administrator of the
+// host changes, and those of its enrolment, which operators change. Operators stores that enrolment, with its
 // credentials.
 type Operators struct {
 	configured []string
@@ -108,7 +107,7 @@ type Operators struct {
 	enrolled *Enrolment // nil if there is none; guarded by mu
 }
 
-// NewOperators are the configured ones and, if e is not nil, those of the enrolment kept in dir.
+// NewOperators returns the configured operators and, if e is not nil, those of the enrolment stored in dir.
 func NewOperators(configured []string, e *Enrolment, dir string) *Operators {
 	return &Operators{configured: configured, enrolled: e, dir: dir, now: time.Now}
 }
@@ -116,7 +115,7 @@ func NewOperators(configured []string, e *Enrolment, dir string) *Operators {
 // Obeys reports whether the owner of a key is obeyed.
 func (o *Operators) Obeys(key string) bool { return slices.Contains(o.List(), key) }
 
-// List gives the keys.
+// List returns the keys.
 func (o *Operators) List() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -134,8 +133,8 @@ func (o *Operators) List() []string {
 	return slices.Compact(all)
 }
 
-// Change adds and removes keys, and keeps them. It refuses to leave none, and to remove what only an administrator of
-// the host may.
+// Change adds and removes keys, and stores them. It refuses to remove the last key, and keys that only an
+// administrator of the host may remove.
 func (o *Operators) Change(c wire.Trust) error {
 	for _, key := range c.Add {
 		if !wire.ValidKey(key) {
@@ -151,7 +150,8 @@ func (o *Operators) Change(c wire.Trust) error {
 		return errors.New("this agent was not enrolled: its operators are in its configuration file")
 	}
 	next := *o.enrolled
-	next.Operators = slices.DeleteFunc(append(slices.Clone(next.Operators), c.Add...), func(k string) bool { return slices.Contains(c.Remove, k) })
+	next.Operators = slices.DeleteFunc(append(slices.Clone(next.Operators), c.Add...),
+		func(k string) bool { return slices.Contains(c.Remove, k) })
 	slices.Sort(next.Operators)
 	next.Operators = slices.Compact(next.Operators)
 	next.limit(c)
@@ -170,7 +170,7 @@ func (o *Operators) Change(c wire.Trust) error {
 	return nil
 }
 
-// limits looks at the operators to add who may not do everything.
+// limits checks the operators to add who have limits.
 func (o *Operators) limits(all []wire.Limited) error {
 	for _, l := range all {
 		switch {
@@ -185,19 +185,21 @@ func (o *Operators) limits(all []wire.Limited) error {
 	return nil
 }
 
-// limit takes what a change says of limits: who is limited anew has no other right, and who is added is limited no
-// more.
+// limit applies the limits in a change. An operator who gets a limit loses every other right; an operator who is
+// added without one loses the limit.
 func (e *Enrolment) limit(c wire.Trust) {
 	named := func(key string) bool {
-		return slices.Contains(c.Add, key) || slices.Contains(c.Remove, key) || slices.ContainsFunc(c.Limited, func(l wire.Limited) bool { return l.Key == key })
+		return slices.Contains(c.Add, key) || slices.Contains(c.Remove, key) ||
+			slices.ContainsFunc(c.Limited, func(l wire.Limited) bool { return l.Key == key })
 	}
-	e.Limited = append(slices.DeleteFunc(slices.Clone(e.Limited), func(l wire.Limited) bool { return named(l.Key) }), c.Limited...)
+	e.Limited = append(slices.DeleteFunc(slices.Clone(e.Limited),
+		func(l wire.Limited) bool { return named(l.Key) }), c.Limited...)
 	e.Operators = slices.DeleteFunc(e.Operators, func(key string) bool {
 		return slices.ContainsFunc(c.Limited, func(l wire.Limited) bool { return l.Key == key })
 	})
 }
 
-// Looks reports whether the owner of a key may look and not change.
+// Looks reports whether the owner of a key may read but not change the host.
 func (o *Operators) Looks(key string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -207,7 +209,7 @@ func (o *Operators) Looks(key string) bool {
 	return slices.ContainsFunc(o.enrolled.Limited, func(l wire.Limited) bool { return l.Key == key && l.Check })
 }
 
-// Token are the credentials of the enrolment, "" if there are none.
+// Token returns the credentials of the enrolment, "" if there are none.
 func (o *Operators) Token() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -217,7 +219,7 @@ func (o *Operators) Token() string {
 	return o.enrolled.JWT
 }
 
-// Keep keeps newer credentials with the enrolment.
+// Keep stores newer credentials with the enrolment.
 func (o *Operators) Keep(token string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -233,8 +235,8 @@ func (o *Operators) Keep(token string) error {
 	return nil
 }
 
-// takeTrust changes whom the agent obeys.
-func (a *Agent) takeTrust(l *letter) {
+// handleTrust changes which operators the agent obeys.
+func (a *Agent) handleTrust(l *letter) {
 	var in wire.Trust
 	ack := wire.Trusted{}
 	err := l.Body(&a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
@@ -255,7 +257,8 @@ func (a *Agent) takeTrust(l *letter) {
 		ack.Err = err.Error()
 	} else {
 		ack.Operators = a.cfg.Operators.List()
-		a.cfg.Logger.Info().Str("operator", l.Header.Issuer).Strs("add", in.Add).Strs("remove", in.Remove).Msg("operators changed")
+		a.cfg.Logger.Info().Str("operator", l.Header.Issuer).Strs("add", in.Add).Strs("remove", in.Remove).
+			Msg("operators changed")
 	}
 	a.answer(l, ack)
 }

@@ -11,9 +11,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// eventJSON is an event as encoding/json has it, on one line. There are two of each task, so it is written by hand as
-// far as every event goes, and the result and the variables, which may be large, once, into a buffer that has room
-// for them: encoding/json copies what encodes itself, several times as its buffer grows.
+// eventJSON returns an event as encoding/json has it, on one line. There are two of each task, so it is written by
+// hand as far as every event goes, and the result and the variables, which may be large, once, into a buffer that has
+// room for them: encoding/json copies what encodes itself, several times as its buffer grows.
 func eventJSON(e *wire.Event) ([]byte, error) {
 	o := e.Outcome
 	size := 256 + len(e.Name) + len(e.Text)
@@ -48,7 +48,7 @@ func eventJSON(e *wire.Event) ([]byte, error) {
 // eventEnd adds what comes after the outcome.
 func eventEnd(b []byte, e *wire.Event) []byte {
 	b = appendMember(b, "next", string(e.Next))
-	b = appendMember(b, "fate", string(e.Fate))
+	b = appendMember(b, "state", string(e.State))
 	b = appendMember(b, "text", e.Text)
 	if e.Every != 0 {
 		b = strconv.AppendInt(append(b, `,"every":`...), int64(e.Every), 10)
@@ -115,7 +115,7 @@ func writeOutcome(b *bytes.Buffer, o *wire.Outcome) error {
 	return nil
 }
 
-// open is an object without its end.
+// open returns an object without its end.
 func open(object []byte) []byte { return bytes.TrimSuffix(object, []byte("}")) }
 
 func writeEffect(b *bytes.Buffer, f wire.Effect) error {

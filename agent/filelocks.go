@@ -9,9 +9,9 @@ import (
 	"hark/modules"
 )
 
-// edits lets calls that edit one file take turns, whatever run they are of: each reads the file and writes it anew,
-// and would lose what another one wrote in between. A turn lasts for the module's own work, and nobody who has one
-// waits for another. The zero value is ready.
+// edits is a lock for each file that modules edit. Calls of any run take turns: each reads the file and writes it
+// again, and would lose a change that another call made in between. A turn lasts as long as the module works, and no
+// call waits for a second turn. The zero value is ready.
 type edits struct {
 	mu    sync.Mutex
 	turns map[string]*turn // by file; guarded by mu
@@ -69,7 +69,7 @@ func (e *edits) take(ctx context.Context, what string) (leave func(), err error)
 	}
 }
 
-// edited is what a call edits: a file, without the links on the way to it, or a word; "" is nothing.
+// edited returns what a call edits: the path of a file without symbolic links, or a word; "" is nothing.
 func edited(inv runner.Invocation) string {
 	m := inv.Module
 	if inv.Call.Check || len(m.Edits) == 0 {

@@ -14,11 +14,11 @@ import (
 	"hark/agent/wire"
 )
 
-// holdFile has the hold of a host, in the state directory. A command on the host writes it too, so it is read each
-// time that it is told.
+// holdFile, in the state directory, has the hold of a host. A command on the host writes it too, so the agent reads
+// it each time that it reports the hold.
 const holdFile = "hold.json"
 
-// ReadHold is the hold that a state directory has, nil if there is none or it has ended.
+// ReadHold returns the hold in a state directory, nil if there is none or it has ended.
 func ReadHold(dir string, now time.Time) (*wire.Hold, error) {
 	text, err := securefile.Read(filepath.Join(dir, holdFile), securefile.Ours)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +37,7 @@ func ReadHold(dir string, now time.Time) (*wire.Hold, error) {
 	return &h, nil
 }
 
-// WriteHold has keepers leave this host alone, or with nil no more.
+// WriteHold keeps keepers from this host. A nil hold lets them play again.
 func WriteHold(dir string, h *wire.Hold, now time.Time) error {
 	path := filepath.Join(dir, holdFile)
 	var err error
@@ -60,7 +60,7 @@ func WriteHold(dir string, h *wire.Hold, now time.Time) error {
 	return nil
 }
 
-// held is what the agent says of its host's. A file that cannot be read holds: somebody wanted something.
+// held returns the hold that the agent reports. A file that cannot be read is a hold: somebody wanted one.
 func (a *Agent) held() *wire.Hold {
 	if a.store == nil {
 		return nil
@@ -73,8 +73,8 @@ func (a *Agent) held() *wire.Hold {
 	return h
 }
 
-// takeHold changes the hold of the host.
-func (a *Agent) takeHold(l *letter) {
+// handleHold changes the hold of the host.
+func (a *Agent) handleHold(l *letter) {
 	var in wire.HoldChange
 	var out wire.HoldChanged
 	err := l.Body(&a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"hark/agent/internal/jobs"
-	"hark/agent/internal/peer"
 	"hark/agent/internal/worker"
 	"hark/modules"
 )
@@ -35,7 +34,7 @@ func OpenProcesses(dir string, c Commands) (*Processes, error) {
 	return &Processes{pool: &worker.Pool{Argv: c.Worker, Idle: workerIdle}, jobs: supervisor}, nil
 }
 
-// Host is how an agent uses the processes.
+// Host returns how an agent uses the processes.
 func (p *Processes) Host() Host { return Host{Call: p.pool.Call, Jobs: p.jobs.Session()} }
 
 // Close ends the workers. Jobs go on.
@@ -59,6 +58,10 @@ func WorkerMain(m *modules.Registry, words []string, in io.Reader, out io.Writer
 	if err := keepOthersOut(); err != nil {
 		return fmt.Errorf("cannot keep others out of this process: %w", err)
 	}
-	server := &peer.Server{Modules: m}
+	server, err := worker.NewServer(m)
+	if err != nil {
+		return err
+	}
+	defer m.Close() // the end of this process says that nothing of its user runs here any more
 	return server.Serve(context.Background(), in, out)
 }

@@ -13,12 +13,12 @@ import (
 )
 
 // newTestLine is a line of an agent that does not run, in the third turn.
-func newTestLine(t *testing.T) *line {
+func newTestLine(t *testing.T) *controllerLink {
 	t.Helper()
 	var bus mem.Bus
 	identity := newIdentity(t)
 	a := New(Config{Transport: bus.Connect(identity.ID()), Identity: identity, Heartbeat: -1})
-	l := newLine(a, "operator", "r", "h1", wire.Key{}, terms{})
+	l := newControllerLink(a, "operator", "r", "h1", wire.Key{}, terms{})
 	l.begin(wire.Session{Life: "now", Turn: 3}, terms{lease: time.Minute, fresh: 3 * time.Second})
 	return l
 }
@@ -67,7 +67,7 @@ func TestAnswersThatAlwaysComeLateAreAnError(t *testing.T) {
 type late struct {
 	wire.Transport
 	after time.Duration
-	line  func() *line
+	line  func() *controllerLink
 
 	mu   sync.Mutex
 	asks int // guarded by mu
@@ -91,7 +91,7 @@ func (c *late) Request(ctx context.Context, _ string, data []byte) ([]byte, erro
 		return nil, ctx.Err()
 	case <-time.After(c.after):
 	}
-	answer := wire.Renewed{Verdict: wire.Verdict{Fresh: wire.Grant(wire.Fresh, r.Late)}}
+	answer := wire.Renewed{StopVerdict: wire.StopVerdict{Fresh: wire.Grant(wire.Fresh, r.Late)}}
 	return l.agent.codec.Pack(wire.Header{Kind: wire.KindAnswer, To: f.Header.Nonce}, answer, wire.Packing{Key: &l.key, Seal: wire.SealHost})
 }
 
@@ -101,7 +101,7 @@ func TestLateControllerKeepsItsHosts(t *testing.T) {
 	for _, after := range []time.Duration{time.Second, 4 * time.Second, 7 * time.Second, 12 * time.Second, 25 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newTestLine(t)
-			c := &late{Transport: l.agent.cfg.Transport, after: after, line: func() *line { return l }}
+			c := &late{Transport: l.agent.cfg.Transport, after: after, line: func() *controllerLink { return l }}
 			l.agent.cfg.Transport = c
 			ctx, cancel := context.WithCancel(t.Context())
 			now := make(chan struct{}, 1)

@@ -8,10 +8,10 @@ import (
 	"hark/agent/wire"
 )
 
-// opening is a plan message that was obeyed, for those that come again because the acknowledgement was lost.
+// opening is a plan message that was obeyed. It answers repetitions whose acknowledgement was lost.
 type opening struct {
 	run   string
-	until int64         // when it is forgotten at the latest, in milliseconds since 1970
+	until int64         // when it may be forgotten, in milliseconds since 1970
 	done  chan struct{} // closed when what follows is set
 	ack   wire.Ack
 	// key is the session's, sealed whether acknowledgements are closed with it.
@@ -31,9 +31,13 @@ func (o *opening) answered() bool {
 	}
 }
 
-// takePlan opens a session and begins a play.
-func (a *Agent) takePlan(l *letter) {
+// handlePlan opens a session and begins a play.
+func (a *Agent) handlePlan(l *letter) {
 	a.mu.Lock()
+	if a.handover.others(wire.KindPlan, l.Header.Run) { // since a moment ago
+		a.mu.Unlock()
+		return
+	}
 	o := a.openings[l.Header.Nonce]
 	again := o != nil
 	if !again {
@@ -45,7 +49,7 @@ func (a *Agent) takePlan(l *letter) {
 	a.mu.Unlock()
 	a.serve(func() {
 		switch {
-		case again && o.run != l.Header.Run: // two controllers were to do the same
+		case again && o.run != l.Header.Run: // two controllers play the same job
 			a.answer(l, wire.Ack{Run: l.Header.Run, Err: "it was obeyed before, in run " + o.run, Replayed: true})
 			return
 		case again:
@@ -61,7 +65,7 @@ func (a *Agent) takePlan(l *letter) {
 	})
 }
 
-// open does what a plan message says, up to the acknowledgement, which it leaves in o.
+// open obeys a plan message and stores the acknowledgement in o.
 func (a *Agent) open(l *letter, o *opening) {
 	ack := wire.Ack{Run: l.Header.Run, Life: a.life}
 	var in wire.Opening
@@ -86,7 +90,7 @@ func (a *Agent) open(l *letter, o *opening) {
 		if o.within {
 			first = &receipt{ack, func() { a.acknowledge(l, ack, in.HostKey, true) }}
 		}
-		err = a.begin(l.Header.Issuer, &in, first)
+		err = a.begin(l.Header, &in, first)
 	}
 	if err != nil {
 		o.within, ack.Ends = false, false
@@ -98,7 +102,7 @@ func (a *Agent) open(l *letter, o *opening) {
 	o.ack, o.key, o.sealed = ack, in.HostKey, in.Sealed
 }
 
-// others are the plays that the agent has in hand for other runs.
+// others returns the active plays of other runs.
 func (a *Agent) others(run string) []wire.Other {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -117,12 +121,12 @@ func (a *Agent) others(run string) []wire.Other {
 	return out
 }
 
-// admit lets a message pass once, and not at all when its run is over.
+// admit accepts a message once, and rejects it if its run is over.
 func (a *Agent) admit(l *letter, tombstones ...string) error {
 	return a.let(l, a.journal.Take, tombstones...)
 }
 
-// let is admit with what enters the message's nonce.
+// let is admit with the function that stores the message's nonce.
 func (a *Agent) let(l *letter, take func(nonce string, expires int64) (bool, error), tombstones ...string) error {
 	for _, t := range tombstones {
 		if a.journal.Had(tombstone(t, l)) {
@@ -139,9 +143,10 @@ func (a *Agent) let(l *letter, take func(nonce string, expires int64) (bool, err
 	return nil
 }
 
-// begin starts a play in the session of its host, which is made if need be. first goes with its first batch.
-func (a *Agent) begin(issuer string, in *wire.Opening, first *receipt) error {
-	r, err := a.join(issuer, in.Start.Run, in.RunKey, in.Each)
+// begin starts a play in the session of its host, and makes the session if there is none. first is sent with the
+// first batch.
+func (a *Agent) begin(h wire.Header, in *wire.Opening, first *receipt) error {
+	r, err := a.join(h.Issuer, in.Start.Run, in.RunKey, in.Each)
 	if err != nil {
 		return err
 	}
@@ -151,6 +156,7 @@ func (a *Agent) begin(issuer string, in *wire.Opening, first *receipt) error {
 		if err != nil {
 			return err
 		}
+		s.line.dated(h)
 		if err = s.begin(in, first); !errors.Is(err, errOver) {
 			return err
 		}
@@ -171,7 +177,7 @@ func (a *Agent) session(r *run, in *wire.Opening) (*session, error) {
 		s.drop(errReplaced)
 		<-s.over
 	}
-	a.dismiss(func(m *remnant) bool { return m.line.run == r.id && m.line.host == host })
+	a.dismiss(func(m *formerSession) bool { return m.line.run == r.id && m.line.host == host })
 	log, err := a.beginLog(r, in)
 	if err != nil {
 		return nil, err
@@ -181,7 +187,7 @@ func (a *Agent) session(r *run, in *wire.Opening) (*session, error) {
 	return s, nil
 }
 
-// enter makes a session known and brings it to life.
+// enter registers a session and starts it.
 func (a *Agent) enter(s *session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

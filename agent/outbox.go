@@ -16,36 +16,36 @@ import (
 // outboxCap is how many bytes of events may wait for the controller; beyond it no new module is started.
 const outboxCap = 64 << 20
 
-// linger is how long the beginning of a step waits for what comes after it: most steps are done sooner, and then both
-// are one message.
+// linger is how long the event that a step has begun waits for the next event. Most steps are done sooner, and then
+// one message carries both.
 const linger = 50 * time.Millisecond
 
-// outbox sends the events of a session: in batches, again and again until acknowledged; mostly one is on its way at a
-// time (see flights.go). Nothing is ever dropped from it. That a step begins is told with what comes next, when
-// somebody waits for it, or after a moment.
+// outbox sends the events of a session in batches. It sends each batch again until it is acknowledged; usually one is
+// on its way at a time (see batches.go). It never drops an event. The beginning of a step is sent together with the
+// next event, when something waits for it, or after a moment.
 type outbox struct {
-	line *line
+	line *controllerLink
 
 	mu     sync.Mutex
-	log    *store.Log     // nil in memory; guarded by mu
-	place  store.Place    // guarded by mu
-	seq    uint64         // of the last event; guarded by mu
-	acked  uint64         // guarded by mu
-	sent   uint64         // the last event that is on its way or acknowledged; guarded by mu
-	queue  []store.Unsent // guarded by mu
-	size   int            // bytes in queue; guarded by mu
-	window int            // guarded by mu
-	due    uint64         // the last event that is to be sent now; guarded by mu
-	first  *receipt       // the acknowledgement of the plan as long as it is to go with a batch, nil for none; guarded by mu
-	later  *time.Timer    // makes all due that waits, nil until something did; guarded by mu
-	failed error          // the log could not be written; guarded by mu
-	begun  bool           // something that changes things has begun since a step was told as done; guarded by mu
-	gate   gate           // guarded by mu
-	air    []*flight      // the batches on their way, in their order; guarded by mu
-	broken bool           // one of them did not arrive, so none takes off before rewind; guarded by mu
-	change chan struct{}  // closed and replaced at each acknowledgement; guarded by mu
-	filled chan struct{}  // one slot: there is something to send
-	retry  chan struct{}  // one slot: the broker is back
+	log    *store.Log       // nil in memory; guarded by mu
+	place  store.Place      // guarded by mu
+	seq    uint64           // of the last event; guarded by mu
+	acked  uint64           // guarded by mu
+	sent   uint64           // the last event that is on its way or acknowledged; guarded by mu
+	queue  []store.Unsent   // guarded by mu
+	size   int              // bytes in queue; guarded by mu
+	window int              // guarded by mu
+	due    uint64           // the last event that is to be sent now; guarded by mu
+	first  *receipt         // the acknowledgement of the plan as long as it is to go with a batch, nil for none; guarded by mu
+	later  *time.Timer      // makes all waiting events due, nil if none has waited; guarded by mu
+	failed error            // the log could not be written; guarded by mu
+	begun  bool             // something that may change the host has begun since the last finished step was reported; guarded by mu
+	gate   pendingGate      // guarded by mu
+	air    []*batchInFlight // the batches on their way, in their order; guarded by mu
+	broken bool             // one of them did not arrive, so no other is sent before rewind; guarded by mu
+	change chan struct{}    // closed and replaced at each acknowledgement; guarded by mu
+	filled chan struct{}    // one slot: there is something to send
+	retry  chan struct{}    // one slot: the broker is back
 }
 
 // receipt is the acknowledgement of a plan. alone sends it without a batch.
@@ -54,13 +54,13 @@ type receipt struct {
 	alone func()
 }
 
-// gate is the event that has told before which step the session stands, 0 for none, and when it was first sent.
-type gate struct {
+// pendingGate is the event that reported at which barrier the session waits, 0 for none, and when it was first sent.
+type pendingGate struct {
 	seq uint64
 	put time.Time
 }
 
-func newOutbox(l *line, log *store.Log, window int) *outbox {
+func newOutbox(l *controllerLink, log *store.Log, window int) *outbox {
 	if window <= 0 {
 		window = 32 << 10
 	}
@@ -77,13 +77,14 @@ type batch struct {
 	Ack    *wire.Ack         `json:"ack,omitempty"`
 }
 
-// json is a batch as JSON: large events are copied once.
+// json returns a batch as JSON: large events are copied once.
 func (b *batch) json() (json.RawMessage, error) {
 	size, events := 0, b.Events
 	for _, e := range events {
 		size += len(e) + 1
 	}
-	whole, err := json.Marshal(batch{Session: b.Session, Run: b.Run, Host: b.Host, Events: []json.RawMessage{}, Ack: b.Ack})
+	whole, err := json.Marshal(batch{Session: b.Session, Run: b.Run, Host: b.Host, Events: []json.RawMessage{},
+		Ack: b.Ack})
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +101,14 @@ func (b *batch) json() (json.RawMessage, error) {
 	return append(out, tail...), nil
 }
 
-// begin notes that the session was handed a plan. Its events are numbered on from the one that the controller had
-// last. What waits of an earlier plan it does not want: it would have had all of that, or has given that turn up.
+// begin starts the numbering for a new plan, after the last event that the controller has. Waiting events of an
+// earlier plan are dropped: the controller has them already or has given up that turn.
 func (o *outbox) begin(in *wire.Opening, first *receipt) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.seq, o.acked, o.sent, o.due, o.queue, o.size = in.Acked, in.Acked, in.Acked, in.Acked, nil, 0
-	o.place, o.gate = store.Place{Play: in.Start.Play}, gate{}
-	o.recall(math.MaxUint64) // they will not be answered any more
+	o.place, o.gate = store.Place{Play: in.Start.Play}, pendingGate{}
+	o.recall(math.MaxUint64) // they will not be answered
 	if o.first = first; first != nil {
 		o.linger()
 	}
@@ -120,16 +121,17 @@ func (o *outbox) begin(in *wire.Opening, first *receipt) error {
 	return nil
 }
 
-// add numbers an event and queues it.
-func (o *outbox) add(e wire.Event) {
+// add numbers an event and queues it. An event that cannot be sent is replaced by a failure, and add returns that
+// failure as an error: the session has not judged it, so the play must not go on.
+func (o *outbox) add(e wire.Event) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.seq++
 	e.Seq = o.seq
-	raw := encode(&e)
+	raw, unsent := encode(&e)
 	o.place.Take(&e)
 	if e.Gate() != "" {
-		o.gate = gate{seq: e.Seq}
+		o.gate = pendingGate{seq: e.Seq}
 	}
 	o.queue = append(o.queue, store.Unsent{Seq: e.Seq, JSON: raw})
 	o.size += len(raw)
@@ -150,9 +152,10 @@ func (o *outbox) add(e wire.Event) {
 	} else {
 		o.linger()
 	}
+	return unsent
 }
 
-// linger has sent what waits in a moment, at the latest. It assumes mu held.
+// linger makes sure that waiting events are sent within a moment. It assumes mu held.
 func (o *outbox) linger() {
 	if o.later == nil {
 		o.later = time.AfterFunc(linger, o.lingered)
@@ -161,7 +164,7 @@ func (o *outbox) linger() {
 	}
 }
 
-// lingered sends what waits, the acknowledgement of the plan alone if there is nothing else.
+// lingered sends the waiting events. If there are none, it sends only the acknowledgement of the plan.
 func (o *outbox) lingered() {
 	o.mu.Lock()
 	o.hurry()
@@ -178,42 +181,43 @@ func (o *outbox) lingered() {
 	}
 }
 
-// urge sends what waits.
+// urge sends the waiting events now.
 func (o *outbox) urge() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.hurry()
 }
 
-// hurry sends what waits. It assumes mu held.
+// hurry is urge with mu held.
 func (o *outbox) hurry() {
 	o.due = o.seq
 	o.kick()
 }
 
-// encode is an event as JSON. A result that cannot be sent becomes a failure that says so.
-func encode(e *wire.Event) json.RawMessage {
+// encode returns an event as JSON. If its result cannot be sent, which report.Fit should have found, encode returns a
+// failure instead, and an error.
+func encode(e *wire.Event) (json.RawMessage, error) {
 	raw, err := eventJSON(e)
-	why := ""
 	switch {
 	case err != nil:
-		why = "internal error: cannot encode the result: " + err.Error()
+		err = fmt.Errorf("internal error: cannot encode the result: %w", err)
 	case len(raw) > wire.MaxEvent:
-		why = fmt.Sprintf("the result has %d MB: more than %d MB cannot be sent to the controller", len(raw)>>20, wire.MaxEvent>>20)
+		err = fmt.Errorf("internal error: the result has %d MB: more than %d MB cannot be sent to the controller",
+			len(raw)>>20, wire.MaxEvent>>20)
 	default:
-		return raw
+		return raw, nil
 	}
 	if e.Outcome != nil {
-		result, _ := json.Marshal(map[string]any{"failed": true, "msg": why})
+		result, _ := json.Marshal(map[string]any{"failed": true, "msg": err.Error()})
 		e.Outcome = &wire.Outcome{Status: wire.StatusFailed, Result: result, NoLog: e.Outcome.NoLog}
 	} else {
-		e.Text = why
+		e.Text = err.Error()
 	}
 	raw, _ = json.Marshal(e) // plain data always encodes
-	return raw
+	return raw, err
 }
 
-// fail notes that the log cannot be written: no new module is started then. It assumes mu held.
+// fail records that the log cannot be written. No new module is started then. It assumes mu held.
 func (o *outbox) fail(err error) {
 	if o.failed == nil {
 		o.line.agent.cfg.Logger.Error().Str("run", o.line.run).AnErr("cause", err).Msg("cannot write the log of a session")
@@ -228,7 +232,7 @@ func (o *outbox) kick() {
 	}
 }
 
-// where returns where the session stands.
+// where returns the position of the session in the plan.
 func (o *outbox) where() store.Place {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -241,8 +245,7 @@ type stateError struct{ err error }
 func (e *stateError) Error() string { return "the agent cannot keep its state: " + e.err.Error() }
 func (e *stateError) Unwrap() error { return e.err }
 
-// durable makes sure that the beginning of a step is on disk, and that there is room for what comes of it. It waits
-// for room.
+// durable makes sure that the beginning of a step is on disk. It waits until the outbox has room for the result.
 func (o *outbox) durable(ctx context.Context) error {
 	for {
 		o.mu.Lock()
@@ -294,9 +297,9 @@ func (o *outbox) flushed(ctx context.Context) error {
 	}
 }
 
-// heard notes that the controller has all events up to the one of the gate, as an Advance says. It counts as the
-// answer to the batch that brought that event first: the broker may hold an Advance back while the session sends that
-// event again and again.
+// heard records that the controller has all events up to the one of the gate, as an Advance says. It counts as the
+// answer to the first batch with that event: the broker may delay an Advance while the session sends the event again
+// and again.
 func (o *outbox) heard() {
 	o.mu.Lock()
 	g := o.gate
@@ -311,7 +314,7 @@ func (o *outbox) heard() {
 	o.recall(g.seq)
 }
 
-// ack drops the events that the controller has.
+// ack removes the events that the controller has.
 func (o *outbox) ack(seq uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -344,7 +347,7 @@ func (o *outbox) empty() bool {
 	return len(o.queue) == 0
 }
 
-// restore takes over what an earlier process left.
+// restore takes over the log of an earlier process.
 func (o *outbox) restore(f *store.Session) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -359,7 +362,7 @@ func (o *outbox) restore(f *store.Session) {
 	}
 }
 
-// await waits until everything is sent, as long as it is worth waiting for a controller that has gone.
+// await waits until everything is sent, but for a controller that is gone only as long as results are kept.
 func (o *outbox) await(ctx context.Context) {
 	if o.log == nil {
 		return // it was of this process
@@ -378,7 +381,7 @@ func (o *outbox) await(ctx context.Context) {
 	}
 }
 
-// close ends the log. With keep, what was not acknowledged stays for the next process of this agent.
+// close ends the log. With keep, events that were not acknowledged stay for the next process of this agent.
 func (o *outbox) close(keep bool) { o.shut(keep && !o.empty()) }
 
 // shut ends the log, or leaves it for the next process of this agent.

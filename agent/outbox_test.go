@@ -21,16 +21,16 @@ func TestABeginningTravelsWithWhatComesNext(t *testing.T) {
 		want []wire.EventKind // of the next batch, at once
 	}{
 		"nothing":       {func(*outbox) {}, nil},
-		"its end":       {func(o *outbox) { o.add(wire.Event{Kind: wire.Done}) }, []wire.EventKind{wire.Started, wire.Done}},
+		"its end":       {func(o *outbox) { _ = o.add(wire.Event{Kind: wire.Done}) }, []wire.EventKind{wire.Started, wire.Done}},
 		"time":          {func(*outbox) { time.Sleep(2 * linger) }, []wire.EventKind{wire.Started}},
-		"another":       {func(o *outbox) { o.add(wire.Event{Kind: wire.Started}) }, nil},
+		"another":       {func(o *outbox) { _ = o.add(wire.Event{Kind: wire.Started}) }, nil},
 		"who waits":     {func(o *outbox) { o.urge() }, []wire.EventKind{wire.Started}},
 		"acknowledging": {func(o *outbox) { o.ack(0) }, nil},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			o := newOutbox(newTestLine(t), nil, 0)
 			defer o.close(false)
-			o.add(wire.Event{Kind: wire.Started})
+			_ = o.add(wire.Event{Kind: wire.Started})
 			tt.then(o)
 			synctest.Wait()
 			var got []wire.EventKind
@@ -80,7 +80,7 @@ func TestAdvanceIsAnAnswerToWhatToldOfTheGate(t *testing.T) {
 			var running sync.WaitGroup
 			running.Go(func() { o.run(ctx) })
 			o.heard()
-			o.add(wire.Event{Kind: wire.AtGate, Next: "1.0"})
+			_ = o.add(wire.Event{Kind: wire.AtGate, Next: "1.0"})
 			time.Sleep(tt.after)
 			o.heard()
 			sent := c.sent.Load()
@@ -91,7 +91,7 @@ func TestAdvanceIsAnAnswerToWhatToldOfTheGate(t *testing.T) {
 			if c.sent.Load() != sent {
 				t.Errorf("%s: it was sent again", name)
 			}
-			o.add(wire.Event{Kind: wire.Done})
+			_ = o.add(wire.Event{Kind: wire.Done})
 			o.heard() // a copy of the same
 			if o.empty() {
 				t.Errorf("%s: what came after the gate counts as heard", name)
@@ -106,7 +106,7 @@ func TestAdvanceIsAnAnswerToWhatToldOfTheGate(t *testing.T) {
 // remembers one of each session.
 type owing struct {
 	wire.Transport
-	line *line
+	line *controllerLink
 
 	mu   sync.Mutex
 	last chan struct{}  // of the batch that came last, closed when another comes; guarded by mu
@@ -166,8 +166,8 @@ func TestWhatIsOwedIsNotForgotten(t *testing.T) {
 			running.Go(func() { o.run(ctx) })
 			const steps = 5
 			for range steps {
-				o.add(wire.Event{Kind: wire.Started})
-				o.add(wire.Event{Kind: wire.Done, Next: "1.0"})
+				_ = o.add(wire.Event{Kind: wire.Started})
+				_ = o.add(wire.Event{Kind: wire.Done, Next: "1.0"})
 				time.Sleep(pause)
 			}
 			began := time.Now()
@@ -197,11 +197,11 @@ func TestTheLogHasWhatOthersKnowAndWhatTheHostHasComeBy(t *testing.T) {
 		do   func(*outbox)
 		want uint64 // the last event in the log
 	}{
-		"passes":  {func(o *outbox) { o.add(started); o.add(done) }, 0},
-		"begins":  {func(o *outbox) { o.add(started); _ = o.durable(t.Context()) }, 1},
-		"is done": {func(o *outbox) { o.add(started); _ = o.durable(t.Context()); o.add(done); o.add(started) }, 2},
-		"leaves":  {func(o *outbox) { o.add(started); o.add(done); f, _ := o.takeOff(t.Context(), 0); f.land() }, 2},
-		"is over": {func(o *outbox) { o.add(started); o.add(done); o.close(true) }, 2},
+		"passes":  {func(o *outbox) { _ = o.add(started); _ = o.add(done) }, 0},
+		"begins":  {func(o *outbox) { _ = o.add(started); _ = o.durable(t.Context()) }, 1},
+		"is done": {func(o *outbox) { _ = o.add(started); _ = o.durable(t.Context()); _ = o.add(done); _ = o.add(started) }, 2},
+		"leaves":  {func(o *outbox) { _ = o.add(started); _ = o.add(done); f, _ := o.takeOff(t.Context(), 0); f.land() }, 2},
+		"is over": {func(o *outbox) { _ = o.add(started); _ = o.add(done); o.close(true) }, 2},
 	} {
 		s, err := store.Open(t.TempDir())
 		if err != nil {

@@ -19,19 +19,23 @@ import (
 	"hark/playbook/plan"
 )
 
-// play runs one plan to its end. Whatever happens, the controller hears of the end. When cancelled is over only
+// play runs one plan to its end. Whatever happens, it reports the end to the controller. When cancelled is done only
 // always sections still run.
 func (s *session) play(ctx, cancelled context.Context, start wire.Start) {
 	var ended *wire.Event
-	t := newTrail(s.line, start.Play)
+	var unsent error // the session has gone on for a result that was not reported
+	t := newAuditLog(s.line, start.Play)
 	tell := func(e wire.Event) {
 		t.take(e)
-		s.out.add(e)
+		if err := s.out.add(e); err != nil && e.Kind == wire.Done {
+			unsent = err
+			s.end(err)
+		}
 	}
 	err := s.walk(ctx, cancelled, start, t, func(e wire.Event) {
 		if e.Kind == wire.Ended {
 			last := e
-			ended = &last // what it says depends on why
+			ended = &last // its text depends on the reason
 			return
 		}
 		if e.Kind == wire.Started {
@@ -45,20 +49,20 @@ func (s *session) play(ctx, cancelled context.Context, start wire.Start) {
 	switch {
 	case broken(err):
 		s.interrupted(s.out.where(), err.Error(), tell)
-	case ended != nil:
+	case ended != nil && unsent == nil:
 		tell(*ended)
 	default:
 		text := "internal error: the play has no end"
 		if err != nil {
 			text = err.Error()
 		}
-		tell(wire.Event{Run: start.Run, Play: start.Play, Host: start.Host, Kind: wire.Ended, Fate: wire.Failed, Text: text,
+		tell(wire.Event{Run: start.Run, Play: start.Play, Host: start.Host, Kind: wire.Ended, State: wire.Failed, Text: text,
 			Time: s.line.agent.cfg.Now()})
 	}
 }
 
 // walk gets the plan and runs it. A panic is an error like any other: it ends this play and nothing else.
-func (s *session) walk(ctx, cancelled context.Context, start wire.Start, t *trail, emit func(wire.Event)) (err error) {
+func (s *session) walk(ctx, cancelled context.Context, start wire.Start, t *auditLog, emit func(wire.Event)) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.line.agent.cfg.Logger.Error().Str("run", start.Run).Str("host", start.Host).Any("panic", p).
@@ -76,7 +80,7 @@ func (s *session) walk(ctx, cancelled context.Context, start wire.Start, t *trai
 	return runner.New(s.guard(cfg)).Run(ctx, p, start)
 }
 
-// fetch gives the plan of a Start: from its body, or pulled from the controller.
+// fetch returns the plan of a Start: from its body, or pulled from the controller.
 func (s *session) fetch(ctx context.Context, start wire.Start) (*plan.Plan, error) {
 	body := []byte(start.Plan)
 	for eof := len(body) > 0; !eof; {
@@ -103,8 +107,8 @@ func (s *session) fetch(ctx context.Context, start wire.Start) (*plan.Plan, erro
 	return &p, nil
 }
 
-// ask implements runner.Config.Ask. What was emitted before it reaches the controller first, so that the answer takes
-// it into account.
+// ask implements runner.Config.Ask. Events that were emitted before it reach the controller first, so that the answer
+// takes them into account.
 func (s *session) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 	if err := s.out.flushed(ctx); err != nil {
 		return wire.Answer{}, err
@@ -112,7 +116,7 @@ func (s *session) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 	return s.line.ask(ctx, a)
 }
 
-// guard is the config for which nothing that may change things begins, here or in the background, before its
+// guard returns a config that starts no module that may change the host, here or in the background, before its
 // beginning is durable and the controller is known to want it still.
 func (s *session) guard(c runner.Config) runner.Config {
 	call, start := c.Call, c.Jobs.Start
@@ -133,23 +137,26 @@ func (s *session) guard(c runner.Config) runner.Config {
 	return c
 }
 
-// mayBegin waits until a call may begin: one that only looks as soon as there is room for what it tells. The error
-// says why it may not.
+// mayBegin waits until a call may begin. A call that changes nothing may begin as soon as the outbox has room for its
+// result. The error says why it may not.
 func (s *session) mayBegin(ctx context.Context, inv runner.Invocation) error {
 	if !changes(inv) {
 		return nil
 	}
-	err := s.out.durable(ctx)
+	err := awaitSuccessor(ctx, s.line.agent)
+	if err == nil {
+		err = s.out.durable(ctx)
+	}
 	if inv.Module.Has(modules.OnlyLooks) {
 		return err
 	}
 	if err == nil && !s.line.isWanted() {
-		s.out.urge() // the answer to what waits will do
+		s.out.urge() // the answer to the waiting events will do
 	}
 	if err == nil {
 		err = s.line.awaitWanted(ctx, func() { poke(s.renew) })
 	}
-	if errors.Is(err, errLease) || errors.Is(err, errSlow) {
+	if errors.Is(err, errLease) || errors.Is(err, errSlow) || errors.Is(err, errAlone) {
 		s.end(err)
 	}
 	if err == nil {
@@ -158,8 +165,9 @@ func (s *session) mayBegin(ctx context.Context, inv runner.Invocation) error {
 	return err
 }
 
-// runner is what sessions and orders give a runner alike. base completes the asks for pieces of files.
-func (a *Agent) runner(l *line, base wire.Ask, ask func(context.Context, wire.Ask) (wire.Answer, error)) runner.Config {
+// runner returns the part of a runner's config that sessions and delegated calls share. base completes the asks for
+// pieces of files.
+func (a *Agent) runner(l *controllerLink, base wire.Ask, ask func(context.Context, wire.Ask) (wire.Answer, error)) runner.Config {
 	h := a.cfg.Host
 	if h.Call == nil {
 		h.Call = func(ctx context.Context, inv runner.Invocation) modules.Result {
@@ -170,14 +178,15 @@ func (a *Agent) runner(l *line, base wire.Ask, ask func(context.Context, wire.As
 	h = a.permit(l.issuer, h)
 	return runner.Config{
 		Modules: a.cfg.Modules, Engine: a.engine, Ask: ask, Own: a.cfg.Controller,
-		Call: h.Call, Jobs: h.Jobs, Exec: h.Exec, Environ: h.Environ, Now: a.cfg.Now, Hidden: a.cfg.Hidden,
+		Call: h.Call, Jobs: h.Jobs, Exec: h.Exec, Environ: h.Environ, Now: a.cfg.Now, Clock: l.clock, Hidden: a.cfg.Hidden,
 		Open: func(ctx context.Context, digest string) (io.ReadCloser, error) { return l.open(ctx, base, digest) },
 	}
 }
 
-// ask puts a question to the controller.
-func (l *line) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
-	q, err := l.pack(wire.Questions(l.agent.id, l.run, wire.KindAsk), wire.KindAsk, wire.Question{Ask: a, Session: l.says()}, wire.Packing{})
+// ask sends a question to the controller.
+func (l *controllerLink) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
+	q, err := l.pack(wire.Questions(l.agent.id, l.run, wire.KindAsk), wire.KindAsk,
+		wire.Question{Ask: a, Session: l.says()}, wire.Packing{})
 	if err != nil {
 		return wire.Answer{}, err
 	}
@@ -188,7 +197,7 @@ func (l *line) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 }
 
 // open reads a blob from the cache, or pulls it.
-func (l *line) open(ctx context.Context, base wire.Ask, digest string) (io.ReadCloser, error) {
+func (l *controllerLink) open(ctx context.Context, base wire.Ask, digest string) (io.ReadCloser, error) {
 	files, err := l.agent.files()
 	if err != nil {
 		return nil, err
@@ -202,14 +211,15 @@ func (l *line) open(ctx context.Context, base wire.Ask, digest string) (io.ReadC
 	return r, err
 }
 
-// plans keeps the plan of the play under way, so that it is read once for all hosts that this agent serves.
+// plans keeps the plan of the current play, so that it is read once for all hosts that this agent serves.
 type plans struct {
 	mu     sync.Mutex
 	digest string                     // guarded by mu
 	once   func() (*plan.Plan, error) // guarded by mu
 }
 
-// get gives the plan, fetching it if nobody does. A fetch that failed for another session is tried again for this one.
+// get returns the plan and fetches it if no other session does. If that fetch failed for another session, get tries
+// again.
 func (c *plans) get(digest string, fetch func() (*plan.Plan, error)) (*plan.Plan, error) {
 	for {
 		own := false

@@ -24,15 +24,15 @@ import (
 // file of now says.
 const PolicyVersion = 1
 
-// Policy is what an administrator of the host lets operators do, beyond whom the agent obeys at all. It is a file
-// that no message can change; without one every operator may do everything.
+// Policy is what an administrator of the host lets operators do, beyond the question which operators the agent obeys
+// at all. It is a file that no message can change; without one every operator may do everything.
 type Policy struct {
 	// Version is that of the file's format, PolicyVersion at most; 0 stands for the first.
 	Version int `yaml:"version"`
 	// Operators are the rules by public key. "*" is for those who are not named; without it they may do nothing.
 	Operators map[string]*Rule `yaml:"operators"`
 
-	// open says that there is no file; looks tells of operators who, by those who trust them, may look and not change.
+	// open says that there is no file; looks reports whether those who trust an operator let them look and not change.
 	open  bool
 	looks func(operator string) bool
 }
@@ -40,22 +40,22 @@ type Policy struct {
 // Rule is what one operator may do. What is not given is not limited.
 type Rule struct {
 	// Modules are patterns of full names (ansible.builtin.*, and hark.jobs for what `hark jobs` does); one that
-	// begins with ! takes modules away again. Modules by which any program can be run (modules.Module.Runs) are only
+	// begins with ! takes modules away again. Modules that can run any program (modules.Module.Runs) are only
 	// those that are named without * or ?.
 	Modules []string `yaml:"modules"`
 	// Arguments are those that name programs (modules.Module.Programs) and may be given all the same:
 	// ansible.builtin.template.validate.
 	Arguments []string `yaml:"arguments"`
-	// Users are those as whom modules may run.
+	// Users are the users that modules may run as.
 	Users []string `yaml:"users"`
 	// Paths are directories in which the files of the host must lie that a task names. It binds modules that say what
-	// they touch, and not those by which any program can be run.
+	// they touch, and not those that can run any program.
 	Paths []string `yaml:"paths"`
 	// Unconfined are modules, by their full names, that Check or Paths cannot bind and that may be called all the same.
 	Unconfined []string `yaml:"unconfined"`
 	// Check lets the operator look and not change: everything must be in check mode, and can be, and starts no program.
 	Check bool `yaml:"check"`
-	// Upgrade and Trust let the operator replace the agent, and change whom it obeys; not given is yes.
+	// Upgrade and Trust let the operator replace the agent, and change which operators it obeys; not given is yes.
 	Upgrade *bool `yaml:"upgrade"`
 	Trust   *bool `yaml:"trust"`
 }
@@ -71,7 +71,8 @@ func ReadPolicy(file string) (*Policy, error) {
 		return nil, fmt.Errorf("cannot read the policy %s: %v", file, err)
 	}
 	if p.Version < 0 || p.Version > PolicyVersion {
-		return nil, fmt.Errorf("cannot use the policy %s: it has version %d, this agent knows %d; upgrade hark-agent", file, p.Version, PolicyVersion)
+		return nil, fmt.Errorf("cannot use the policy %s: it has version %d, this agent knows %d; upgrade hark-agent", file,
+			p.Version, PolicyVersion)
 	}
 	for key, rule := range p.Operators {
 		if key != "*" && !wire.ValidKey(key) {
@@ -100,6 +101,11 @@ func ReadPolicy(file string) (*Policy, error) {
 			if !filepath.IsAbs(dir) {
 				return nil, fmt.Errorf("cannot use the policy %s: %q is not an absolute path", file, dir)
 			}
+			// Modules are kept to where files really lie, so that such a directory would allow nothing.
+			if real := resolve(dir); real != filepath.Clean(dir) {
+				return nil, fmt.Errorf("cannot use the policy %s: the path %s leads through a link to %q: name that",
+					file, dir, real)
+			}
 		}
 	}
 	return &p, nil
@@ -115,10 +121,11 @@ func ReadPolicyIfThere(file string) (*Policy, error) {
 }
 
 func forbidden(format string, a ...any) error {
-	return &wire.RefusedError{Reason: wire.Forbidden, Text: "this host's policy does not allow it: " + fmt.Sprintf(format, a...)}
+	return &wire.RefusedError{Reason: wire.Forbidden, Text: "this host's policy does not allow it: " +
+		fmt.Sprintf(format, a...)}
 }
 
-// rule is that of an operator. A nil Policy allows everything.
+// rule returns that of an operator. A nil Policy allows everything.
 func (p *Policy) rule(operator string) (*Rule, error) {
 	if p == nil {
 		return &Rule{}, nil
@@ -132,7 +139,7 @@ func (p *Policy) rule(operator string) (*Rule, error) {
 	return r, err
 }
 
-// written is the rule that the file has.
+// written returns the rule that the file has.
 func (p *Policy) written(operator string) (*Rule, error) {
 	if p.open {
 		return &Rule{}, nil
@@ -180,7 +187,7 @@ func (p *Policy) named(operator, name string) error {
 	return err
 }
 
-// within is the policy with what those said who trust operators: what both allow is allowed.
+// within returns the policy with what those said who trust operators: what both allow is allowed.
 func (p *Policy) within(o *Operators) *Policy {
 	if o == nil {
 		return p
@@ -193,7 +200,7 @@ func (p *Policy) within(o *Operators) *Policy {
 	return &both
 }
 
-// userName is whom a module would run as, "" being this process's own user.
+// userName returns the user that a module would run as, "" for this process's own user.
 func userName(name string) string {
 	if name != "" {
 		return name
@@ -270,7 +277,8 @@ func (a *Agent) permit(operator string, h Host) Host {
 
 // refusal logs and counts what the policy has refused.
 func (a *Agent) refusal(operator, what string, err error) {
-	a.cfg.Logger.Warn().Str("operator", operator).Str("what", what).Uint64("count", a.refused.add(wire.Forbidden, a.cfg.Now())).AnErr("cause", err).
+	a.cfg.Logger.Warn().Str("operator", operator).Str("what", what).Uint64("count",
+		a.refused.add(wire.Forbidden, a.cfg.Now())).AnErr("cause", err).
 		Msg("refused by policy")
 }
 

@@ -20,7 +20,8 @@ var (
 	pathTexts  = [...]string{"path", "paths", "src", "dest"}
 	maybePaths = [...]string{"name", "device"}
 	// urlTexts hold addresses, or paths too.
-	urlTexts = [...]string{"url", "src", "repo", "uri", "baseurl", "gpgkey", "mirrorlist", "key", "deb", "file", "name", "uris", "signed_by"}
+	urlTexts = [...]string{"url", "src", "repo", "uri", "baseurl", "gpgkey", "mirrorlist", "key", "deb", "file", "name",
+		"uris", "signed_by"}
 )
 
 // files reports whether the files that a call names lie where they may. The arguments are read as the module will
@@ -28,7 +29,8 @@ var (
 // anywhere.
 func (r *Rule) files(inv runner.Invocation) error {
 	if !r.unconfined(inv.Module) && !kept(inv.Module) {
-		return forbidden("the module %s, which cannot be kept to paths: it would have to be among the unconfined ones", inv.Module.Name)
+		return forbidden("the module %s, which cannot be kept to paths: it would have to be among the unconfined ones",
+			inv.Module.Name)
 	}
 	parsed, err := inv.Module.Parse(inv.Module.Name, inv.Args, inv.Env.Reading())
 	if err != nil {
@@ -60,7 +62,7 @@ func isPath(p *modules.Param) bool {
 	return p.Type == "path" || p.Elements == "path" || slices.Contains(pathTexts[:], p.Name)
 }
 
-// ofController is the parameter of a call that names a file of the controller, "" if there is none.
+// ofController returns the parameter of a call that names a file of the controller, "" if there is none.
 func ofController(inv runner.Invocation) string {
 	given := func(name string) bool { return modules.IsGiven(inv.Args, name) }
 	switch {
@@ -100,7 +102,8 @@ func (c pathCall) arguments(params []modules.Param, given, read *value.Dict) err
 }
 
 func isGiven(p *modules.Param, given *value.Dict) bool {
-	return slices.ContainsFunc(append([]string{p.Name}, p.Aliases...), func(name string) bool { return modules.IsGiven(given, name) })
+	return slices.ContainsFunc(append([]string{p.Name}, p.Aliases...),
+		func(name string) bool { return modules.IsGiven(given, name) })
 }
 
 // path reports whether one value of a parameter may be what it is.
@@ -135,7 +138,7 @@ func (r *Rule) path(p *modules.Param, text string) error {
 
 var urlScheme = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`) })
 
-// textsWithin are the texts of a value that is one, or a list of them.
+// textsWithin returns the texts of a value that is one, or a list of them.
 func textsWithin(v value.Value) []string {
 	switch v := v.(type) {
 	case value.None, *value.Dict:
@@ -150,7 +153,7 @@ func textsWithin(v value.Value) []string {
 	return []string{modules.Str(v)}
 }
 
-// mappings are the mappings of a value that is one, or a list of them.
+// mappings returns the mappings of a value that is one, or a list of them.
 func mappings(v value.Value) []*value.Dict {
 	switch v := v.(type) {
 	case *value.Dict:

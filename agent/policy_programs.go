@@ -17,7 +17,7 @@ import (
 // A limit on modules or paths is worth nothing if a module that it lets pass runs a program of the caller's: what can
 // do that is refused unless it is named.
 
-// limited reports whether the rule bounds what modules may do, beyond as whom.
+// limited reports whether the rule bounds what modules may do, beyond their users.
 func (r *Rule) limited() bool { return len(r.Modules)+len(r.Paths) > 0 }
 
 // names reports whether a module is given by its own name.
@@ -28,7 +28,11 @@ func (r *Rule) names(m *modules.Module) bool {
 // changes reports whether a call changes something though the operator may only look.
 func (r *Rule) changes(inv runner.Invocation) error {
 	switch {
-	case !r.Check || inv.Module.Has(modules.AsksForJobs):
+	case !r.Check:
+		return nil
+	case inv.Call.Async > 0: // what is kept of a job is written, where the caller says
+		return forbidden("to start a job: this operator may look and not change")
+	case inv.Module.Has(modules.AsksForJobs):
 		return nil
 	case r.unconfined(inv.Module) && (inv.Call.Check || inv.Module.Facts) && !inv.Module.NoCheck && !inv.Module.Foreign:
 		return nil
@@ -39,7 +43,8 @@ func (r *Rule) changes(inv runner.Invocation) error {
 	case !inv.Call.Check && !inv.Module.Facts:
 		return forbidden("the module %s but in check mode (--check): this operator may look and not change", inv.Module.Name)
 	case !inv.Module.Has(modules.ReadsInCheck):
-		return forbidden("the module %s, which starts programs in check mode (%s): this operator may look and not change", inv.Module.Name,
+		return forbidden("the module %s, which starts programs in check mode (%s): this operator may look and not change",
+			inv.Module.Name,
 			strings.Join(inv.Module.StartsInCheck, ", "))
 	}
 	return nil
@@ -48,7 +53,7 @@ func (r *Rule) changes(inv runner.Invocation) error {
 // unconfined reports whether the rule lets a module be that neither Check nor Paths can bind.
 func (r *Rule) unconfined(m *modules.Module) bool { return m.NamedIn(r.Unconfined) }
 
-// bounds are what the module of a call must keep to while it runs, whatever its arguments say.
+// bounds returns what the module of a call must keep to while it runs, whatever its arguments say.
 func (p *Policy) bounds(operator string, inv runner.Invocation) (modules.Bounds, error) {
 	r, err := p.rule(operator)
 	if err != nil || inv.Module.Has(modules.AsksForJobs) || r.unconfined(inv.Module) {
@@ -125,7 +130,7 @@ func (r *Rule) programs(inv runner.Invocation) error {
 	}
 	m := inv.Module
 	if m.Runs && r.limited() && !r.names(m) {
-		return forbidden("the module %s, by which any program can be run: it would have to be named without * or ?", m.Name)
+		return forbidden("the module %s, which can run any program: it would have to be named without * or ?", m.Name)
 	}
 	for _, name := range append(slices.Clone(m.Programs), m.ProgramsByPath...) {
 		p := paramOf(m, name)
@@ -133,7 +138,8 @@ func (r *Rule) programs(inv runner.Invocation) error {
 			continue
 		}
 		if slices.Contains(m.Programs, name) || slices.ContainsFunc(given(p, inv.Args), func(v string) bool { return strings.Contains(v, "/") }) {
-			return forbidden("the argument %s of %s, by which a program can be run: arguments would have to have %s.%s", name, m.Name, m.Name, name)
+			return forbidden("the argument %s of %s, which can run a program: arguments would have to have %s.%s", name,
+				m.Name, m.Name, name)
 		}
 	}
 	if err := environment(inv.Call.Environment); err != nil {
@@ -186,7 +192,7 @@ func paramOf(m *modules.Module, name string) *modules.Param {
 	return &m.Params()[i]
 }
 
-// given are the texts that a call has for a parameter, by whichever of its names.
+// given returns the texts that a call gives for a parameter, under its name or an alias.
 func given(p *modules.Param, args *value.Dict) []string {
 	var all []string
 	for _, name := range append([]string{p.Name}, p.Aliases...) {

@@ -3,6 +3,7 @@ package agent
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"hark/agent/internal/runner"
 	"hark/agent/wire"
@@ -113,6 +114,9 @@ func TestWhoMayLookChangesNothing(t *testing.T) {
 		{"copy", args{"dest": "/x"}, wire.Call{}, "but in check mode"},
 		{"command", args{"_raw_params": "id"}, wire.Call{}, "but in check mode"},
 		{"copy", args{"dest": "/x", "validate": "id %s"}, wire.Call{Check: true}, "the argument validate"},
+		{"setup", args{}, wire.Call{Async: time.Second, AsyncDir: "/etc/x"}, "to start a job"},
+		{"setup", args{}, wire.Call{Check: true, Async: time.Second}, "to start a job"},
+		{"systemd", args{"name": "x"}, wire.Call{Check: true, Async: time.Second}, "to start a job"},
 		{"setup", args{"fact_path": "/tmp"}, wire.Call{}, "the argument fact_path"},
 		{"setup", args{}, wire.Call{Environment: map[string]string{"PATH": "/tmp"}}, "the environment variable PATH"},
 		{"expect", args{"command": "id", "responses": args{}}, wire.Call{Check: true}, "which has no check mode"},

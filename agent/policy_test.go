@@ -94,6 +94,19 @@ func TestPolicyRefusesStrangersAndItsOwnMistakes(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+	real, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{link, link + "/below", link + "/not/there"} {
+		_, err := ReadPolicy(writePolicy(t, "operators: {\"*\": {paths: ["+dir+"]}}\n"))
+		if err == nil || !strings.Contains(err.Error(), real) {
+			t.Errorf("the path %s, which is a link: %v", dir, err)
+		}
+	}
+	if _, err := ReadPolicy(writePolicy(t, "operators: {\"*\": {paths: ["+real+"/not/there]}}\n")); err != nil {
+		t.Errorf("a path that is none: %v", err)
+	}
 	if _, err := ReadPolicy(writePolicy(t, "version: 1\noperators: {}\n")); err != nil {
 		t.Errorf("this version: %v", err)
 	}

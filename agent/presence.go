@@ -8,16 +8,22 @@ import (
 	"hark/agent/wire"
 )
 
-// presence says that the agent is there, until ctx is over: hello after each connection, a heartbeat now and then,
-// bye at the end.
+// presence reports that the agent is there: a hello after each connection, a heartbeat at intervals, a bye at the
+// end. It returns when ctx is done or another process reports presence.
 func (a *Agent) presence(ctx context.Context) {
 	if a.cfg.Heartbeat < 0 {
-		<-ctx.Done()
+		select {
+		case <-ctx.Done():
+		case <-a.handover.done:
+		}
 		return
 	}
-	said := a.standing()
+	said := a.announcement()
 	for {
 		select {
+		case <-a.handover.done:
+			a.say(wire.KindBye)
+			return
 		case <-ctx.Done():
 			a.say(wire.KindBye)
 			flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -28,7 +34,7 @@ func (a *Agent) presence(ctx context.Context) {
 			a.greet()
 			a.again()
 		case <-time.After(a.cfg.Heartbeat - rand.N(a.cfg.Heartbeat/5+1)):
-			if now := a.standing(); now != said { // lists shall show it
+			if now := a.announcement(); now != said { // so that lists show it
 				said = now
 				a.say(wire.KindHello)
 			}
@@ -37,8 +43,8 @@ func (a *Agent) presence(ctx context.Context) {
 	}
 }
 
-// standing is what is said anew when it changes: trouble and hold.
-func (a *Agent) standing() string {
+// announcement returns the part of a hello that may change: trouble and hold.
+func (a *Agent) announcement() string {
 	h := a.hello()
 	if h.Hold == nil {
 		return h.Trouble
@@ -77,7 +83,7 @@ func (a *Agent) again() {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for m := range a.remnants {
+	for m := range a.formerSessions {
 		poke(m.out.retry)
 	}
 }
@@ -89,7 +95,7 @@ func (a *Agent) connection() context.Context {
 	return a.link
 }
 
-// say publishes a message of presence. It may fail: the next connection says hello again.
+// say publishes a message of presence. It may fail: after the next connection the agent says hello again.
 func (a *Agent) say(k wire.Kind) {
 	var body any = struct{}{}
 	switch k {
@@ -98,7 +104,8 @@ func (a *Agent) say(k wire.Kind) {
 	case wire.KindBeat:
 		body = a.beat()
 	}
-	frame, err := a.codec.Pack(wire.Header{Kind: k, Fleet: a.cfg.Fleet}, body, wire.Packing{Sign: a.cfg.Identity, Now: a.cfg.Now})
+	frame, err := a.codec.Pack(wire.Header{Kind: k, Fleet: a.cfg.Fleet}, body,
+		wire.Packing{Sign: a.cfg.Identity, Now: a.cfg.Now})
 	if err == nil {
 		err = a.cfg.Transport.Publish(wire.Presence(a.id, k), frame)
 	}
@@ -107,37 +114,37 @@ func (a *Agent) say(k wire.Kind) {
 	}
 }
 
-// beat is what changes while the agent is there.
+// beat returns the body of a heartbeat.
 func (a *Agent) beat() wire.Beat {
-	b := wire.Beat{Refused: a.Refused(), Lately: a.refused.lately(a.cfg.Now())}
+	b := wire.Beat{Refused: a.Refused(), RefusedLastHour: a.refused.lately(a.cfg.Now())}
 	if a.cfg.Host.Jobs.Afoot == nil {
 		return b
 	}
 	for _, j := range a.cfg.Host.Jobs.Afoot() {
-		if b.Afoot++; len(b.Jobs) < wire.MostTold {
-			b.Jobs = append(b.Jobs, wire.JobTold{ID: j.ID, Run: j.Run, State: j.State, Began: j.Began})
+		if b.JobCount++; len(b.Jobs) < wire.MaxBeatJobs {
+			b.Jobs = append(b.Jobs, wire.BeatJob{ID: j.ID, Run: j.Run, State: j.State, Began: j.Began})
 		}
 	}
 	return b
 }
 
-// takeCrowd passes on how many agents the fleet has, and keeps it for the next start: after a power cut a whole fleet
-// starts at once.
-func (a *Agent) takeCrowd(data []byte) {
-	n := wire.ParseCrowd(data)
-	if n == 0 {
+// handleFleetSize passes on how many agents the fleet has, and stores it for the next start: after a power cut a
+// whole fleet starts at once.
+func (a *Agent) handleFleetSize(data []byte) {
+	n := wire.ParseFleetSize(data)
+	if n == 0 || a.handover.keepsAny() {
 		return
 	}
-	a.cfg.Crowd(n)
+	a.cfg.FleetSizeChanged(n)
 	if a.store == nil {
 		return
 	}
-	if err := a.store.KeepCrowd(n); err != nil {
+	if err := a.store.KeepFleetSize(n); err != nil {
 		a.cfg.Logger.Debug().AnErr("cause", err).Msg("cannot keep the size of the fleet")
 	}
 }
 
-// reachable reports whether the broker answers this agent, which it is asked.
+// reachable asks the broker whether it answers this agent.
 func (a *Agent) reachable(ctx context.Context) bool {
 	if a.cfg.Transport.Since().IsZero() {
 		return false
@@ -150,10 +157,10 @@ func (a *Agent) reachable(ctx context.Context) bool {
 // askBroker is how long the broker may take to answer.
 const askBroker = 3 * time.Second
 
-// takePing answers an operator who asks whether the agent is there and which sessions of a run it holds.
-func (a *Agent) takePing(l *letter) {
+// handlePing answers the question whether the agent is there and which sessions of a run it holds.
+func (a *Agent) handlePing(l *letter) {
 	alive := wire.Alive{
-		Hello: a.hello(), Life: a.life, Turns: map[string]uint64{}, Refused: a.Refused(), Lately: a.refused.lately(a.cfg.Now()),
+		Hello: a.hello(), Life: a.life, Turns: map[string]uint64{}, Refused: a.Refused(), RefusedLastHour: a.refused.lately(a.cfg.Now()),
 	}
 	if a.cfg.Program != nil {
 		alive.Program = a.cfg.Program()
@@ -162,10 +169,10 @@ func (a *Agent) takePing(l *letter) {
 	if r := a.runs[l.Header.Run]; r != nil {
 		for host, s := range r.sessions {
 			alive.Turns[host] = s.line.who().Turn
-			poke(s.out.retry) // who asks may be there to hear what waits
+			poke(s.out.retry) // the sender may be the controller that waiting events are for
 		}
 	}
-	for m := range a.remnants {
+	for m := range a.formerSessions {
 		if m.line.run == l.Header.Run {
 			alive.Left = append(alive.Left, m.line.host)
 			poke(m.out.retry)

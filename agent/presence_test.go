@@ -38,7 +38,7 @@ func TestHeartbeatTellsWhatChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sub.Unsubscribe()
-	jobs := make([]wire.Job, wire.MostTold+5)
+	jobs := make([]wire.Job, wire.MaxBeatJobs+5)
 	for i := range jobs {
 		jobs[i] = wire.Job{ID: "j1.2", Run: "k3f9", State: "running", Began: time.Unix(1_800_000_000, 0), Task: "a secret task", Module: "a.secret.module", Dir: "/secret"}
 	}
@@ -57,10 +57,10 @@ func TestHeartbeatTellsWhatChanges(t *testing.T) {
 	b := <-beats
 	cancel()
 	running.Wait()
-	if b.Afoot != len(jobs) || len(b.Jobs) != wire.MostTold || b.Lately[wire.Untrusted] != 1 || b.Refused[wire.Untrusted] != 1 {
+	if b.JobCount != len(jobs) || len(b.Jobs) != wire.MaxBeatJobs || b.RefusedLastHour[wire.Untrusted] != 1 || b.Refused[wire.Untrusted] != 1 {
 		t.Errorf("%+v", b)
 	}
-	if j, want := b.Jobs[0], (wire.JobTold{ID: "j1.2", Run: "k3f9", State: "running", Began: jobs[0].Began.UTC()}); !j.Began.Equal(want.Began) || j.ID != want.ID || j.Run != want.Run || j.State != want.State {
+	if j, want := b.Jobs[0], (wire.BeatJob{ID: "j1.2", Run: "k3f9", State: "running", Began: jobs[0].Began.UTC()}); !j.Began.Equal(want.Began) || j.ID != want.ID || j.Run != want.Run || j.State != want.State {
 		t.Errorf("%+v, want %+v", j, want)
 	}
 }

@@ -17,8 +17,9 @@ type letter struct {
 	msg wire.Msg
 }
 
-// receive checks a message and hands it on. What is refused is logged and counted; the sender is told only if it
-// shows who it is, on a reply subject of its own. broadcast says that the message may be for all agents of a run.
+// receive checks a message and passes it on. It logs and counts refused messages. It answers the sender only if the
+// sender proves its identity, on a reply subject of its own. broadcast says that the message may be for all agents of
+// a run.
 func (a *Agent) receive(m wire.Msg, k wire.Kind, broadcast bool, f func(*letter)) {
 	frame, err := wire.Parse(m.Data)
 	if err != nil {
@@ -28,10 +29,16 @@ func (a *Agent) receive(m wire.Msg, k wire.Kind, broadcast bool, f func(*letter)
 		}
 		return
 	}
+	if !broadcast && a.handover.others(k, frame.Header.Run) {
+		return
+	}
 	l := &letter{Frame: frame, msg: m}
 	demands := wire.Demands{Trusted: a.cfg.Trusted, Fleet: a.cfg.Fleet, ID: a.id, Run: broadcast, Kind: k}
 	demands.Now = func() time.Time { return a.clocks.now(frame.Header.Issuer, a.cfg.Now()) }
-	if k == wire.KindClock { // its time is what it is about; the challenge in it shows that it is fresh
+	// The time in a clock message may differ from this host's, and its challenge shows that it is fresh. An Advance
+	// is numbered and sealed with the key of the run, so it needs no date: otherwise a host whose clock has just
+	// stepped would wait for the next renewal.
+	if k == wire.KindClock || broadcast && k == wire.KindAdvance {
 		demands.Now = func() time.Time { return time.UnixMilli(frame.Header.NotBefore) }
 	}
 	if err := demands.Check(frame); err != nil {
@@ -58,7 +65,7 @@ func (a *Agent) refuse(m wire.Msg, k wire.Kind, err error) {
 		Uint64("count", a.refused.add(reason, a.cfg.Now())).AnErr("cause", err).Msg("message refused")
 }
 
-// because is an error with what may be behind it: a directory that is gone has many names.
+// because adds to an error its likely cause: a directory that is gone has many names.
 func (a *Agent) because(err error) error {
 	var os syscall.Errno
 	if trouble := a.trouble(); errors.As(err, &os) && trouble != nil {
@@ -72,9 +79,9 @@ func (a *Agent) answer(l *letter, body any) {
 	a.reply(l, body, wire.Packing{Sign: a.cfg.Identity})
 }
 
-// acknowledge answers what has brought the key of a session: with sealed, by that key, which the operator's message
-// had sealed for this agent alone. What was not obeyed is answered with a signature, since its sender may not be who
-// he seems.
+// acknowledge answers a message that contains the key of a session. With sealed, the answer is sealed with that key,
+// which the operator's message had sealed for this agent only. If the message was refused, the answer is signed,
+// since its sender may be an impostor.
 func (a *Agent) acknowledge(l *letter, ack wire.Ack, key wire.Key, sealed bool) {
 	if !sealed || ack.Err != "" {
 		a.answer(l, ack)
@@ -106,13 +113,13 @@ type refusals struct {
 	last []refused
 }
 
-// refused is one of them.
+// refused is one refused message.
 type refused struct {
 	why wire.Reason
 	at  time.Time
 }
 
-// lateness is what counts as lately, most how many of those are remembered.
+// lateness is the period that lately counts, most is how many refusals are remembered.
 const (
 	lateness     = time.Hour
 	mostRefusals = 1000

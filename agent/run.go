@@ -6,11 +6,11 @@ import (
 	"hark/agent/wire"
 )
 
-// run is what this agent knows of one run: the sessions of its hosts and the subscription to what is sent to all.
+// run is one run: the sessions of its hosts and the subscription to messages for all of its agents.
 type run struct {
 	agent  *Agent
 	id     string
-	issuer string            // who opened it: nobody else may command it
+	issuer string            // the operator who opened it: nobody else may command it
 	key    wire.Key          // the run's
 	sub    wire.Subscription // to what is sent to all agents of the run
 
@@ -20,8 +20,8 @@ type run struct {
 	plans plans
 }
 
-// join finds the run of an opening, or begins it: subscribes to what is sent to all agents of the run. The caller
-// holds the run until it releases it.
+// join finds the run of an opening, or begins it: subscribes to messages for all agents of the run. The caller holds
+// the run until it releases it.
 func (a *Agent) join(issuer, id string, key wire.Key, each bool) (*run, error) {
 	if r, err := a.hold(issuer, id, key); r != nil || err != nil {
 		return r, err
@@ -42,7 +42,7 @@ func (a *Agent) join(issuer, id string, key wire.Key, each bool) (*run, error) {
 	return a.join(issuer, id, key, each)
 }
 
-// hold takes hold of a run that is known; nil is none.
+// hold holds a known run; it returns nil if the run is not known.
 func (a *Agent) hold(issuer, id string, key wire.Key) (*run, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -57,7 +57,7 @@ func (a *Agent) hold(issuer, id string, key wire.Key) (*run, error) {
 	return r, nil
 }
 
-// release lets go of a run, which the agent forgets when nobody holds it any more.
+// release ends a hold. The agent forgets the run after the last one.
 func (r *run) release() {
 	a := r.agent
 	a.mu.Lock()
@@ -83,15 +83,16 @@ func (r *run) orphan() bool {
 	return len(r.sessions) > 0 && r.holds == len(r.sessions)
 }
 
-// listen takes what is sent to all agents of the run. The broker hears of that before it has the acknowledgement,
-// which goes the same way, so no Advance is missed after it.
+// listen subscribes to messages for all agents of the run. The broker receives the subscription before the
+// acknowledgement, which goes over the same connection, so no Advance is missed after it.
 func (r *run) listen(each bool) error {
 	a := r.agent
-	subject, kindOf := wire.ToRun(r.id, "*"), func(m wire.Msg) wire.Kind { return wire.SubjectKind(m.Subject) }
+	subject, kindOf := wire.RunSubject(r.id, "*"), func(m wire.Msg) wire.Kind { return wire.SubjectKind(m.Subject) }
 	if each {
 		subject, kindOf = wire.ToEach(r.id), func(m wire.Msg) wire.Kind { return wire.KindIn(m.Data) }
 	}
-	kinds := map[wire.Kind]func(*letter){wire.KindAdvance: r.takeAdvance, wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd}
+	kinds := map[wire.Kind]func(*letter){wire.KindAdvance: r.takeAdvance, wire.KindCancel: a.handleCancel,
+		wire.KindEnd: a.handleEnd}
 	s, err := a.cfg.Transport.Subscribe(subject, func(m wire.Msg) {
 		kind := kindOf(m)
 		if f := kinds[kind]; f != nil {
@@ -110,7 +111,7 @@ func (r *run) unsubscribe() {
 	}
 }
 
-// takeAdvance hands an Advance to every session of the run.
+// takeAdvance passes an Advance to every session of the run.
 func (r *run) takeAdvance(l *letter) {
 	a := r.agent
 	if l.Header.Issuer != r.issuer || l.Header.Run != r.id {
@@ -149,9 +150,9 @@ func (a *Agent) owned(l *letter) *run {
 	return r
 }
 
-// takeCancel ends what a run does; its always sections still run, and its sessions tell how it ended. It comes twice,
-// to all agents and to each: calls that always sections make meanwhile are not meant.
-func (a *Agent) takeCancel(l *letter) {
+// handleCancel ends the steps of a run; its always sections still run, and its sessions report how it ended. The
+// message comes twice, to all agents and to each. It does not end calls of always sections.
+func (a *Agent) handleCancel(l *letter) {
 	var c wire.Cancel
 	if err := l.Body(&a.codec, "", wire.Keys{}, &c); err != nil {
 		a.refuse(l.msg, wire.KindCancel, err)
@@ -167,17 +168,17 @@ func (a *Agent) takeCancel(l *letter) {
 	a.answer(l, wire.Ack{Run: l.Header.Run})
 }
 
-// takeEnd drops a run.
-func (a *Agent) takeEnd(l *letter) {
+// handleEnd drops a run.
+func (a *Agent) handleEnd(l *letter) {
 	a.bury(l, nothing)
-	var told *line
+	var told *controllerLink
 	if r := a.owned(l); r != nil {
 		for _, s := range r.all() {
 			s.drop(errEnded)
 			told = s.line
 		}
 	}
-	a.dismiss(func(m *remnant) bool { return m.line.run == l.Header.Run && m.line.issuer == l.Header.Issuer })
+	a.dismiss(func(m *formerSession) bool { return m.line.run == l.Header.Run && m.line.issuer == l.Header.Issuer })
 	a.stopOrders(l.Header.Run, l.Header.Issuer, errEnded, false)
 	if l.msg.Respond == nil && told != nil && told.sealed {
 		told.tellEnd()
@@ -185,9 +186,9 @@ func (a *Agent) takeEnd(l *letter) {
 	a.answer(l, wire.Ack{Run: l.Header.Run})
 }
 
-// tellEnd says that the end of the run, which was told to all its agents at once, has come here. If it is lost the
-// controller tells this agent alone.
-func (l *line) tellEnd() {
+// tellEnd confirms that the end of the run, which was sent to all its agents at once, has arrived here. If the
+// confirmation is lost the controller sends the end to this agent only.
+func (l *controllerLink) tellEnd() {
 	q, err := l.pack(wire.Results(l.run, l.agent.id, wire.KindEnd), wire.KindEnd, wire.End{Run: l.run}, wire.Packing{})
 	if err == nil {
 		err = l.agent.cfg.Transport.Publish(q.subject, q.frame)
@@ -197,13 +198,13 @@ func (l *line) tellEnd() {
 	}
 }
 
-// What a tombstone still lets through. A cancelled run may delegate what its always sections need.
+// What a tombstone still permits. A cancelled run may delegate the calls of its always sections.
 const (
 	noPlans = "noplan:"
 	nothing = "over:"
 )
 
-// bury leaves a tombstone: what comes late of this run is refused.
+// bury leaves a tombstone: later messages of this run are refused.
 func (a *Agent) bury(l *letter, which string) {
 	if _, err := a.journal.Take(tombstone(which, l), a.until(l.Header)); err != nil {
 		a.cfg.Logger.Error().AnErr("cause", err).Msg("cannot write the journal")
@@ -215,7 +216,7 @@ func tombstone(which string, l *letter) string {
 	return which + wire.IDOf(l.Header.Issuer) + ":" + l.Header.Run
 }
 
-// forget takes a session out of its run. Without sessions the run is over: what opened them is refused from then on.
+// forget removes a session from its run. Without sessions the run is over, and its openings are refused from then on.
 func (r *run) forget(s *session) {
 	a := r.agent
 	a.mu.Lock()

@@ -50,7 +50,7 @@ func TestARunGoesOnWhenItsOnlySessionIsReplaced(t *testing.T) {
 	defer cancel()
 	all := wire.Header{Kind: wire.KindEnd, Fleet: "prod", Run: "r", Targets: []string{wire.TargetRun}}
 	end := g.pack(all, wire.End{Run: "r"}, wire.Packing{Sign: g.operator})
-	if _, err := g.attacker.Request(ctx, wire.ToRun("r", wire.KindEnd), end); err != nil {
+	if _, err := g.attacker.Request(ctx, wire.RunSubject("r", wire.KindEnd), end); err != nil {
 		t.Errorf("the agent does not listen to the run: %v", err)
 	}
 }
@@ -61,7 +61,7 @@ func TestWhatAJobAsksAfterItsRunFails(t *testing.T) {
 	g := newTarget(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	l := newLine(g.agent, "operator", "r", "h1", wire.Key{}, terms{lease: time.Minute})
+	l := newControllerLink(g.agent, "operator", "r", "h1", wire.Key{}, terms{lease: time.Minute})
 	l.close()
 	if _, err := l.ask(ctx, wire.Ask{Kind: wire.AskUpload}); !errors.Is(err, errLease) {
 		t.Errorf("the question ended with %v", err)

@@ -14,23 +14,23 @@ import (
 	"hark/playbook/plan"
 )
 
-// session is one host of one run: its place, the Advances it has had, the events it has to tell. It outlives the
-// plays of the run and is dropped when the controller ends the run or has been gone for a lease.
+// session is one host of one run: its position, the Advances that it has received, its unsent events. It outlives the
+// plays of the run. It is dropped when the controller ends the run or has been gone for a lease.
 //
 //	begin --> playing --> idle --> begin ...
 //	            |           |
-//	            +-----------+--> dead (lease over: nothing runs, it waits to tell what came of it) --> begin ...
+//	            +-----------+--> dead (lease over: nothing runs, it waits to report its results) --> begin ...
 //	            |           |     |
 //	            +-----------+-----+--> dropped (end, the controller wants it no more, nothing to tell, agent stopped)
 //
-// A session that is left when the agent ends is a remnant for the next process.
+// A session that is left when the agent ends is a formerSession of the next process.
 type session struct {
 	run  *run
-	line *line
+	line *controllerLink
 	out  *outbox
 	over chan struct{} // closed when nothing of the session runs any more
 	dead atomic.Bool   // see above
-	ran  atomic.Bool   // something that may change the host has begun in the step in hand
+	ran  atomic.Bool   // a module that may change the host has started in the current step
 
 	ctx    context.Context // set by live
 	cancel context.CancelCauseFunc
@@ -55,7 +55,7 @@ var errOver = errors.New("internal error: the session is over")
 
 func newSession(r *run, in *wire.Opening, log *store.Log) *session {
 	st := in.Start
-	l := newLine(r.agent, r.issuer, r.id, st.Host, in.HostKey, terms{st.Lease, st.Fresh})
+	l := newControllerLink(r.agent, r.issuer, r.id, st.Host, in.HostKey, terms{st.Lease, st.Fresh})
 	l.unsigned, l.sealed = in.Unsigned, in.Sealed
 	s := &session{
 		run: r, line: l, out: newOutbox(l, log, st.Window), over: make(chan struct{}),
@@ -66,7 +66,7 @@ func newSession(r *run, in *wire.Opening, log *store.Log) *session {
 	return s
 }
 
-// live starts what a session needs as long as it lives. It assumes agent.mu held.
+// live starts the goroutines of a session. It assumes agent.mu held.
 func (s *session) live(ctx context.Context) {
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.run.agent.work.Go(func() {
@@ -88,7 +88,7 @@ func (s *session) live(ctx context.Context) {
 	})
 }
 
-// watch drops the session when its controller is gone and nothing is left to tell.
+// watch drops the session when its controller is gone and all its events were sent or expired.
 func (s *session) watch() {
 	for {
 		gone := s.line.isGone()
@@ -134,8 +134,8 @@ func (s *session) die(gone <-chan struct{}) bool {
 	return dies
 }
 
-// begin hands the session a plan, which is acknowledged with its first batch, unless first is nil. A play that still
-// runs is ended first: the controller has given it up.
+// begin starts a plan in the session. The plan is acknowledged with its first batch, unless first is nil. begin ends
+// a play that still runs: the controller has given it up.
 func (s *session) begin(in *wire.Opening, first *receipt) error {
 	s.opening.Lock()
 	defer s.opening.Unlock()
@@ -185,13 +185,14 @@ func (s *session) plays() (since time.Time, yes bool) {
 	}
 }
 
-// begun is when the last play began.
+// begun returns when the last play began.
 func (s *session) begun() time.Time {
 	since, _ := s.plays()
 	return since
 }
 
-// cancelling makes what cancels a play: its steps end at once, always sections when the grace is over.
+// cancelling makes the function that cancels a play: its steps end at once, its always sections when the grace is
+// over.
 func cancelling(play context.Context, soft context.CancelFunc, hard context.CancelCauseFunc) func(time.Duration) {
 	return func(grace time.Duration) {
 		if grace <= 0 {
@@ -204,7 +205,7 @@ func cancelling(play context.Context, soft context.CancelFunc, hard context.Canc
 	}
 }
 
-// cancelPlay ends what the play does, if one runs; its always sections have the grace. The session stays.
+// cancelPlay ends the steps of the play, if one runs; its always sections have the grace. The session stays.
 func (s *session) cancelPlay(grace time.Duration) {
 	s.mu.Lock()
 	cancel := s.cancels
@@ -239,7 +240,7 @@ func (s *session) leave(grace time.Duration) {
 	s.cancel(errStopping)
 }
 
-// advance takes an Advance. One that leaves a gap is left for the renewal, which brings all that were missed.
+// advance queues an Advance. It ignores one that leaves a gap: the renewal brings all that were missed.
 func (s *session) advance(a wire.Advance) {
 	s.line.hear()
 	s.mu.Lock()
@@ -254,6 +255,9 @@ func (s *session) advance(a wire.Advance) {
 	case a.Seq <= s.last:
 	case idle:
 		s.last = a.Seq
+		if a.Hears(s.place) { // a play that was cancelled at its barrier
+			s.out.heard()
+		}
 	case a.Seq > s.last+1:
 		poke(s.renew)
 	default:
@@ -273,7 +277,7 @@ func poke(c chan struct{}) {
 	}
 }
 
-// state is what a renewal tells.
+// state returns what a renewal reports.
 func (s *session) state() wire.Renew {
 	at := s.out.where().At
 	s.mu.Lock()
@@ -322,9 +326,11 @@ func (s *session) take() (wire.Advance, bool) {
 	return a, true
 }
 
-// interrupted tells the controller that the host stopped where it stood, for a reason that is not the playbook's.
+// interrupted reports to the controller that the host stopped at its position, for a reason that is not the
+// playbook's.
 func (s *session) interrupted(at store.Place, reason string, tell func(wire.Event)) {
-	e := wire.Event{Run: s.line.run, Play: at.Play, Host: s.line.host, Time: s.line.agent.cfg.Now(), Fate: wire.Unreachable}
+	e := wire.Event{Run: s.line.run, Play: at.Play, Host: s.line.host, Time: s.line.agent.cfg.Now(),
+		State: wire.Unreachable}
 	step := at.Doing
 	switch {
 	case step == "":
@@ -336,8 +342,9 @@ func (s *session) interrupted(at store.Place, reason string, tell func(wire.Even
 	}
 	if step != "" {
 		done := e
-		result, _ := json.Marshal(map[string]any{"changed": false, "unreachable": true, "msg": reason}) // plain data always encodes
-		done.Kind, done.Step, done.Name, done.Fate = wire.Done, step, at.Name, ""
+		// plain data always encodes
+		result, _ := json.Marshal(map[string]any{"changed": false, "unreachable": true, "msg": reason})
+		done.Kind, done.Step, done.Name, done.State = wire.Done, step, at.Name, ""
 		done.Outcome = &wire.Outcome{Status: wire.StatusUnreachable, Result: result}
 		tell(done)
 	}
@@ -347,5 +354,6 @@ func (s *session) interrupted(at store.Place, reason string, tell func(wire.Even
 
 // broken returns which errors come from the world and not from the play.
 func broken(err error) bool {
-	return slices.ContainsFunc([]error{errLease, errSlow, errStopping, errReplaced, errEnded}, func(e error) bool { return errors.Is(err, e) })
+	return slices.ContainsFunc([]error{errLease, errSlow, errStopping, errAlone, errReplaced, errEnded},
+		func(e error) bool { return errors.Is(err, e) })
 }

@@ -132,7 +132,7 @@ func TestTrailHasALineForEachTaskThatChangedOrFailed(t *testing.T) {
 		task("1.3", strings.Repeat("n", longestName)+"...", "changed"),
 		task("1.4", "quiet", "changed"), // changed_when hides nothing from the host
 		task("1.5", "bad", "failed"),
-		line(map[string]any{"fate": "finished", "ok": 2.0, "changed": 2.0, "failed": 1.0, "unreachable": 0.0, "skipped": 1.0, "message": "play ended"}),
+		line(map[string]any{"state": "finished", "ok": 2.0, "changed": 2.0, "failed": 1.0, "unreachable": 0.0, "skipped": 1.0, "message": "play ended"}),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -173,8 +173,8 @@ func TestTrailHasNoSecretsInNamesOfTasks(t *testing.T) {
 // A task whose controller goes away in its midst is named too.
 func TestTrailNamesATaskThatWasInterrupted(t *testing.T) {
 	log := &hostLog{wrote: make(chan struct{}, 1)}
-	l := newLine(&Agent{cfg: Config{Logger: zerolog.New(log), Now: time.Now}}, "UA", "r", "web1", wire.Key{}, terms{})
-	tr := newTrail(l, "0.0")
+	l := newControllerLink(&Agent{cfg: Config{Logger: zerolog.New(log), Now: time.Now}}, "UA", "r", "web1", wire.Key{}, terms{})
+	tr := newAuditLog(l, "0.0")
 	tr.take(wire.Event{Kind: wire.Started, Step: "1.0", Name: "set S3CRET", Kept: "set {{ pw }}"})
 	tr.begin(runner.Invocation{Module: ends})
 	tr.take(wire.Event{
@@ -191,7 +191,7 @@ func TestTrailOfCheckModeHasThePlayAlone(t *testing.T) {
 	s := ending("1.0", "x", "failed")
 	s.CheckMode = plan.Expr{V: value.Bool(true)}
 	got, text := g.play(log, plan.Play{Check: true}, s)
-	if len(got) != 2 || got[0]["check"] != true || got[1]["fate"] != "failed" {
+	if len(got) != 2 || got[0]["check"] != true || got[1]["state"] != "failed" {
 		t.Errorf("got\n%s", text)
 	}
 }
@@ -232,8 +232,8 @@ func TestTrailHasDelegatedCalls(t *testing.T) {
 
 func TestTrailNamesTheJob(t *testing.T) {
 	log := &hostLog{wrote: make(chan struct{}, 1)}
-	l := newLine(&Agent{cfg: Config{Logger: zerolog.New(log), Now: time.Now}}, "UA", "r", "web1", wire.Key{}, terms{})
-	tr := newTrail(l, "0.0")
+	l := newControllerLink(&Agent{cfg: Config{Logger: zerolog.New(log), Now: time.Now}}, "UA", "r", "web1", wire.Key{}, terms{})
+	tr := newAuditLog(l, "0.0")
 	c := tr.watch(runner.Config{Jobs: runner.Jobs{Start: func(context.Context, runner.Invocation) (*value.Dict, error) {
 		return value.DictOf("started", 1, "ansible_job_id", "j12.34"), nil
 	}}})

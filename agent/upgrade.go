@@ -15,7 +15,7 @@ import (
 type Upgrade func(ctx context.Context, r io.Reader, want wire.Upgrade) (wire.Upgraded, error)
 
 // upgrade does what an order to upgrade says. Its JSON is that of wire.Upgraded.
-func (a *Agent) upgrade(ctx context.Context, l *line, e wire.Exec) json.RawMessage {
+func (a *Agent) upgrade(ctx context.Context, l *controllerLink, e wire.Exec) json.RawMessage {
 	out, err := a.replaceSelf(ctx, l, e)
 	if err != nil {
 		a.cfg.Logger.Error().AnErr("cause", err).Msg("the agent was not upgraded")
@@ -25,7 +25,7 @@ func (a *Agent) upgrade(ctx context.Context, l *line, e wire.Exec) json.RawMessa
 	return raw
 }
 
-func (a *Agent) replaceSelf(ctx context.Context, l *line, e wire.Exec) (wire.Upgraded, error) {
+func (a *Agent) replaceSelf(ctx context.Context, l *controllerLink, e wire.Exec) (wire.Upgraded, error) {
 	var want wire.Upgrade
 	if err := json.Unmarshal(e.Call.Args, &want); err != nil {
 		return wire.Upgraded{}, fmt.Errorf("cannot read what to upgrade to: %w", err)

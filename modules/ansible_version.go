@@ -6,20 +6,20 @@ import (
 	"hark/modules/dialect"
 )
 
-// Release is the language that a play speaks, named by a release of ansible-core.
+// Release is the language level of a play, named by a release of ansible-core.
 type Release = dialect.Level
 
-// Has reports whether the call is of a play in a language that has a change.
+// Has reports whether the level of the call's play has a change.
 func (env *Env) Has(c *dialect.Change) bool { return env.Release.Has(c) }
 
-// Spec is what a module takes at one release.
+// Spec is what a module accepts at one release.
 type Spec struct {
 	Release Release
 	Params  []Param
 	Rules   Rules
 }
 
-// Param is the parameter of a name, to be changed; there must be one.
+// Param returns the parameter with a name, to be changed; there must be one.
 func (s *Spec) Param(name string) *Param {
 	for i := range s.Params {
 		if s.Params[i].Name == name {
@@ -29,19 +29,19 @@ func (s *Spec) Param(name string) *Param {
 	panic("there is no parameter " + name)
 }
 
-// change is what a release made other.
+// change is what a release changed.
 type change struct {
 	since *dialect.Change
 	do    func(*Spec)
 }
 
-// From says what parameters and rules are since a release; that a parameter came or went is said by its tag. What the
-// function is given is its own, but for lists within.
+// From changes parameters and rules from a release on; tags say that a parameter came or went. do may change what it
+// receives, except lists within.
 func From(since *dialect.Change, do func(*Spec)) Option {
 	return func(m *Module) { m.changes = append(m.changes, change{since, do}) }
 }
 
-// spec is what the module takes at a release.
+// spec returns what the module accepts at a release.
 func (m *Module) spec(r Release) Spec {
 	s := Spec{r, m.Params(), m.Rules}
 	dated := func(p Param) bool { return p.Since != "" || p.Until != "" }
@@ -60,5 +60,5 @@ func (m *Module) spec(r Release) Spec {
 	return s
 }
 
-// takenAt reports whether a module takes the parameter at a release.
+// takenAt reports whether a module accepts the parameter at a release.
 func (p *Param) takenAt(r Release) bool { return r.Takes(p.Since, p.Until) }

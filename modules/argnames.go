@@ -9,7 +9,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// aliases gives an alias's value to its parameter; a later alias wins, also over the parameter itself.
+// aliases assigns an alias's value to its parameter; a later alias overrides an earlier one, and the parameter itself.
 func (c *checker) aliases(params []Param, args *value.Dict, context []string) {
 	prefix := strings.Join(append(context, ""), ".")
 	for i := range params {
@@ -40,7 +40,7 @@ func (c *checker) aliases(params []Param, args *value.Dict, context []string) {
 	}
 }
 
-// fallbacks takes what the environment gives for arguments that were not given.
+// fallbacks reads arguments that were not given from the environment.
 func (c *checker) fallbacks(params []Param, args *value.Dict) {
 	for i := range params {
 		p := &params[i]
@@ -53,7 +53,7 @@ func (c *checker) fallbacks(params []Param, args *value.Dict) {
 	}
 }
 
-// names notes the arguments that are no parameters.
+// names records the arguments that are no parameters.
 func (c *checker) names(params []Param, args *value.Dict, context []string) {
 	for _, k := range args.Names() {
 		if slices.ContainsFunc(params, func(p Param) bool { return p.Name == k || slices.Contains(p.Aliases, k) }) {
@@ -64,7 +64,7 @@ func (c *checker) names(params []Param, args *value.Dict, context []string) {
 	}
 }
 
-// inner reports whether a parameter is of no concern to users: hidden, and not one that Ansible has and shows too.
+// inner reports whether a parameter does not concern users: it is hidden, and Ansible does not show it either.
 func (p *Param) inner() bool {
 	return p.Name == "*" || p.Hidden && !strings.HasPrefix(p.Name, "_")
 }
@@ -88,5 +88,5 @@ func supportedText(params []Param) string {
 	return text
 }
 
-// core is what names the release in which a parameter goes away.
+// core names the release in which a parameter goes away.
 const core = "ansible.builtin"

@@ -8,14 +8,14 @@ import (
 	"sort"
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
-// Parsed are call arguments after checking: what Ansible returns as invocation.module_args, and what
-// must not be shown.
+// Parsed are call arguments after checking: what Ansible returns as invocation.module_args, and what must not be shown.
 type Parsed struct {
-	// Params holds every parameter by name, with defaults and None for those not given, beside the aliases that were
-	// used. What was given stands first, in its order.
+	// Params holds every parameter by name, with defaults and None for those not given, beside the aliases that were used.
+	// Given arguments come first, in their order.
 	Params *value.Dict
 	// Secrets are the texts that nolog parameters hold, longest first.
 	Secrets  []string
@@ -28,11 +28,11 @@ type Parsed struct {
 type Reading struct {
 	// Environ is the environment that paths are expanded with, as KEY=value; with none they stay as they are.
 	Environ []string
-	// Release reads them as Env.Release has it.
+	// Release reads them as at Env.Release.
 	Release Release
 }
 
-// Reading is how a call with this Env reads its arguments; of a nil Env the zero value.
+// Reading returns how a call with this Env reads its arguments; of a nil Env the zero value.
 func (env *Env) Reading() Reading {
 	if env == nil {
 		return Reading{}
@@ -40,8 +40,8 @@ func (env *Env) Reading() Reading {
 	return Reading{Environ: env.Environ, Release: env.Release}
 }
 
-// Parse checks call arguments and completes them with defaults; args stay as they are. name is the module as the
-// playbook writes it, for messages. An error has the text that Ansible shows; Parsed then holds what was understood.
+// Parse checks call arguments and completes them with defaults; it does not change args. name is the module as in the
+// playbook, for messages. An error has the text that Ansible shows; Parsed then holds what was understood.
 func (m *Module) Parse(name string, args *value.Dict, r Reading) (*Parsed, error) {
 	spec := m.spec(r.Release)
 	p := &Parsed{Params: args.CopyFor(len(spec.Params))}
@@ -49,7 +49,7 @@ func (m *Module) Parse(name string, args *value.Dict, r Reading) (*Parsed, error
 	c.check(spec.Params, spec.Rules, p.Params, nil)
 	if len(c.unsupported) > 0 {
 		sort.Strings(c.unsupported)
-		c.fail("Unsupported parameters for (%s) module: %s", name, c.unsupportedText())
+		c.fail(dialect.UnsupportedOptions.Format, name, strings.Join(c.unsupported, ", "), c.supported+".")
 	}
 	slices.SortFunc(p.Secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
 	p.Secrets = slices.Compact(p.Secrets)
@@ -59,9 +59,9 @@ func (m *Module) Parse(name string, args *value.Dict, r Reading) (*Parsed, error
 	return p, nil
 }
 
-// invocation is what Ansible shows of the arguments: all but what stages hand to each other. First come those that
-// were given, in their order, then the parameters whose aliases were, those with a default and those without, as the
-// specification has them.
+// invocation returns what Ansible shows of the arguments: all but what stages pass to each other. Given ones come
+// first, in their order, then the parameters whose aliases were given, those with a default and those without, as in
+// the specification.
 func (p *Parsed) invocation(params []Param, given *value.Dict) *value.Dict {
 	out := value.NewDict()
 	add := func(name string) {
@@ -106,7 +106,7 @@ type checker struct {
 }
 
 func (c *checker) unsupportedText() string {
-	return fmt.Sprintf("%s. Supported parameters include: %s.", strings.Join(c.unsupported, ", "), c.supported)
+	return strings.Join(c.unsupported, ", ") + dialect.SupportedOptions.Text(c.supported+".")
 }
 
 func (c *checker) fail(format string, a ...any) { c.errs = append(c.errs, fmt.Errorf(format, a...)) }
@@ -186,7 +186,8 @@ func (c *checker) types(params []Param, args *value.Dict, context []string) {
 		}
 		out, err := coerce(p.Type, v, c.reading)
 		if err != nil {
-			c.fail("argument '%s' is of type %s%s and we were unable to convert to %s: %v", p.Name, c.kind(v), where, p.Type, c.reword(err))
+			c.fail("argument '%s' is of type %s%s and we were unable to convert to %s: %v", p.Name, c.kind(v), where, p.Type,
+				c.reword(err))
 			continue
 		}
 		if list, ok := out.(*value.List); ok && p.Elements != "" {
@@ -196,7 +197,7 @@ func (c *checker) types(params []Param, args *value.Dict, context []string) {
 	}
 }
 
-// Argument is what was given for a parameter, None for nothing.
+// Argument returns the argument for a parameter, None if it was not given.
 func Argument(args *value.Dict, name string) value.Value {
 	v, _ := args.Get(name)
 	return value.OrNone(v)
@@ -239,7 +240,8 @@ func (c *checker) choices(params []Param, args *value.Dict, context []string) {
 				}
 			}
 			if wrong != nil {
-				c.fail("value of %s must be one or more of: %s. Got no match for: %s%s", p.Name, all, strings.Join(wrong, ", "), found(context))
+				c.fail("value of %s must be one or more of: %s. Got no match for: %s%s", p.Name, all, strings.Join(wrong, ", "),
+					found(context))
 			}
 			continue
 		}
@@ -253,7 +255,7 @@ func (c *checker) choices(params []Param, args *value.Dict, context []string) {
 	}
 }
 
-// boolWord undoes YAML's reading of a choice like "no" as a bool, where only one choice can be meant.
+// boolWord undoes YAML's reading of a choice like "no" as a bool, if only one choice can be meant.
 func boolWord(v value.Value, choices []string) (string, bool) {
 	s, _ := value.Text(v)
 	if s != "True" && s != "False" || slices.Contains(choices, s) {

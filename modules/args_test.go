@@ -137,21 +137,37 @@ func TestMessagesOfWrongArgumentsAreAnsibles(t *testing.T) {
 		{args{"path": "x", "state": "foo"}, "value of state must be one of: file, absent, touch, got: foo"},
 		{args{"path": "x", "state": nil}, "value of state must be one of: file, absent, touch, got: None"},
 		{args{"path": "x", "state": true}, "value of state must be one of: file, absent, touch, got: True"},
-		{args{"path": "x", "depth": "y"}, "argument 'depth' is of type <class 'str'> and we were unable to convert to int: <class 'str'> cannot be converted to an int"},
-		{args{"path": "x", "depth": 2.5}, "argument 'depth' is of type <class 'float'> and we were unable to convert to int: <class 'float'> cannot be converted to an int"},
-		{args{"path": "x", "names": args{"a": 1}}, "argument 'names' is of type <class 'dict'> and we were unable to convert to list: <class 'dict'> cannot be converted to a list"},
-		{args{"path": "x", "env": "abc"}, "argument 'env' is of type <class 'str'> and we were unable to convert to dict: dictionary requested, could not parse JSON or key=value"},
-		{args{"path": "x", "foo": 1, "bar": 2}, "Unsupported parameters for (probe) module: bar, foo. Supported parameters include: attributes, depth, env, follow, list, mode, names, opts, password, path, ratio, state (attr, dest, name)."},
+		{args{"path": "x", "depth": "y"},
+			"argument 'depth' is of type <class 'str'> and we were unable to convert to int: <class 'str'> cannot be " +
+				"converted to an int"},
+		{args{"path": "x", "depth": 2.5},
+			"argument 'depth' is of type <class 'float'> and we were unable to convert to int: <class 'float'> cannot be " +
+				"converted to an int"},
+		{args{"path": "x", "names": args{"a": 1}},
+			"argument 'names' is of type <class 'dict'> and we were unable to convert to list: <class 'dict'> cannot be " +
+				"converted to a list"},
+		{args{"path": "x", "env": "abc"},
+			"argument 'env' is of type <class 'str'> and we were unable to convert to dict: dictionary requested, could not " +
+				"parse JSON or key=value"},
+		{args{"path": "x", "foo": 1, "bar": 2},
+			"Unsupported parameters for (probe) module: bar, foo. Supported parameters include: attributes, depth, env, " +
+				"follow, list, mode, names, opts, password, path, ratio, state (attr, dest, name)."},
 		{args{"path": "x", "depth": 1, "ratio": 2}, "parameters are mutually exclusive: depth|ratio"},
 		{args{"path": "x", "env": "a=b"}, "parameters are required together: env, mode"},
 		{args{"path": "x", "state": "touch"}, "state is touch but all of the following are missing: mode"},
 		{args{"path": "x", "ratio": 1}, "missing parameter(s) required by 'ratio': env"},
 		{args{"path": "x", "opts": args{"kind": "z"}}, "value of kind must be one of: a, b, got: z found in opts"},
-		{args{"path": "x", "opts": args{"cnt": 1}}, "Unsupported parameters for (probe) module: opts.cnt. Supported parameters include: count, flags, kind."},
+		{args{"path": "x", "opts": args{"cnt": 1}},
+			"Unsupported parameters for (probe) module: opts.cnt. Supported parameters include: count, flags, kind."},
 		{args{"path": "x", "list": []any{"x"}}, "dictionary requested, could not parse JSON or key=value"},
 		{args{"path": "x", "opts": []any{int64(1)}}, "Value '1' in the sub parameter field 'opts' must by a dict, not 'int'"},
-		{args{"path": "x", "names": []any{args{}}, "list": nil, "env": []any{}}, "argument 'env' is of type <class 'list'> and we were unable to convert to dict: <class 'list'> cannot be converted to a dict"},
-		{args{"path": "x", "follow": "maybe"}, "argument 'follow' is of type <class 'str'> and we were unable to convert to bool: The value 'maybe' is not a valid boolean.  Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"},
+		{args{"path": "x", "names": []any{args{}}, "list": nil, "env": []any{}},
+			"argument 'env' is of type <class 'list'> and we were unable to convert to dict: <class 'list'> cannot be " +
+				"converted to a dict"},
+		{args{"path": "x", "follow": "maybe"},
+			"argument 'follow' is of type <class 'str'> and we were unable to convert to bool: The value 'maybe' is not a " +
+				"valid boolean.  Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', " +
+				"'yes'"},
 	} {
 		_, err := m.Parse("probe", dictOf(c.args), Reading{})
 		if err == nil || err.Error() != c.want {
@@ -174,8 +190,9 @@ func TestArgumentsAreConvertedAsAnsibleDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	depth := 12
-	want := argsUnderTest{Path: "/home/u/a/b", State: "file", Follow: true, Depth: &depth, Names: []string{"x", " y"}, Ratio: 2,
-		Opts: sub{Flags: []string{"3"}, Count: 2}, Env: value.DictOf("B", "2 3", "A", "1"), Mode: value.Int(420)}
+	want := argsUnderTest{Path: "/home/u/a/b", State: "file", Follow: true, Depth: &depth, Names: []string{"x", " y"},
+		Ratio: 2,
+		Opts:  sub{Flags: []string{"3"}, Count: 2}, Env: value.DictOf("B", "2 3", "A", "1"), Mode: value.Int(420)}
 	if d := cmp.Diff(want, a, cmp.AllowUnexported(argsUnderTest{}, common{}, value.Dict{})); d != "" {
 		t.Error(d)
 	}
@@ -219,7 +236,10 @@ func TestSecretsAreHiddenInAllThatModulesSay(t *testing.T) {
 	for name, said := range map[string]string{
 		"warning": run(func(env *Env, p string) Result { env.Warn("%d%% of %s", 5, p); return Result{} }),
 		"panic":   run(func(_ *Env, p string) Result { panic("no " + p) }),
-		"diff":    run(func(_ *Env, p string) Result { return Result{Diff: []Diff{{BeforeHeader: p, AfterHeader: "not " + p}}} }),
+		"diff": run(func(_ *Env,
+			p string) Result {
+			return Result{Diff: []Diff{{BeforeHeader: p, AfterHeader: "not " + p}}}
+		}),
 		"deprecation": run(func(_ *Env, p string) Result {
 			return Result{Deprecations: []map[string]any{{"msg": p + " is old", "version": "2.20"}}}
 		}),
@@ -257,9 +277,13 @@ func TestBothNamesOfAnArgumentWarn(t *testing.T) {
 }
 
 func TestRegistryKnowsShortAndLegacyNames(t *testing.T) {
-	r := NewRegistry(define(), Define("community.general.ini_file", "", func(context.Context, *Env, struct{}) (Result, error) { return Result{}, nil }))
+	r := NewRegistry(define(),
+		Define("community.general.ini_file", "", func(context.Context, *Env, struct{}) (Result, error) {
+			return Result{}, nil
+		}))
 	for name, want := range map[string]string{
-		"probe": "ansible.builtin.probe", "ansible.legacy.probe": "ansible.builtin.probe", "ini_file": "community.general.ini_file",
+		"probe": "ansible.builtin.probe", "ansible.legacy.probe": "ansible.builtin.probe",
+		"ini_file":                 "community.general.ini_file",
 		"ansible.builtin.ini_file": "community.general.ini_file", "nothing": "nothing", "a.b.probe": "a.b.probe",
 	} {
 		if got := r.FullName(name); got != want {
@@ -271,7 +295,8 @@ func TestRegistryKnowsShortAndLegacyNames(t *testing.T) {
 func FuzzCoerceNeverPanics(f *testing.F) {
 	f.Add("a=b 'c", "1K")
 	f.Fuzz(func(t *testing.T, a, b string) {
-		for _, kind := range []string{"str", "path", "bool", "int", "float", "list", "dict", "jsonarg", "bytes", "bits", "raw"} {
+		for _, kind := range []string{"str", "path", "bool", "int", "float", "list", "dict", "jsonarg", "bytes", "bits",
+			"raw"} {
 			for _, v := range []any{a, b, []any{a}, map[string]any{a: b}} {
 				if _, err := coerce(kind, plainly(v), Reading{Environ: []string{"HOME=/"}}); err != nil && err.Error() == "" {
 					t.Errorf("%s of %q: empty error", kind, v)
@@ -288,10 +313,16 @@ func TestArgumentsOfLevel219(t *testing.T) {
 		args args
 		want string
 	}{
-		{args{"path": "x", "depth": "y"}, "argument 'depth' is of type str and we were unable to convert to int: \"'y'\" cannot be converted to an int"},
-		{args{"path": "x", "depth": 2.5}, "argument 'depth' is of type float and we were unable to convert to int: \"2.5\" cannot be converted to an int"},
-		{args{"path": "x", "names": args{"a": 1}}, "argument 'names' is of type dict and we were unable to convert to list: <class 'dict'> cannot be converted to a list"},
-		{args{"path": "x", "follow": "maybe"}, "argument 'follow' is of type str and we were unable to convert to bool: The value 'maybe' is not a valid boolean. Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"},
+		{args{"path": "x", "depth": "y"},
+			"argument 'depth' is of type str and we were unable to convert to int: \"'y'\" cannot be converted to an int"},
+		{args{"path": "x", "depth": 2.5},
+			"argument 'depth' is of type float and we were unable to convert to int: \"2.5\" cannot be converted to an int"},
+		{args{"path": "x", "names": args{"a": 1}},
+			"argument 'names' is of type dict and we were unable to convert to list: <class 'dict'> cannot be converted to a " +
+				"list"},
+		{args{"path": "x", "follow": "maybe"},
+			"argument 'follow' is of type str and we were unable to convert to bool: The value 'maybe' is not a valid " +
+				"boolean. Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"},
 	} {
 		_, err := m.Parse("probe", dictOf(c.args), Reading{Release: dialect.Level219})
 		if err == nil || err.Error() != c.want {

@@ -6,8 +6,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// secrets notes the texts of a nolog parameter, before they are converted. Ansible finds here first that what should
-// have sub-options has none.
+// secrets records the texts of a nolog parameter, before they are converted. Ansible finds here first that a value with
+// sub-options has the wrong type.
 func (c *checker) secrets(p *Param, args *value.Dict) {
 	v := Argument(args, p.Name)
 	if p.NoLog || p.NoLogIf != "" && value.SaysYes(Argument(args, p.NoLogIf)) {
@@ -48,7 +48,7 @@ func appendLeaves(out []string, v value.Value) []string {
 	return out
 }
 
-// optionsIn explains why a value cannot hold sub-options.
+// optionsIn returns why a value cannot hold sub-options.
 func optionsIn(p *Param, v value.Value) error {
 	if _, isDict := v.(*value.Dict); isDict {
 		return nil
@@ -57,10 +57,11 @@ func optionsIn(p *Param, v value.Value) error {
 		_, err := dictFromText(text)
 		return err
 	}
-	return message(fmt.Sprintf("Value '%s' in the sub parameter field '%s' must by a %s, not '%s'", Str(v), p.Name, p.Type, ClassName(v)))
+	return message(fmt.Sprintf("Value '%s' in the sub parameter field '%s' must by a %s, not '%s'", Str(v), p.Name, p.Type,
+		ClassName(v)))
 }
 
-// message is an error in words that are Ansible's or Python's.
+// message is an error with Ansible's or Python's text.
 type message string
 
 func (m message) Error() string { return string(m) }

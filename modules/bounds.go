@@ -8,18 +8,18 @@ import (
 	"hark/modules/internal/hostfs"
 )
 
-// Bounds are what the host's policy does not let a call do, whatever its arguments say. They come from the agent,
-// never from a message.
+// Bounds are what the host's policy forbids a call, whatever its arguments say. They come from the agent, never from a
+// message.
 type Bounds struct {
 	// NoPrograms, if set, says why the module may start no program.
 	NoPrograms string `json:"no_programs,omitempty"`
-	// Paths are the directories in which alone the module may open files; none is everywhere. It runs in a process
-	// that keeps to them.
+	// Paths are the only directories in which the module may open files; with none it may open files everywhere. It runs
+	// in a process that is confined to them.
 	Paths []string `json:"paths,omitempty"`
 }
 
-// Confine keeps the whole process to the paths from now on, if there are any: it is for those processes that run
-// modules and nothing else.
+// Confine confines the whole process to the paths from now on, if there are any: it is for processes that run only
+// modules.
 func (b Bounds) Confine() error {
 	if len(b.Paths) == 0 {
 		return nil
@@ -27,27 +27,29 @@ func (b Bounds) Confine() error {
 	return hostfs.Confine(b.Paths)
 }
 
-// kept reports whether the process keeps a module to its paths.
+// kept returns an error unless the process keeps a module to its paths.
 func (b Bounds) kept(m *Module) error {
 	if len(b.Paths) > 0 && !(hostfs.Confined() && m.Has(OpensByPath)) {
-		return errors.New("internal error: the module " + m.Name + " is not confined to the paths that this host's policy allows")
+		return errors.New("internal error: the module " + m.Name +
+			" is not confined to the paths that this host's policy allows")
 	}
 	return nil
 }
 
-// bounded is the Env of a module that keeps its bounds: every program that it starts goes through Env.Exec.
+// bounded returns the Env of a module that keeps its bounds: every program that it starts goes through Env.Exec.
 func (e *Env) bounded() *Env {
 	if e.Bounds.NoPrograms == "" {
 		return e
 	}
 	own := *e
 	own.Exec = func(_ context.Context, c Command) (Output, error) {
-		return Output{}, errors.New("this host's policy does not allow it: to start " + c.Program() + ": " + e.Bounds.NoPrograms)
+		return Output{}, errors.New("this host's policy does not allow it: to start " + c.Program() + ": " +
+			e.Bounds.NoPrograms)
 	}
 	return &own
 }
 
-// Program is the name of the program that a command starts.
+// Program returns the name of the program that a command starts.
 func (c Command) Program() string {
 	switch {
 	case c.Shell != "" && c.Executable != "":

@@ -21,12 +21,14 @@ func TestNoProgramIsStartedWhereThePolicyForbidsIt(t *testing.T) {
 		Warn: func(string, ...any) {},
 	}
 	for name, c := range map[string]modules.Command{
-		"git": {Argv: []string{"/usr/bin/git", "ls-remote"}}, "sh": {Shell: "id"}, "bash": {Shell: "id", Executable: "/bin/bash"},
+		"git": {Argv: []string{"/usr/bin/git", "ls-remote"}}, "sh": {Shell: "id"},
+		"bash": {Shell: "id", Executable: "/bin/bash"},
 	} {
-		m := modules.Define("test.t.starts", "", func(ctx context.Context, env *modules.Env, _ struct{}) (modules.Result, error) {
-			_, err := env.Exec(ctx, c)
-			return modules.Result{}, err
-		})
+		m := modules.Define("test.t.starts", "",
+			func(ctx context.Context, env *modules.Env, _ struct{}) (modules.Result, error) {
+				_, err := env.Exec(ctx, c)
+				return modules.Result{}, err
+			})
 		res := m.Run(t.Context(), env, modtest.Args(nil))
 		if !res.Failed || !strings.Contains(res.Msg, "to start "+name+": this operator may look and not change") {
 			t.Errorf("%s: %+v", name, res)

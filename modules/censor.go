@@ -8,11 +8,11 @@ import (
 	"hark/modules/py/value"
 )
 
-// Censored stands where a value is nothing but a secret.
+// Censored replaces a value that is nothing but a secret.
 const Censored = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
 // censored replaces secrets in v, as Ansible does with the values of no_log parameters: a text that is a secret becomes
-// Censored, and one that contains a secret has stars instead. Keys stay. v itself is not changed.
+// Censored, and one that contains a secret has stars instead. Keys stay. It does not change v.
 func censored(v value.Value, secrets []string) value.Value {
 	switch v := v.(type) {
 	case *value.List:
@@ -21,7 +21,7 @@ func censored(v value.Value, secrets []string) value.Value {
 		return value.NewTuple(censoredItems(v.Items, secrets)...)
 	case *value.Dict:
 		return censoredDict(v, secrets)
-	case Mark:
+	case FieldPlace:
 		return v
 	}
 	text, err := value.ToStr(v)
@@ -52,7 +52,7 @@ func censoredDict(d *value.Dict, secrets []string) *value.Dict {
 	return out
 }
 
-// censoredSide is one side of a diff, nil for none.
+// censoredSide returns one side of a diff, nil for none.
 func censoredSide(v any, secrets []string) any {
 	if v == nil {
 		return nil
@@ -72,11 +72,11 @@ func censorText(text string, secrets []string) string {
 	return text
 }
 
-// Redacts reports whether secrets are hidden where results are shown, as from ansible-core 2.22 on: those of
-// arguments stay in them, and are told in result.Marks.Secrets.
+// Redacts reports whether secrets are hidden where results are shown, as from ansible-core 2.22 on: those of arguments
+// stay in results, which name them in result.Marks.Secrets.
 func (e *Env) Redacts() bool { return e.Release.Has(dialect.SecretsRedacted) }
 
-// discreet is an Env whose warnings do not tell the secrets.
+// discreet returns an Env whose warnings do not contain the secrets.
 func (e *Env) discreet(secrets []string) *Env {
 	if len(secrets) == 0 || e.Warn == nil || e.Redacts() {
 		return e
@@ -92,7 +92,8 @@ func (r *Result) censor(secrets []string) {
 		return
 	}
 	r.Msg = censorText(r.Msg, secrets)
-	r.Data, r.Facts, r.Invocation = censoredDict(r.Data, secrets), censoredDict(r.Facts, secrets), censoredDict(r.Invocation, secrets)
+	r.Data, r.Facts, r.Invocation = censoredDict(r.Data, secrets), censoredDict(r.Facts, secrets),
+		censoredDict(r.Invocation, secrets)
 	for i := range r.Warnings {
 		r.Warnings[i] = censorText(r.Warnings[i], secrets)
 	}

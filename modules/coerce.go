@@ -15,7 +15,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// coerce turns a given value into one of an Ansible type, or says why it cannot, in Ansible's words.
+// coerce converts a given value to an Ansible type, or returns Ansible's error.
 func coerce(kind string, v value.Value, r Reading) (value.Value, error) {
 	switch kind {
 	case "str":
@@ -53,7 +53,7 @@ type convertError struct {
 
 func (e *convertError) Error() string { return TypeName(e.v) + " cannot be converted to " + e.what }
 
-// reword names types as this check does.
+// reword changes the names of types in an error to those of this check.
 func (c *checker) reword(err error) error {
 	e, ok := err.(*convertError)
 	switch {
@@ -85,12 +85,12 @@ func Bool(v any) (bool, error) {
 	return false, notConvertible(x, "a bool")
 }
 
-// notBool is the text that is no truth value.
+// notBool is a text that is no truth value.
 type notBool string
 
 func (n notBool) Error() string { return value.NotBool(string(n)) }
 
-// toText is a value as a str; text stays of its kind.
+// toText returns a value as a str; text keeps its kind.
 func toText(v value.Value) value.Value {
 	if value.IsText(v) {
 		return v
@@ -100,7 +100,7 @@ func toText(v value.Value) value.Value {
 
 const anInt = "an int"
 
-// toInt is a value as an int. whole takes numbers with a point too, if nothing but zeros stands behind it.
+// toInt returns a value as an int. whole accepts numbers with a point too, if only zeros follow it.
 func toInt(v value.Value, whole bool) (value.Value, error) {
 	switch v := v.(type) {
 	case value.Int:
@@ -112,7 +112,7 @@ func toInt(v value.Value, whole bool) (value.Value, error) {
 		return nil, fmt.Errorf("%s is too large", Str(v))
 	}
 	if text, ok := value.Text(v); ok {
-		// Python's int() takes spaces around and single underscores within.
+		// Python's int() accepts spaces around and single underscores within.
 		text = strings.TrimSpace(text)
 		if !strings.HasPrefix(text, "_") && !strings.HasSuffix(text, "_") && !strings.Contains(text, "__") {
 			if n, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 10, 64); err == nil {
@@ -156,7 +156,7 @@ func toList(v value.Value) (value.Value, error) {
 	return nil, notConvertible(v, "a list")
 }
 
-// List is a list as results hold it.
+// List returns a list in the form of results.
 func List[T any](items []T) []any {
 	out := make([]any, len(items))
 	for i, x := range items {
@@ -199,7 +199,7 @@ func dictFromText(s string) (value.Value, error) {
 	return d, nil
 }
 
-// splitFields parts k=v text at commas and spaces outside quotes.
+// splitFields splits k=v text at commas and spaces outside quotes.
 func splitFields(s string) []string {
 	var fields []string
 	var field strings.Builder
@@ -243,7 +243,8 @@ func toJSON(v value.Value) (value.Value, error) {
 	return nil, notConvertible(v, "a json string")
 }
 
-var sizePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*(\d*\.?\d*)\s*([A-Za-z]+)?`) })
+var sizePattern = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*(\d*\.?\d*)\s*([A-Za-z]+)?`) })
 
 // toSize reads a size for people: 1K, 10MB, 2.5 Gb (bits). The units are powers of 1024.
 func toSize(v value.Value, kind string) (value.Value, error) {
@@ -281,7 +282,7 @@ func sizeUnit(unit, kind string) bool {
 
 var varPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(\w+|\{[^}]*\})`) })
 
-// expandPath replaces $VAR, ${VAR} and a leading ~ or ~user; what is unknown stays.
+// expandPath replaces $VAR, ${VAR} and a leading ~ or ~user; unknown ones stay.
 func expandPath(path string, environ []string) string {
 	if environ == nil || !strings.ContainsAny(path, "$~") {
 		return path

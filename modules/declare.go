@@ -8,8 +8,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// paramsOf reads the parameters of an argument struct. A tag that makes no sense panics: it is a
-// mistake in a declaration and shows at start.
+// paramsOf reads the parameters of an argument struct. It panics on an invalid tag, which is an error in a declaration
+// and shows at start.
 func paramsOf[A any]() []Param {
 	t := reflect.TypeFor[A]()
 	if t.Kind() != reflect.Struct {
@@ -66,6 +66,8 @@ func fieldParam(t reflect.Type, f reflect.StructField, tag string) Param {
 			p.Hidden = true
 		case "extra":
 			p.Extra = true
+		case "resolved":
+			p.Resolved = true
 		case "alias":
 			p.Aliases = strings.Split(val, "|")
 		case "choices":
@@ -105,8 +107,7 @@ func fieldParam(t reflect.Type, f reflect.StructField, tag string) Param {
 	return p
 }
 
-// setType derives the Ansible type of a field; typeName replaces what the Go type says, in a list of
-// texts for the elements.
+// setType derives the Ansible type of a field; typeName replaces the type from Go, in a list of texts for the elements.
 func (p *Param) setType(t reflect.Type, typeName string) {
 	if t.Kind() == reflect.Pointer && t != anyDict {
 		t = t.Elem()

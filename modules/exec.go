@@ -2,7 +2,9 @@ package modules
 
 import (
 	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 
@@ -10,27 +12,37 @@ import (
 	"hark/modules/py/value"
 )
 
-// Dialogue is how a process is spoken with that wants a terminal. All that it prints is Stdout; TimedOut tells that
-// patience was over.
+// Dialogue is how to talk to a process that wants a terminal. All its output is Stdout; TimedOut says that patience was
+// over.
 type Dialogue = procx.Dialogue
 
-// StartError is a process that could not be started; its text is that of Python's OSError.
+// StartError says that a process could not be started; its text is that of Python's OSError.
 type StartError = procx.StartError
 
-// Forked is a process that somebody else forked, Fork what does it: see Command.
+// Forked is a process that another one forked, Fork the func that does so: see Command.
 type (
 	Forked = procx.Forked
 	Fork   = procx.Fork
 )
 
-// HostExec makes an Env.Exec that runs processes on this host. environ is the whole environment of the
-// children, as KEY=value; cred, if not nil, the user they run as.
+// Limit is a resource limit of a process.
+type Limit = procx.Limit
+
+// InheritedLimit keeps a side of a limit as the process has it from its parent.
+const InheritedLimit = procx.Inherited
+
+// StartLimited starts a process that has the limits from its first instruction on.
+func StartLimited(cmd *exec.Cmd, limits []Limit) error { return procx.StartLimited(cmd, limits) }
+
+// HostExec returns an Env.Exec that runs processes on this host. environ is the whole environment of the children, as
+// KEY=value; cred, if not nil, the user they run as.
 func HostExec(environ []string, cred *syscall.Credential) func(context.Context, Command) (Output, error) {
 	return LiveExec(environ, cred, nil)
 }
 
-// LiveExec is HostExec with output that is told as it comes, by several goroutines at once.
-func LiveExec(environ []string, cred *syscall.Credential, live func(stderr bool, chunk []byte)) func(context.Context, Command) (Output, error) {
+// LiveExec is HostExec with output that is passed on as it comes, by several goroutines at once.
+func LiveExec(environ []string, cred *syscall.Credential, live func(stderr bool, chunk []byte)) func(context.Context,
+	Command) (Output, error) {
 	return func(ctx context.Context, c Command) (Output, error) {
 		argv := c.Argv
 		if c.Shell != "" {
@@ -46,7 +58,7 @@ func LiveExec(environ []string, cred *syscall.Credential, live func(stderr bool,
 		}
 		spec := procx.Spec{
 			Argv: argv, Env: env, Dir: c.Dir, Stdin: c.Stdin, Umask: c.Umask,
-			MaxOutput: c.MaxOutput, ToEnd: c.ToEnd, Timeout: c.Timeout, Credential: cred, Live: live, Fork: c.Fork,
+			MaxOutput: c.MaxOutput, Limits: c.Limits, ToEnd: c.ToEnd, Timeout: c.Timeout, Credential: cred, Live: live, Fork: c.Fork,
 		}
 		var out procx.Output
 		var err error
@@ -55,6 +67,10 @@ func LiveExec(environ []string, cred *syscall.Credential, live func(stderr bool,
 		} else {
 			out, err = procx.Run(ctx, spec)
 		}
+		var start *StartError
+		if errors.As(err, &start) && c.Shell != "" && c.Executable == "" {
+			start.Plain = start.Name == argv[0]
+		}
 		return Output{
 			Rc: out.Rc, Stdout: out.Stdout, Stderr: out.Stderr, Start: out.Start, End: out.End,
 			TimedOut: out.TimedOut, Dropped: out.Dropped,
@@ -62,7 +78,7 @@ func LiveExec(environ []string, cred *syscall.Credential, live func(stderr bool,
 	}
 }
 
-// Getenv finds a variable of the task's environment.
+// Getenv returns a variable of the task's environment.
 func (e *Env) Getenv(key string) string {
 	val, _ := lookupEnv(e.Environ, key)
 	return val
@@ -78,7 +94,7 @@ func (e *Env) LookPath(name string) string {
 	return path
 }
 
-// ScratchDir makes a directory for what the user runs: in the home, since /tmp may forbid to run programs. The caller
+// ScratchDir creates a directory for programs of the user: in the home, since /tmp may be mounted noexec. The caller
 // removes it.
 func (e *Env) ScratchDir() (string, error) {
 	if home := e.Getenv("HOME"); home != "" {
@@ -92,7 +108,7 @@ func (e *Env) ScratchDir() (string, error) {
 	return os.MkdirTemp("", "hark-")
 }
 
-// Lines are the lines of a text as Python's splitlines parts them, as in stdout_lines.
+// Lines returns the lines of a text as Python's splitlines splits them, as in stdout_lines.
 func Lines(text string) []any {
 	lines := []any{}
 	for text != "" {

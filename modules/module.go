@@ -1,5 +1,5 @@
-// Package modules is the contract: what a module is, what it may touch and what it returns. The modules
-// themselves are in the sub-packages, a file each; package all is their catalogue.
+// Package modules is the contract of modules: what a module is, what it may touch and what it returns. The modules
+// themselves are in the sub-packages, a file each; package all lists them.
 package modules
 
 import (
@@ -18,57 +18,60 @@ import (
 	"hark/modules/result"
 )
 
-// Module is one module: a declaration, its parameters and what it does.
+// Module is one module: a declaration, its parameters and its function.
 type Module struct {
 	Name string // full name: ansible.builtin.copy
 	Doc  string // one line
 	// OtherNames are full names that Ansible redirects here, beside ansible.legacy and the short name.
 	OtherNames []string
 	Rules      Rules
-	// Session modules run inside the session, never as another user and never delegated: they see
-	// templates and variables, and touch no host (debug, set_fact, assert).
+	// Session modules run inside the session, never as another user and never delegated: they see templates and variables,
+	// and touch no host (debug, set_fact, assert).
 	Session bool
-	// UsesHost marks session modules that use the host of their task all the same.
+	// UsesHost marks session modules that use the host of their task nevertheless.
 	UsesHost bool
 	// Pure session modules neither change nor observe anything outside the session.
 	Pure bool
 	// FreeForm modules take text that is not key=value ("_raw_params").
 	FreeForm bool
-	// Foreign modules are for what is not native: plays do not name them, and no list or documentation shows them.
+	// Foreign modules are for what is not native: plays cannot name them, and no list or documentation shows them.
 	Foreign bool
+	// Close, if set, ends what the module keeps running for its next call, and waits for its end.
+	Close func()
 	// NoCheck modules do not support check mode: they are skipped in it.
 	NoCheck bool
-	// StartsInCheck are the programs that the module may start in check mode, by patterns of their names. Those that
+	// StartsInCheck are the programs that the module may start in check mode, by patterns of their names. Modules that
 	// start none, or can do without, have the trait ReadsInCheck.
 	StartsInCheck []string
-	// Runs says that who may call the module can have any program run, or leaves one behind for others to run: that
-	// is what the module is for, or what its arguments come to. A host's policy lets nobody have it who is not given
-	// it by its name.
+	// Runs says that whoever may call the module can run any program, or leave one behind for others to run: the module is
+	// for that, or its arguments amount to it. A host's policy allows it only by name.
 	Runs bool
-	// Programs are arguments that name programs or make one run what they say, ProgramsByPath those that do so when
-	// they hold a slash. A host's policy lets nobody give them who is not allowed to by their names.
+	// Programs are arguments that name programs or make one run what they say, ProgramsByPath those that do so when they
+	// hold a slash. A host's policy allows them only by name.
 	Programs, ProgramsByPath []string
 	// Operands are arguments whose values may not begin with a dash, see the option of that name.
 	Operands []string
 	// AnyArgs modules accept names that are not in Params (set_fact, add_host).
 	AnyArgs bool
-	// Unrendered are arguments that the session hands over as the playbook has them, where they are a mapping's own: the
+	// Unrendered are arguments that the module receives as in the playbook, if they are in the task's own mapping: the
 	// module renders them itself (what assert asserts).
 	Unrendered []string
-	// Kept are arguments that keep the kinds of their text: the module has them evaluated, and what a host has said
-	// must stay data then. All other arguments of a module have unsafe text.
+	// Kept are arguments that keep their kinds of text: the module has them evaluated, and what a host has said must stay
+	// data then. All other arguments of a module have unsafe text.
 	Kept []string
+	// KeepsAll says that all arguments do: they become variables.
+	KeepsAll bool
 	// Bare are arguments whose texts are expressions without braces.
 	Bare []string
-	// ReportsAs replaces the name as written in messages about arguments: modules that Ansible runs through
-	// an action of its own are ansible.legacy.NAME there.
+	// ReportsAs replaces the name in messages about arguments: modules that Ansible runs through an action of its own are
+	// ansible.legacy.NAME there.
 	ReportsAs string
-	// Edited and Edits name what the module makes from what it was before: the file that the first of these
-	// parameters holds that was given, else Edited, a file or a word. Calls that edit one thing take turns on a host,
-	// or one would lose what the other did.
+	// Edited and Edits name what the module changes based on its previous content: the file in the first of these
+	// parameters that was given, else Edited, a file or a word. Calls that edit the same thing take turns on a host, or
+	// one would lose the other's change.
 	Edited string
 	Edits  []string
-	// Traits are what the rest of the house must know.
+	// Traits are what other code needs to know.
 	Traits Trait
 	// Facts modules return ansible_facts that replace the host's own (setup, gather_facts).
 	Facts bool
@@ -76,7 +79,7 @@ type Module struct {
 	Examples string
 	Returns  []Return
 
-	// Settle, if set, changes arguments that were checked, before the module gets them and the result shows them.
+	// Settle, if set, changes checked arguments before the module gets them and the result shows them.
 	Settle func(params *value.Dict)
 
 	resolve func(ctx context.Context, env *Env, args *value.Dict) error
@@ -91,8 +94,8 @@ type Return struct{ Name, Type, When, Doc string }
 // Option completes a declaration.
 type Option func(*Module)
 
-// Define declares a module. A is a struct whose tagged fields are the parameters (see Param);
-// a declaration that contradicts itself panics, at start.
+// Define declares a module. A is a struct whose tagged fields are the parameters (see Param). A declaration that
+// contradicts itself panics, at start.
 func Define[A any](name, doc string, run func(context.Context, *Env, A) (Result, error), opts ...Option) *Module {
 	m := &Module{Name: name, Doc: doc, params: sync.OnceValue(paramsOf[A])}
 	m.run = func(ctx context.Context, env *Env, args *value.Dict) (Result, error) {
@@ -108,13 +111,13 @@ func Define[A any](name, doc string, run func(context.Context, *Env, A) (Result,
 	return m
 }
 
-// WithResolve adds a stage that runs inside the session before the call is sent to where the module
-// runs: it may use Env.Render, Env.Source and rewrites args in place (template renders its source there).
+// WithResolve adds a stage that runs inside the session before the call is sent to where the module runs: it may use
+// Env.Render and Env.Source, and rewrites args in place (template renders its source there).
 func WithResolve(f func(ctx context.Context, env *Env, args *value.Dict) error) Option {
 	return func(m *Module) { m.resolve = f }
 }
 
-// Edits says which parameters name the file that the module edits.
+// Edits names the parameters with the file that the module edits.
 func Edits(params ...string) Option { return func(m *Module) { m.Edits = params } }
 
 // EditsOr is Edits for a module that edits something else if none of them is given.
@@ -122,7 +125,7 @@ func EditsOr(edited string, params ...string) Option {
 	return func(m *Module) { m.Edited, m.Edits = edited, params }
 }
 
-// WithParam changes what the argument struct says of one parameter.
+// WithParam changes one parameter of the argument struct.
 func WithParam(name string, change func(*Param)) Option {
 	return func(m *Module) {
 		declared := m.params
@@ -138,8 +141,8 @@ func WithParam(name string, change func(*Param)) Option {
 	}
 }
 
-// Params are the parameters, which are read from the argument struct when they are first asked for: a program has all
-// modules and uses few. They are not to be changed.
+// Params returns the parameters. It reads them from the argument struct on first use: a program has all modules and
+// uses few. They must not be changed.
 func (m *Module) Params() []Param {
 	if m.params == nil {
 		return nil
@@ -147,8 +150,8 @@ func (m *Module) Params() []Param {
 	return m.params()
 }
 
-// Takes declares the parameters of what is no module with an argument struct: an action of the language, as its page
-// shows it. It gives m.
+// Takes declares the parameters of something that is no module with an argument struct: an action of the language, as
+// its page shows it. It returns m.
 func (m *Module) Takes(params ...Param) *Module {
 	m.params = func() []Param { return params }
 	return m
@@ -160,7 +163,7 @@ func With(f func(*Module)) Option { return f }
 // InSession marks a session module.
 func InSession(m *Module) { m.Session = true }
 
-// RunsPrograms marks a module by which any program can be run.
+// RunsPrograms marks a module that can run any program.
 func RunsPrograms(m *Module) { m.Runs = true }
 
 // StartsInCheck names the programs that a module may start in check mode, by patterns of path.Match.
@@ -170,13 +173,14 @@ func StartsInCheck(programs ...string) Option {
 
 // NamedIn reports whether a list of full names has the module, by its own name or by another one that leads to it.
 func (m *Module) NamedIn(names []string) bool {
-	return slices.Contains(names, m.Name) || slices.ContainsFunc(m.OtherNames, func(name string) bool { return slices.Contains(names, name) })
+	return slices.Contains(names, m.Name) ||
+		slices.ContainsFunc(m.OtherNames, func(name string) bool { return slices.Contains(names, name) })
 }
 
 // StartsWhenChecked reports whether the module declares that it may start a program in check mode.
 func (m *Module) StartsWhenChecked(program string) bool {
 	return slices.ContainsFunc(m.StartsInCheck, func(pattern string) bool {
-		ok, _ := path.Match(pattern, program) // the declarations' patterns are good
+		ok, _ := path.Match(pattern, program) // the patterns of declarations are valid
 		return ok
 	})
 }
@@ -196,8 +200,8 @@ func IsPure(m *Module) { m.Session, m.Pure = true, true }
 // Resolves reports whether the module has a stage inside the session.
 func (m *Module) Resolves() bool { return m.resolve != nil }
 
-// Resolve runs the stage inside the session; args are changed in place. An error ends the task: Failure makes
-// its result.
+// Resolve runs the stage inside the session, which changes args in place. An error ends the task: Failure makes its
+// result.
 func (m *Module) Resolve(ctx context.Context, env *Env, args *value.Dict) error {
 	if m.resolve == nil {
 		return nil
@@ -205,15 +209,14 @@ func (m *Module) Resolve(ctx context.Context, env *Env, args *value.Dict) error 
 	return m.resolve(ctx, env, args)
 }
 
-// Run checks the arguments and runs the module. Whatever happens is a Result: an error becomes a failure with its
-// text as msg, in place of the Result that came with it, and so does a panic. The values of nolog parameters do not
-// appear in it.
+// Run checks the arguments and runs the module. It always returns a Result: an error becomes a failure with its text as
+// msg, in place of the Result beside it, and so does a panic. The values of nolog parameters do not appear in it.
 func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Result) {
 	parsed := &Parsed{}
 	defer func() {
 		if p := recover(); p != nil {
 			msg := fmt.Sprintf("internal error: module %s broke: %v", m.Name, p)
-			// Views show the last line of an exception, and the rest only to those who ask for it (-vvv).
+			// Views show the last line of an exception, and the rest only with -vvv.
 			res = Result{Failed: true, Msg: msg, Data: value.DictOf("exception", fmt.Sprintf("%s\n%s", debug.Stack(), msg))}
 		}
 		if env.Redacts() {
@@ -258,8 +261,8 @@ func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Resul
 // Uncaught is what ansible-core 2.19 puts before an exception that a module does not catch.
 const Uncaught = "Task failed: Module failed: "
 
-// Crash is an error where Ansible's module ends with an exception: level 2.19 tells what was raised, older ones a
-// traceback, in place of which stands what the error says.
+// Crash is an error where Ansible's module ends with an exception. Level 2.19 shows what was raised; older ones a
+// traceback, which the error's text replaces.
 type Crash struct {
 	Raised string // the exception's text
 	Err    error
@@ -267,10 +270,10 @@ type Crash struct {
 
 func (e *Crash) Error() string { return e.Err.Error() }
 
-// Unwrap is the error in hark's own words.
+// Unwrap returns the error in hark's own words.
 func (e *Crash) Unwrap() error { return e.Err }
 
-// resultOf is the result that an error stands for. An error with Details adds their keys.
+// resultOf returns the result of an error. An error with Details adds their keys.
 func resultOf(err error) Result {
 	var ended *Ended
 	if errors.As(err, &ended) {
@@ -284,8 +287,8 @@ func resultOf(err error) Result {
 	return r
 }
 
-// complete adds what Ansible adds to the result of every module: the state of the file it names. The lines of output
-// are added where the result is registered and shown.
+// complete adds what Ansible adds to the result of every module: the state of the file that it names. The lines of
+// output are added where the result is registered and shown.
 func (r *Result) complete() {
 	if r.Data == nil {
 		return
@@ -293,7 +296,7 @@ func (r *Result) complete() {
 	if !r.Plain {
 		fsx.AddInfo(r.Data)
 	}
-	// Only the results of a loop are a list of that name, but for package managers whose users know it.
+	// Only the results of a loop are a list with that name, except for package managers whose users know it.
 	v, ok := r.Data.Get("results")
 	if _, isList := v.(*value.List); ok && !isList {
 		r.Data.Delete(value.Str("results"))
@@ -301,35 +304,35 @@ func (r *Result) complete() {
 	}
 }
 
-// Ended is an error that carries the whole result of a task: a Resolve stage that knows the outcome returns it.
+// Ended is an error with the whole result of a task: a Resolve stage that knows the outcome returns it.
 type Ended struct{ Result Result }
 
 func (e *Ended) Error() string { return e.Result.Msg }
 
-// Failure is the result that an error of Resolve stands for.
+// Failure returns the result of an error of Resolve.
 func Failure(err error) Result { return resultOf(err) }
 
-// Raise is the error for a task that could not even be tried: its result has nothing but a message.
+// Raise returns the error of a task that could not even be tried: its result has nothing but a message.
 func Raise(format string, a ...any) error {
 	return &Ended{Result{Failed: true, Raised: true, Msg: fmt.Sprintf(format, a...)}}
 }
 
-// ByTask is by whom a result has failed that ActionFail made: neither by a module nor by an action, but by the task
-// itself.
+// ByTask is the origin of a failure from ActionFail: neither a module nor an action, but the task itself.
 const ByTask = "Task"
 
-// ActionFail is the error of a stage that in Ansible is an action's: the result says that an exception occurred, and
-// cause is its last line, "" if there was none but the message itself.
+// ActionFail returns the error of a stage that is an action's in Ansible: the result says that an exception occurred,
+// and cause is its last line, "" if there was none but the message itself.
 func ActionFail(cause, format string, a ...any) error {
 	if cause == "" {
 		cause = "NoneType: None"
 	}
 	return &Ended{Result{
-		Failed: true, Msg: fmt.Sprintf(format, a...), Data: value.DictOf("exception", cause+"\n"), Marks: result.Marks{FailedBy: ByTask},
+		Failed: true, Msg: fmt.Sprintf(format, a...), Data: value.DictOf("exception", cause+"\n"),
+		Marks: result.Marks{FailedBy: ByTask},
 	}}
 }
 
-// NoAsync is the error for an action, as it is written, that cannot be run in the background.
+// NoAsync returns the error of an action, as written, that cannot run in the background.
 func NoAsync(action string, tagged bool) error {
 	if tagged {
 		return ActionFail("", "This action (%s) does not support async.", action)
@@ -337,14 +340,13 @@ func NoAsync(action string, tagged bool) error {
 	return ActionFail("", "async is not supported for this task.")
 }
 
-// Because is a failure whose cause is told apart from its message, as level 2.19 does; data is what else the result
+// Because returns a failure whose cause is separate from its message, as at level 2.19; data is what else the result
 // has, or nil.
 func Because(cause, msg string, data *value.Dict) Result {
 	return Result{Failed: true, Msg: msg, Data: data, Marks: result.Marks{Cause: cause}}
 }
 
-// ErrorKind is the class that Ansible gives to an error of a template; IsUndefined tells that a variable is not
-// defined.
+// ErrorKind returns the class that Ansible uses for an error of a template.
 func ErrorKind(err error) string {
 	var kind interface{ Kind() string }
 	if errors.As(err, &kind) && kind.Kind() != "" {
@@ -362,10 +364,10 @@ func ErrorClass(err error) string {
 	return "ansible.errors." + ErrorKind(err)
 }
 
-// IsUndefined reports whether an error of Env.Render and its like means a variable that is not defined.
+// IsUndefined reports whether an error of Env.Render and the like means a variable that is not defined.
 func IsUndefined(err error) bool { return ErrorKind(err) == "AnsibleUndefinedVariable" }
 
-// Fail is a failed result with a message.
+// Fail returns a failed result with a message.
 func Fail(format string, a ...any) (Result, error) {
 	return Result{Failed: true, Msg: fmt.Sprintf(format, a...)}, nil
 }

@@ -7,23 +7,24 @@ import (
 	"hark/modules/py/value"
 )
 
-// Operands names arguments whose values become words of their own in the command lines of programs. None may begin
-// with a dash: the program would take it for an option, and options of many programs run what they say.
+// Operands names arguments whose values become words in the command lines of programs. None may begin with a dash: the
+// program would take it for an option, and options of many programs run commands.
 func Operands(names ...string) Option { return func(m *Module) { m.Operands = names } }
 
-// checkOperands finds an operand that would be an option.
+// checkOperands returns an error for an operand that would be an option.
 func (m *Module) checkOperands(args *value.Dict) error {
 	for _, name := range m.Operands {
 		for _, text := range textsOf(Argument(args, name)) {
 			if strings.HasPrefix(text, "-") {
-				return fmt.Errorf("the value of %s begins with a dash, so that a program would take it for an option: %s", name, text)
+				return fmt.Errorf("the value of %s begins with a dash, so that a program would take it for an option: %s", name,
+					text)
 			}
 		}
 	}
 	return nil
 }
 
-// textsOf are the texts of a value that is one, or a list or mapping of them.
+// textsOf returns the texts of a value: of a text, a list or a mapping.
 func textsOf(v value.Value) []string {
 	var all []string
 	switch v := v.(type) {

@@ -1,12 +1,10 @@
 package modules
 
 import (
-	"strings"
-
 	"hark/modules/py/value"
 )
 
-// Text is an optional argument, "" if it was not given.
+// Text returns an optional argument, "" if it was not given.
 func Text(s *string) string {
 	if s == nil {
 		return ""
@@ -14,7 +12,7 @@ func Text(s *string) string {
 	return *s
 }
 
-// TextOrNil is an optional argument as results have it: nil if it was not given.
+// TextOrNil returns an optional argument for results: nil if it was not given.
 func TextOrNil(s *string) any {
 	if s == nil {
 		return nil
@@ -22,7 +20,8 @@ func TextOrNil(s *string) any {
 	return *s
 }
 
-// LenientBool is a bool argument that an action reads itself: a word that is none is false, an absent one otherwise.
+// LenientBool returns a bool argument that an action reads itself: false for a word that is no bool, otherwise for an
+// absent one.
 func LenientBool(v any, otherwise bool) bool {
 	x := plainly(v)
 	if value.IsNone(x) {
@@ -31,10 +30,11 @@ func LenientBool(v any, otherwise bool) bool {
 	return value.SaysYes(x)
 }
 
-// ValidText is output as text: what is no UTF-8 is replaced.
-func ValidText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+// Printed is output as text. Bytes that are no UTF-8 stay what they are: what a command prints can be written to a file
+// again. Python's surrogateescape does so too.
+func Printed(b []byte) string { return string(b) }
 
-// FailOr is Fail where err is nil: for a failure that is reported only when nothing worse happened on the way to it.
+// FailOr is Fail if err is nil: for a failure that is reported only when nothing worse happened before.
 func FailOr(err error, format string, a ...any) (Result, error) {
 	if err != nil {
 		return Result{}, err

@@ -46,13 +46,13 @@ type Param struct {
 	NoLogIf  string // name of a bool that makes this one NoLog
 	Hidden   bool   // an argument that stages hand to each other
 	Extra    bool   // an argument of the Resolve stage
-	// Since and Until are the releases of ansible-core that it came and went with; "" is what 2.14 has, and that it
-	// is there yet.
+	Resolved bool   // the Resolve stage removes it, so it is no argument of the module in Ansible
+	// Since and Until are the releases of ansible-core that added and removed it; "" is 2.14, and not removed.
 	Since, Until Release
 	Doc          string
 	Options      []Param // of a dict or of a list's elements
 	Rules        Rules   // of Options
-	// ApplyDefaults: an absent dict counts as an empty one, with the defaults of its Options.
+	// ApplyDefaults says that an absent dict counts as an empty one, with the defaults of its Options.
 	ApplyDefaults bool
 	Env           string // variable that gives the value where the argument is not given
 	Removed       string // version in which it goes away, "" if none
@@ -62,12 +62,12 @@ type Param struct {
 	index []int // of the field
 }
 
-// Renamed gives the parameter a name of before that goes away in a release.
+// Renamed adds a former name of the parameter that goes away in a release.
 func (p *Param) Renamed(old, removed string) {
 	p.Aliases, p.OldAlias, p.OldRemoved = append(slices.Clone(p.Aliases), old), old, removed
 }
 
-// Rules are what parameters demand of each other, as in Ansible's argument specs.
+// Rules are what parameters require of each other, as in Ansible's argument specs.
 type Rules struct {
 	Exclusive [][]string
 	Together  [][]string
@@ -76,7 +76,7 @@ type Rules struct {
 	By        map[string][]string
 }
 
-// RequiredIf demands the named parameters when Param has Value; with Any, one of them is enough.
+// RequiredIf requires the named parameters when Param has Value; with Any, one of them is enough.
 type RequiredIf struct {
 	Param string
 	Value any

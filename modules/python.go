@@ -7,8 +7,8 @@ import (
 	"hark/modules/py/shlex"
 )
 
-// Python is the path of the host's Python interpreter, for facts and for modules that are written in it; "" if there
-// is none.
+// Python returns the path of the host's Python interpreter, for facts and for modules written in Python; "" if there is
+// none.
 func (e *Env) Python() string {
 	words := e.PythonCommand()
 	if len(words) == 0 {
@@ -17,7 +17,7 @@ func (e *Env) Python() string {
 	return e.LookPath(words[0])
 }
 
-// PythonCommand starts the host's Python: what ansible_python_interpreter names, whether that is there or not, with
+// PythonCommand returns the command of the host's Python: ansible_python_interpreter, whether that exists or not, with
 // its arguments; else the first that is found. It is empty if there is none.
 func (e *Env) PythonCommand() []string {
 	named := strings.TrimSpace(e.Interpreter)
@@ -40,7 +40,7 @@ func (e *Env) PythonCommand() []string {
 	return nil
 }
 
-// discovers reports whether a name of an interpreter means that it is looked for.
+// discovers reports whether a name of an interpreter means that it must be found.
 func (e *Env) discovers(name string) bool {
 	switch name {
 	case "auto", "auto_silent":
@@ -51,11 +51,12 @@ func (e *Env) discovers(name string) bool {
 	return false
 }
 
-// pythons are the names under which Ansible looks for a Python, in its order: the system's first, from 2.19 on the
+// pythons returns the names under which Ansible looks for a Python, in its order: the system's first, from 2.19 on the
 // newest.
 func (e *Env) pythons() []string {
 	if e.Has(dialect.PythonOrder) {
-		return []string{"python3.13", "python3.12", "python3.11", "python3.10", "python3.9", "python3.8", "/usr/bin/python3", "python3"}
+		return []string{"python3.13", "python3.12", "python3.11", "python3.10", "python3.9", "python3.8", "/usr/bin/python3",
+			"python3"}
 	}
 	return []string{"/usr/bin/python3", "/usr/libexec/platform-python", "python3", "python"}
 }

@@ -51,7 +51,8 @@ func TestPythonIsLookedForAsAnsibleDoes(t *testing.T) {
 		t.Errorf("auto_legacy is %q", got)
 	}
 	e.Release = ""
-	if got := e.Python(); got != "/usr/bin/python3" && got != "/usr/libexec/platform-python" && got != filepath.Join(dir, "python3") {
+	if got := e.Python(); got != "/usr/bin/python3" && got != "/usr/libexec/platform-python" && got != filepath.Join(dir,
+		"python3") {
 		t.Errorf("found %s", got)
 	}
 }

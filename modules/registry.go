@@ -13,7 +13,7 @@ type Registry struct {
 	names   []string
 }
 
-// NewRegistry makes a registry; two modules of the same name panic, at start.
+// NewRegistry returns a registry; two modules with the same name panic, at start.
 func NewRegistry(list ...*Module) *Registry {
 	r := &Registry{byName: make(map[string]*Module, len(list)), aliases: map[string]string{}}
 	for _, m := range list {
@@ -31,8 +31,17 @@ func NewRegistry(list ...*Module) *Registry {
 	return r
 }
 
-// alias lets a module be called by its last name alone, as in Ansible before there were collections, whose
-// names ansible.builtin and ansible.legacy still redirect.
+// Close ends what modules keep for their next calls. No module may be called any more.
+func (r *Registry) Close() {
+	for _, m := range r.byName {
+		if m.Close != nil {
+			m.Close()
+		}
+	}
+}
+
+// alias lets a module be called by its last name alone, as in Ansible before collections; ansible.builtin and
+// ansible.legacy still redirect those names.
 func (r *Registry) alias(name, full string) {
 	if name != full {
 		r.aliases[name] = full
@@ -45,18 +54,18 @@ func (r *Registry) alias(name, full string) {
 	}
 }
 
-// ShortName is the name of something of ansible.builtin without its collection; any other name stays as it is.
+// ShortName returns the name of something of ansible.builtin without its collection; any other name unchanged.
 func ShortName(name string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
 }
 
-// Get finds a module by its full name or by another name that FullName knows.
+// Get returns the module with a full name or another name that FullName knows.
 func (r *Registry) Get(name string) (*Module, bool) {
 	m, ok := r.byName[r.FullName(name)]
 	return m, ok
 }
 
-// FullName gives the full name for a short or redirected one; a name that is unknown comes back as it is.
+// FullName returns the full name for a short or redirected one, and an unknown name unchanged.
 func (r *Registry) FullName(name string) string {
 	if r.byName[name] != nil {
 		return name
@@ -67,5 +76,5 @@ func (r *Registry) FullName(name string) string {
 	return name
 }
 
-// Names are the full names, sorted.
+// Names returns the full names, sorted.
 func (r *Registry) Names() []string { return slices.Clone(r.names) }

@@ -16,32 +16,34 @@ type Result struct {
 	Diff         []Diff
 	Warnings     []string
 	Deprecations []map[string]any
-	// Data holds what else there is, in the order in which Ansible's module writes it: users print results, and loop
-	// over them. The fields above stand where most of Ansible's modules have them, "changed" first and "msg" last, or
-	// where Data has Here or AtEnd under their names.
+	// Data holds everything else, in the order in which Ansible's module writes it: users print results, and loop over
+	// them. The fields above stand where most of Ansible's modules have them, "changed" first and "msg" last, or where
+	// Data has Here or AtEnd under their names.
 	Data *value.Dict
-	// Raised results come from an error of Ansible's own, not of a module or action: they have no "changed".
+	// Raised says that the result comes from an error that Ansible raises itself, not a module or action. Such results
+	// have no "changed".
 	Raised bool
-	// Plain results do not get the state of the file that they name: those that in Ansible an action makes.
+	// Plain says that the result does not get the state of the file that it names, because an action produces it in
+	// Ansible.
 	Plain bool
-	// Invocation are the arguments as the module understood them, if Env wants them.
+	// Invocation are the arguments as the module understood them, if Env asks for them.
 	Invocation *value.Dict
-	// Marks are what sessions, the controller and views go by.
+	// Marks are the marks of the result, see package result.
 	Marks result.Marks
 }
 
-// Mark stands in Data for a field of the result.
-type Mark string
+// FieldPlace stands in Data for a field of the result.
+type FieldPlace string
 
 const (
-	// Here is where the field stands.
-	Here Mark = "here"
-	// AtEnd says that the module does not tell "changed", and Ansible adds it in the end.
-	AtEnd Mark = "at end"
+	// Here marks the position of the field.
+	Here FieldPlace = "here"
+	// AtEnd says that the module does not report "changed", and Ansible adds it at the end.
+	AtEnd FieldPlace = "at end"
 )
 
-// Type is that of no value: marks are gone from what users see.
-func (Mark) Type() string { return "mark" }
+// Type implements value.Value. Users never see a mark.
+func (FieldPlace) Type() string { return "mark" }
 
 // Diff is one entry of a result's diff.
 type Diff struct {
@@ -63,7 +65,7 @@ func (r *Result) Set(key string, v any) {
 	r.Data.Put(key, v)
 }
 
-// Dict is the result as users register it. Data stays as it is.
+// Dict returns the result as users register it. Data stays unchanged.
 func (r Result) Dict() *value.Dict {
 	d := value.NewDict()
 	late := r.told(d)
@@ -77,19 +79,19 @@ func (r Result) Dict() *value.Dict {
 	return d
 }
 
-// told writes what Data holds, and what stands before it and in it. late says that "changed" is still to come: what
-// fails says nothing of it.
+// told writes Data, and the fields before it and in it. late says that "changed" is still to come; a failure does not
+// have it.
 func (r Result) told(d *value.Dict) (late bool) {
 	at, placed := r.Data.Get("changed")
-	mark, _ := at.(Mark)
-	late = mark == AtEnd || r.Failed && !r.Changed || r.Facts != nil && r.Data.Len() == 0 // facts are all that it tells
+	mark, _ := at.(FieldPlace)
+	late = mark == AtEnd || r.Failed && !r.Changed || r.Facts != nil && r.Data.Len() == 0 // it has nothing but facts
 	if !late && !placed {
 		r.tell(d, "changed")
 	}
 	for i := range r.Data.Len() {
 		k, v := r.Data.Kept(i)
 		name, _ := value.Text(k)
-		_, marked := v.(Mark)
+		_, marked := v.(FieldPlace)
 		switch {
 		case name == "changed" && late:
 		case marked || name == "changed":
@@ -101,7 +103,7 @@ func (r Result) told(d *value.Dict) (late bool) {
 	return late
 }
 
-// tell writes a field, if it has anything to say.
+// tell writes a field, if it is set.
 func (r Result) tell(d *value.Dict, name string) {
 	switch {
 	case name == "changed" && !r.Raised:
@@ -132,7 +134,7 @@ func (r Result) tell(d *value.Dict, name string) {
 	}
 }
 
-// diffs: one entry is a mapping and several are a list, as Ansible's modules return it.
+// diffs returns one entry as a mapping and several as a list, as Ansible's modules do.
 func diffs(diffs []Diff) any {
 	list := make([]any, 0, len(diffs))
 	for _, d := range diffs {
@@ -156,7 +158,8 @@ func (d *Diff) entry() *value.Dict {
 		entry.Put("before", d.Before)
 		entry.Put("after", d.After)
 	}
-	for _, text := range []struct{ name, text string }{{"before_header", d.BeforeHeader}, {"after_header", d.AfterHeader}, {"prepared", d.Prepared}} {
+	for _, text := range []struct{ name, text string }{{"before_header", d.BeforeHeader}, {"after_header", d.AfterHeader},
+		{"prepared", d.Prepared}} {
 		if text.text != "" {
 			entry.Put(text.name, text.text)
 		}
@@ -164,5 +167,5 @@ func (d *Diff) entry() *value.Dict {
 	return entry
 }
 
-// JSON is Dict as JSON. A float keeps its point: 1.0.
+// JSON returns Dict as JSON. A float keeps its point: 1.0.
 func (r Result) JSON() (json.RawMessage, error) { return value.PlainJSON(r.Dict()), nil }

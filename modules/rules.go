@@ -34,7 +34,7 @@ func (r *Rules) exclusive(args *value.Dict) error {
 	return errors.New("parameters are mutually exclusive: " + strings.Join(groups, ", "))
 }
 
-// demands are the first broken rule of each kind, in the order in which Ansible looks.
+// demands returns the first broken rule of each kind, in the order in which Ansible looks.
 func (r *Rules) demands(args *value.Dict) []error {
 	return []error{r.together(args), r.oneOf(args), r.requiredIf(args), r.requiredBy(args)}
 }
@@ -74,7 +74,8 @@ func (r *Rules) requiredIf(args *value.Dict) error {
 			need, enough = "any", len(missing) < len(rule.Names)
 		}
 		if !enough {
-			return fmt.Errorf("%s is %s but %s of the following are missing: %s", rule.Param, Str(rule.Value), need, strings.Join(missing, ", "))
+			return fmt.Errorf("%s is %s but %s of the following are missing: %s", rule.Param, Str(rule.Value), need,
+				strings.Join(missing, ", "))
 		}
 	}
 	return nil

@@ -11,9 +11,9 @@ import (
 	"hark/modules/py/value"
 )
 
-// Decoder checks arguments against an argument struct of its own and fills it: for stages that Ansible's actions
-// check by themselves. name is the module as written. It is to be made once for a struct, which is read when it is
-// first used.
+// Decoder returns a func that checks arguments against a separate argument struct and fills it: for stages that
+// Ansible's actions check by themselves. name is the module as written. Make it once for a struct, which is read on
+// first use.
 func Decoder[A any](rules Rules) func(name string, args *value.Dict, r Reading) (A, error) {
 	m := &Module{params: sync.OnceValue(paramsOf[A]), Rules: rules}
 	return func(name string, args *value.Dict, r Reading) (a A, err error) {
@@ -25,8 +25,8 @@ func Decoder[A any](rules Rules) func(name string, args *value.Dict, r Reading) 
 	}
 }
 
-// CheckSpec checks arguments against a specification as roles have it in meta/argument_specs.yml. It gives the
-// messages of all that is wrong.
+// CheckSpec checks arguments against a specification in the form of roles' meta/argument_specs.yml. It returns the
+// messages of all errors.
 func CheckSpec(spec, args *value.Dict, r Reading) []string {
 	own := args.Copy()
 	c := &checker{parsed: &Parsed{Params: own}, reading: r, text: "ansible.parsing.yaml.objects.AnsibleUnicode"}
@@ -42,7 +42,7 @@ func CheckSpec(spec, args *value.Dict, r Reading) []string {
 	return out
 }
 
-// specParams reads a specification. What is unknown in it does not matter.
+// specParams reads a specification. It ignores what it does not know.
 func specParams(spec *value.Dict) []Param {
 	list := make([]Param, 0, spec.Len())
 	for i := range spec.Len() {
@@ -104,7 +104,7 @@ func requiredBy(v value.Value) map[string][]string {
 	return out
 }
 
-// textItems are the elements of a list, or one text.
+// textItems returns the elements of a list, or one text.
 func textItems(v value.Value) []string {
 	if s, ok := value.Text(v); ok {
 		return []string{s}
@@ -141,7 +141,7 @@ func (c *checker) typeName(v value.Value) string {
 	return TypeName(v)
 }
 
-// kind is how messages name the type of what was given.
+// kind returns the name of a value's type for messages.
 func (c *checker) kind(v value.Value) string {
 	if !c.reading.Release.Has(dialect.ModuleArguments) {
 		return c.typeName(v)
@@ -149,7 +149,7 @@ func (c *checker) kind(v value.Value) string {
 	return PlainTypeName(v)
 }
 
-// PlainTypeName is TypeName without what stands around the name.
+// PlainTypeName is TypeName without what surrounds the name.
 func PlainTypeName(v value.Value) string {
 	return strings.TrimSuffix(strings.TrimPrefix(TypeName(v), "<class '"), "'>")
 }

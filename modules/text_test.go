@@ -11,8 +11,10 @@ import (
 // The expectations are what Python 3.11 prints.
 func TestReprIsPythons(t *testing.T) {
 	for want, v := range map[string]any{
-		"None": nil, "True": true, "12": int64(12), "1.0": 1.0, "0.1": 0.1, "1e+16": 1e16, "1e-05": 1e-5, "'a'": "a", `"it's"`: "it's",
-		`'it\'s "x"'`: `it's "x"`, `'a\n\x00ü'`: "a\n\x00ü", "['a', 1]": []any{"a", int64(1)}, "{'a': None}": map[string]any{"a": nil},
+		"None": nil, "True": true, "12": int64(12), "1.0": 1.0, "0.1": 0.1, "1e+16": 1e16, "1e-05": 1e-5, "'a'": "a",
+		`"it's"`:      "it's",
+		`'it\'s "x"'`: `it's "x"`, `'a\n\x00ü'`: "a\n\x00ü", "['a', 1]": []any{"a", int64(1)},
+		"{'a': None}": map[string]any{"a": nil},
 	} {
 		if got := Repr(v); got != want {
 			t.Errorf("Repr(%#v) = %s, want %s", v, got, want)
@@ -51,12 +53,14 @@ func TestSizesHaveUnits(t *testing.T) {
 	for _, c := range []struct {
 		text, kind string
 		want       int64
-	}{{"10", "bytes", 10}, {"1K", "bytes", 1024}, {"2MB", "bytes", 2 << 20}, {"1.5G", "bytes", 3 << 29}, {"1Mb", "bits", 1 << 20}} {
+	}{{"10", "bytes", 10}, {"1K", "bytes", 1024}, {"2MB", "bytes", 2 << 20}, {"1.5G", "bytes", 3 << 29},
+		{"1Mb", "bits", 1 << 20}} {
 		if got, err := coerce(c.kind, value.Str(c.text), Reading{}); err != nil || got != value.Int(c.want) {
 			t.Errorf("%s %s = %v, %v", c.kind, c.text, got, err)
 		}
 	}
-	if _, err := coerce("bytes", value.Str("1Mb"), Reading{}); err == nil || err.Error() != "<class 'str'> cannot be converted to a Byte value" {
+	if _, err := coerce("bytes", value.Str("1Mb"), Reading{}); err == nil ||
+		err.Error() != "<class 'str'> cannot be converted to a Byte value" {
 		t.Errorf("got %v", err)
 	}
 }

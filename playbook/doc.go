@@ -1,5 +1,5 @@
-// Package playbook is the room of the language: YAML in, plans out. It holds no code; its
-// sub-packages do the work, and this page is the glossary they all keep to.
+// Package playbook is the language: YAML in, plans out. It holds no code; its sub-packages do the work. This page is
+// the glossary of the terms in code; docs/design.md has those for users.
 //
 //	controller  one hark process, started by a person or a CI job, gone when the run is over; a keeper stays
 //	agent       one hark-agent per host, resident under systemd
@@ -16,23 +16,23 @@
 //	advance     the broadcast that lets the hosts at a barrier go
 //	evaluator   who evaluates a step: the agent of its host, or the controller
 //	guard       conditions of a step of the controller's that its host may judge first
-//	handout     what the agent of one host was given of a plan and of variables
-//	hand over   a host says that it stands at a step, the controller does it
-//	ask, answer what a session wants of the controller, and what it gets
+//	handout     the part of a plan and of variables that the agent of one host receives
+//	hand over   a host says that it has reached a step, the controller does it
+//	ask, answer what a session requests from the controller, and the reply
 //	place       where on the controller the uploads of one call go
-//	event       what an agent tells of a step: started, item done, done, retry, job progress
+//	event       what an agent reports of a step: started, item done, done, retry, job progress
 //	effect      what a finished step changed in its session's variables
 //	mirror      the controller's copy of every host's variables
 //	job         a background process supervised by an agent (async)
 //	blob        content addressed by its sha256
 //	ledger      the records of runs at the broker, sealed, signed and chained
-//	reader      who may read an operator's records: a public curve key that the operator has named
+//	reader      a public curve key whose holder may read an operator's records
 //	roster      the hosts whose agents are known
 //	duty        a play that hosts are held to, with when and how
-//	keeper      a resident controller that sees to duties
-//	slot, turn  a stretch of time in which each host of a duty has one turn: a run of its play
-//	standing    how a host stands under a duty: kept, drifted, mended, failed, absent, held, never
+//	keeper      a resident controller that carries out duties
+//	slot, turn  the time in which each host of a duty has one turn: a run of its play
+//	duty state  the state of a host under a duty: kept, drifted, mended, failed, absent, held, never
 //	drift       what a check would change though nobody changed the duty
 //	hold        leave a host alone until a time, with a reason
-//	fate        a host's standing in a batch: running, failed, unreachable, rescued, ended
+//	host state  the state of a host in a batch: running, finished, failed, unreachable, ended
 package playbook

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// Write puts text in place of a file, readable by its owner alone. It is on the disk when Write returns.
+// Write puts text in place of a file, readable by its owner only. It is on the disk when Write returns.
 func Write(path string, text []byte) error {
 	return write(path, text, true)
 }

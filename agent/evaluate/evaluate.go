@@ -16,7 +16,7 @@ type (
 	Host = runner.Single
 )
 
-// MissingHandler is what Ansible says of a handler that nobody answers to.
+// MissingHandler returns what Ansible says of a handler that nobody answers to.
 func MissingHandler(name string) string { return runner.MissingHandler(name) }
 
 // New makes a Host for a plan; start is what a session of the host would begin with.

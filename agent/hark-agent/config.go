@@ -38,6 +38,8 @@ type settings struct {
 
 	file     string           // that was read, "" for the default
 	enrolled *agent.Enrolment // nil if it was not
+
+	supervisor *supervisor // nil if there is none
 }
 
 // flags lets the command line replace what the file says.
@@ -76,8 +78,10 @@ func (s *settings) complete(path string) error {
 		to   *string
 		from []string
 	}{
-		{&s.Name, []string{file.Name, e.Name, host}}, {&s.Broker, []string{file.Broker, e.Broker}}, {&s.Fleet, []string{file.Fleet, e.Fleet}},
-		{&s.Creds, []string{file.Creds}}, {&s.Policy, []string{file.Policy}}, {&s.CA, []string{file.CA}}, {&s.LogLevel, []string{file.LogLevel, "info"}},
+		{&s.Name, []string{file.Name, e.Name, host}}, {&s.Broker, []string{file.Broker, e.Broker}}, {&s.Fleet,
+			[]string{file.Fleet, e.Fleet}},
+		{&s.Creds, []string{file.Creds}}, {&s.Policy, []string{file.Policy}}, {&s.CA, []string{file.CA}}, {&s.LogLevel,
+			[]string{file.LogLevel, "info"}},
 	} {
 		for _, from := range set.from {
 			if *set.to == "" {
@@ -111,7 +115,8 @@ func readSettings(path string) (settings, error) {
 
 func (s *settings) check() error {
 	if s.Broker == "" {
-		return errors.New("no broker is configured: give --broker URL, set broker in " + defaultConfig + ", or enrol this host with `hark-agent join`")
+		return errors.New("no broker is configured: give --broker URL, set broker in " + defaultConfig +
+			", or enrol this host with `hark-agent join`")
 	}
 	if len(s.Operators) == 0 && s.enrolled == nil {
 		return errors.New("no operator is trusted: give --operator KEY (see `hark key show --public`) or set operators in " + defaultConfig)
@@ -170,7 +175,7 @@ func (s *settings) tls() (*tls.Config, error) {
 // defaultPolicy is read when it is there and no other file is named.
 const defaultPolicy = "/etc/hark/policy.yml"
 
-// policy is what operators may do, nil for everything. A file that is named must be there.
+// policy returns what operators may do, nil for everything. A file that is named must be there.
 func (s *settings) policy() (*agent.Policy, error) {
 	if s.Policy != "" {
 		return agent.ReadPolicy(s.Policy)
@@ -178,7 +183,7 @@ func (s *settings) policy() (*agent.Policy, error) {
 	return agent.ReadPolicyIfThere(defaultPolicy)
 }
 
-// jwt are the credentials of the enrolment, "" if there are none.
+// jwt returns the credentials of the enrolment, "" if there are none.
 func (s *settings) jwt() string {
 	if s.enrolled == nil {
 		return ""
@@ -186,8 +191,8 @@ func (s *settings) jwt() string {
 	return s.enrolled.JWT
 }
 
-// renewed are the credentials that the agent renews: those of its enrolment, unless a file that others renew is in
-// their place.
+// renewed returns the credentials that the agent renews: those of its enrolment, unless a file that others renew is
+// in their place.
 func (s *settings) renewed(o *agent.Operators, bus *nats.Transport) agent.Credentials {
 	if s.Creds != "" {
 		return nil
@@ -198,7 +203,7 @@ func (s *settings) renewed(o *agent.Operators, bus *nats.Transport) agent.Creden
 	}{o, bus}
 }
 
-// operators are those who are obeyed.
+// operators returns those who are obeyed.
 func (s *settings) operators() *agent.Operators {
 	return agent.NewOperators(s.Operators, s.enrolled, s.StateDir)
 }

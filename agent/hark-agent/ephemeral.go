@@ -70,15 +70,17 @@ func serveEphemeral(ctx context.Context, dir string) error {
 	a := agent.New(agent.Config{
 		Transport: bus, Identity: identity, Name: grant.Name, Version: version.String(),
 		Trusted: func(key string) bool { return slices.Contains(grant.Operators, key) },
-		Modules: registry(), Cache: filepath.Join(dir, "cache"), Logger: zerolog.New(os.Stderr).Level(zerolog.WarnLevel), Host: processes.Host(),
+		Modules: registry(), Cache: filepath.Join(dir,
+			"cache"), Logger: zerolog.New(os.Stderr).Level(zerolog.WarnLevel), Host: processes.Host(),
 		Grace: -1, // it ends with its line, on which nobody hears last words
 	})
 	return a.Run(ctx)
 }
 
-// introduce tells the controller this agent's keys and hears what it shall be.
+// introduce tells the controller this agent's keys and receives its name and operators.
 func introduce(identity *wire.Identity, in *bufio.Reader) (*wire.EphemeralGrant, error) {
-	keys := wire.SetupKeys{Key: identity.Key, XKey: identity.XKey, Version: version.String(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	keys := wire.SetupKeys{Key: identity.Key, XKey: identity.XKey, Version: version.String(), OS: runtime.GOOS,
+		Arch: runtime.GOARCH}
 	if err := json.NewEncoder(os.Stdout).Encode(keys); err != nil {
 		return nil, err
 	}

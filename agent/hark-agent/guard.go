@@ -77,7 +77,7 @@ func (g *guard) read() (m mark, err error) {
 	return m, err
 }
 
-// underSystemd reports whether systemd, which this agent tells of its state, starts it again.
+// underSystemd reports whether systemd, to which this agent reports its state, starts it again.
 func underSystemd() bool { return os.Getenv("NOTIFY_SOCKET") != "" }
 
 // start starts the agent, which nobody else does.
@@ -101,7 +101,8 @@ func (g *guard) back() error {
 	if err := os.Remove(g.mark); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "hark-agent: version %s was not at the broker within %s: back to %s\n", m.To, confirmLimit, m.From)
+	fmt.Fprintf(os.Stderr, "hark-agent: version %s was not at the broker within %s: back to %s\n", m.To, confirmLimit,
+		m.From)
 	if underSystemd() {
 		stopped := systemctl("stop", unitName)
 		return errors.Join(stopped, g.state(), systemctl("reset-failed", unitName), systemctl("start", unitName))

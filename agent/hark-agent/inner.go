@@ -35,7 +35,7 @@ func workerCommand() *cobra.Command {
 	}
 }
 
-// commands are how this binary starts itself as a job and as a worker.
+// commands returns how this binary starts itself as a job and as a worker.
 func commands() (agent.Commands, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -36,7 +36,7 @@ type idle struct{}
 func (idle) Start(service.Service) error { return nil }
 func (idle) Stop(service.Service) error  { return nil }
 
-// agentService is the agent as the service manager knows it. config is the file that it reads.
+// agentService returns the agent as the service manager knows it. config is the file that it reads.
 func agentService(config string) (service.Service, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -53,7 +53,7 @@ func agentService(config string) (service.Service, error) {
 	return s, nil
 }
 
-// unitFor is the unit with the paths of this host.
+// unitFor returns the unit with the paths of this host.
 func unitFor(self, config string) string {
 	standard := "ExecStart=" + packagedPath + " run --config " + defaultConfig
 	return strings.Replace(unit, standard, "ExecStart="+unitWord(self)+" run --config "+unitWord(config), 1)
@@ -85,12 +85,14 @@ func serviceCommands() []*cobra.Command {
 	}
 	return []*cobra.Command{
 		statusCommand(command, &config),
-		command("install", "Install the agent as a service and start it, or start it anew", func(s service.Service, _ *cobra.Command) error {
-			return install(s, config)
-		}),
-		command("uninstall", "Stop the service and remove it; state and configuration stay", func(s service.Service, _ *cobra.Command) error {
-			return uninstall(s)
-		}),
+		command("install", "Install the agent as a service and start it, or restart it",
+			func(s service.Service, _ *cobra.Command) error {
+				return install(s, config)
+			}),
+		command("uninstall", "Stop the service and remove it; state and configuration stay",
+			func(s service.Service, _ *cobra.Command) error {
+				return uninstall(s)
+			}),
 	}
 }
 
@@ -112,11 +114,12 @@ func statusCommand(command func(use, short string, do func(service.Service, *cob
 		fmt.Fprintln(cmd.OutOrStdout(), word)
 		return nil
 	})
-	cmd.Flags().BoolVar(&asMetrics, "metrics", false, "the numbers of the agent that runs, for Prometheus: refusals, its connection, memory")
+	cmd.Flags().BoolVar(&asMetrics, "metrics", false,
+		"the numbers of the agent that runs, for Prometheus: refusals, its connection, memory")
 	return cmd
 }
 
-// install enables the service and starts it anew. It may be called again, after an upgrade or with another
+// install enables the service and restarts it. It may be called again, after an upgrade or with another
 // configuration.
 func install(s service.Service, config string) error {
 	if err := (&settings{}).complete(config); err != nil {

@@ -125,14 +125,15 @@ func (j *joiner) enrol(ctx context.Context, token wire.JoinToken) error {
 	if err != nil {
 		return err
 	}
-	e := &agent.Enrolment{Name: j.Name, Broker: token.URL, CA: answer.CA, JWT: answer.JWT, Operators: token.Operators, Fleet: token.Fleet}
+	e := &agent.Enrolment{Name: j.Name, Broker: token.URL, CA: answer.CA, JWT: answer.JWT, Operators: token.Operators,
+		Fleet: token.Fleet}
 	if err := j.check(token, e); err != nil {
 		return err
 	}
 	return e.Write(j.StateDir)
 }
 
-// stale is why a token is not taken, as far as this host can tell.
+// stale returns why a token is not taken, as far as this host can tell.
 func stale(jwt string, now time.Time) string {
 	if t, err := wire.ParseToken(jwt); err == nil && !t.Expires.IsZero() && now.After(t.Expires) {
 		return fmt.Sprintf("it expired at %s: `hark agents token` makes another", t.Expires.Format(time.DateTime))

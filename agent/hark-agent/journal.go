@@ -52,17 +52,18 @@ func (w journalWriter) WriteLevel(level zerolog.Level, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// readable is a line as people read it, without what the journal shows anyway.
+// readable returns a line as people read it, without what the journal shows anyway.
 func readable(p []byte) string {
 	var b bytes.Buffer
-	console := zerolog.ConsoleWriter{Out: &b, NoColor: true, PartsExclude: []string{zerolog.TimestampFieldName, zerolog.LevelFieldName}}
+	console := zerolog.ConsoleWriter{Out: &b, NoColor: true, PartsExclude: []string{zerolog.TimestampFieldName,
+		zerolog.LevelFieldName}}
 	if _, err := console.Write(p); err != nil {
 		return strings.TrimSpace(string(p))
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// journalName is a field's name as the journal allows it.
+// journalName returns a field's name as the journal allows it.
 func journalName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

@@ -19,6 +19,10 @@ func execute(cmd *cobra.Command) int {
 	cmd.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
 	err := cmd.Execute()
 	var config *configError
+	var child childError
+	if errors.As(err, &child) {
+		return int(child)
+	}
 	if err != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "hark-agent:", err)
 	}
@@ -33,7 +37,7 @@ func execute(cmd *cobra.Command) int {
 	return 1
 }
 
-// exitUsage tells that the command line makes no sense.
+// exitUsage says that the command line makes no sense.
 const exitUsage = 2
 
 // exitConfig tells the service manager that starting again does not help (EX_CONFIG of sysexits.h).
@@ -50,9 +54,17 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.Version = version.String()
-	cmd.SetVersionTemplate("hark-agent " + cmd.Version + "\n")
-	cmd.AddCommand(runCommand(), joinCommand(), setupCommand(), selftestCommand(), guardCommand(), ephemeralCommand(), versionCommand(), checkCommand(), holdCommand(), releaseCommand(), jobCommand(), workerCommand())
+	// A version of cobra's own brings text/template, with which the linker keeps every exported method: 5 MB.
+	shown := cmd.Flags().BoolP("version", "v", false, "print the version")
+	cmd.Run = func(cmd *cobra.Command, _ []string) {
+		if *shown {
+			printVersion(cmd, nil)
+			return
+		}
+		_ = cmd.Help()
+	}
+	cmd.AddCommand(runCommand(), joinCommand(), setupCommand(), selftestCommand(), guardCommand(), ephemeralCommand(),
+		versionCommand(), checkCommand(), holdCommand(), releaseCommand(), jobCommand(), workerCommand())
 	cmd.AddCommand(serviceCommands()...)
 	cmd.AddCommand(extraCommands()...)
 	return cmd
@@ -63,6 +75,10 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
-		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "hark-agent", version.String()) },
+		Run:   printVersion,
 	}
+}
+
+func printVersion(cmd *cobra.Command, _ []string) {
+	fmt.Fprintln(cmd.OutOrStdout(), "hark-agent", version.String())
 }

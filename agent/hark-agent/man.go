@@ -10,7 +10,7 @@ import (
 	"hark/agent/version"
 )
 
-// extraCommands are those that only the build of packages has: hark-agent man DIR writes the manual pages.
+// extraCommands returns those that only the build of packages has: hark-agent man DIR writes the manual pages.
 func extraCommands() []*cobra.Command {
 	return []*cobra.Command{{
 		Use: "man DIR", Hidden: true, Args: cobra.ExactArgs(1),
@@ -25,7 +25,7 @@ func extraCommands() []*cobra.Command {
 	}}
 }
 
-// manualSections are the same in all pages.
+// manualSections returns the same in all pages.
 func manualSections() []manual.Section {
 	return []manual.Section{
 		{Title: "EXIT STATUS", Entries: []manual.Entry{
@@ -35,7 +35,8 @@ func manualSections() []manual.Section {
 			{Name: "78", Text: "The configuration cannot be used; the service manager does not try again."},
 		}},
 		{Title: "ENVIRONMENT", Entries: []manual.Entry{
-			{Name: "NOTIFY_SOCKET, WATCHDOG_USEC", Text: "Where systemd wants to hear that the agent is ready, and how often that it lives."},
+			{Name: "NOTIFY_SOCKET, WATCHDOG_USEC",
+				Text: "Where systemd wants to hear that the agent is ready, and how often that it lives."},
 		}},
 		{Title: "FILES", Entries: []manual.Entry{
 			{Name: "/etc/hark/agent.yml", Text: "The configuration; its comments say what each setting means."},

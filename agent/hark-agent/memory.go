@@ -30,7 +30,7 @@ func giveBack(ctx context.Context) {
 const room = 8 << 20
 
 // collect sets how often is collected, again after each collection. Large results come and go: what is not needed
-// shall not double them.
+// must not double them.
 func collect() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)

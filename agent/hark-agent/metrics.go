@@ -18,14 +18,14 @@ import (
 	"hark/agent/wire"
 )
 
-// metricsSocket, in the state directory, is where a running agent tells its numbers to those who may open it. It
+// metricsSocket, in the state directory, is where a running agent prints its metrics for those who may open it. It
 // listens on no port.
 const metricsSocket = "metrics.sock"
 
 // metricsLimit is how long whoever asks may take.
 const metricsLimit = 5 * time.Second
 
-// numbers are what an agent tells of itself.
+// numbers are the figures that an agent reports about itself.
 type numbers struct {
 	version string
 	since   time.Time // when it started
@@ -55,12 +55,14 @@ func (n numbers) write(w io.Writer) {
 	}
 	sort.Strings(reasons)
 	for _, reason := range reasons {
-		metrics.WriteCounterUint64(w, fmt.Sprintf("hark_agent_refused_total{reason=%q}", reason), refused[wire.Reason(reason)])
+		metrics.WriteCounterUint64(w, fmt.Sprintf("hark_agent_refused_total{reason=%q}", reason),
+			refused[wire.Reason(reason)])
 	}
 	metrics.WriteProcessMetrics(w)
 }
 
-// tellMetrics tells the numbers to whoever asks, until ctx is over. An agent that cannot does its work all the same.
+// tellMetrics prints the metrics for whoever connects, until ctx is done. An agent that cannot does its work all the
+// same.
 func tellMetrics(ctx context.Context, dir string, n numbers, log zerolog.Logger) {
 	path := filepath.Join(dir, metricsSocket)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +90,7 @@ func tellMetrics(ctx context.Context, dir string, n numbers, log zerolog.Logger)
 	}
 }
 
-// askMetrics copies what the agent of a state directory tells of itself.
+// askMetrics copies the metrics of the agent of a state directory.
 func askMetrics(dir string, to io.Writer) error {
 	c, err := net.DialTimeout("unix", filepath.Join(dir, metricsSocket), metricsLimit)
 	if err != nil {

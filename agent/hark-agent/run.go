@@ -32,10 +32,19 @@ func runCommand() *cobra.Command {
 	}
 	file := s.flags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := s.complete(*file); err != nil {
+		err := s.complete(*file)
+		if err != nil {
 			return &configError{err}
 		}
 		s.file = *file
+		if underSystemd() && !supervised() {
+			return superviseAgent(logger(s.LogLevel))
+		}
+		if supervised() {
+			if s.supervisor, err = newSupervisor(); err != nil {
+				return err
+			}
+		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		written, err := profile.Start("hark-agent")
@@ -78,7 +87,7 @@ func serve(ctx context.Context, s settings) error {
 	connected := make(chan struct{}, 1)
 	operators := s.operators()
 	bus, err := s.dial(ctx, nats.Config{
-		ID: identity.ID(), Identity: identity, Token: operators.Token, Logger: log, Crowd: state.Crowd(),
+		ID: identity.ID(), Identity: identity, Token: operators.Token, Logger: log, FleetSize: state.FleetSize(),
 		OnConnect: func() {
 			select {
 			case connected <- struct{}{}:
@@ -102,22 +111,36 @@ func serve(ctx context.Context, s settings) error {
 			resting.Reset(restFor)
 			retire.consider()
 		},
-		Credentials: s.renewed(operators, bus), Upgrade: up.upgrade, Program: sync.OnceValue(running), Greeted: func() { confirm(s.StateDir, log) }, Crowd: bus.SetCrowd,
+		Credentials: s.renewed(operators,
+			bus), Upgrade: up.upgrade, Program: sync.OnceValue(running), Greeted: func() { confirm(s.StateDir, log) }, FleetSizeChanged: bus.SetFleetSize,
 		Ready: func() {
 			log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version.String()).Msg("agent ready")
-			notify(log, daemon.SdNotifyReady)
+			s.notify(log, daemon.SdNotifyReady)
 		},
 	})
-	defer notify(log, daemon.SdNotifyStopping)
-	go watchdog(ctx, log, a)
+	defer s.notify(log, daemon.SdNotifyStopping)
+	here, away := context.WithCancel(ctx) // over when another process is the agent of this host
+	defer away()
+	if s.supervisor != nil {
+		go s.supervisor.await(func() {
+			if shuttingDown() || !a.HandOver() {
+				stop(nil)
+				return
+			}
+			away()
+			s.leaveSupervisor(log)
+		})
+	}
+	go s.watchdog(here, log, a)
 	collect()
 	debug.SetMemoryLimit(memoryGoal)
 	go giveBack(ctx)
 	retire.busy, up.busy = a.Busy, a.Playing
-	go retire.await(ctx, log)
+	go retire.await(here, log)
 	var telling sync.WaitGroup
 	telling.Go(func() {
-		tellMetrics(ctx, s.StateDir, numbers{version: version.String(), since: time.Now(), playing: a.Playing, connected: bus.Since, refused: a.Refused}, log)
+		tellMetrics(here, s.StateDir, numbers{version: version.String(), since: time.Now(), playing: a.Playing,
+			connected: bus.Since, refused: a.Refused}, log)
 	})
 	defer telling.Wait()
 	defer stop(nil)
@@ -154,7 +177,7 @@ func explain(token string, now time.Time, err error) error {
 }
 
 // watchdog tells systemd that the agent is alive, as often as systemd asks for, until ctx is over.
-func watchdog(ctx context.Context, log zerolog.Logger, a *agent.Agent) {
+func (s *settings) watchdog(ctx context.Context, log zerolog.Logger, a *agent.Agent) {
 	every, err := daemon.SdWatchdogEnabled(false)
 	if err != nil || every == 0 {
 		return
@@ -167,13 +190,31 @@ func watchdog(ctx context.Context, log zerolog.Logger, a *agent.Agent) {
 			return
 		case <-tick.C:
 			a.Alive() // waits for ever if the agent hangs, and then systemd starts it again
-			notify(log, daemon.SdNotifyWatchdog)
+			s.notify(log, daemon.SdNotifyWatchdog)
 		}
 	}
 }
 
-func notify(log zerolog.Logger, state string) {
-	if _, err := daemon.SdNotify(false, state); err != nil {
-		log.Warn().Err(err).Msg("cannot tell systemd of the state")
+// notify reports the state to systemd, through the supervisor if there is one.
+func (s *settings) notify(log zerolog.Logger, state string) {
+	var err error
+	if s.supervisor != nil {
+		err = s.supervisor.tell(state)
+	} else {
+		_, err = daemon.SdNotify(false, state)
+	}
+	if err != nil {
+		log.Debug().Err(err).Msg("cannot tell systemd of the state")
+	}
+}
+
+// leaveSupervisor goes on without the supervisor, which ends.
+func (s *settings) leaveSupervisor(log zerolog.Logger) {
+	err := s.supervisor.release()
+	if err == nil {
+		err = s.supervisor.tell(wordHandedOver)
+	}
+	if err != nil {
+		log.Error().Err(err).Msg("cannot go on without the process that systemd has started")
 	}
 }

@@ -32,6 +32,8 @@ type setup struct {
 	out   *json.Encoder
 	state string
 	path  string // of the installed binary
+	// reach tries the way to the broker.
+	reach func(urls string) error
 
 	request wire.Setup
 	before  before
@@ -42,7 +44,9 @@ func setupCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "setup", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s := &setup{in: bufio.NewReader(cmd.InOrStdin()), out: json.NewEncoder(cmd.OutOrStdout()), state: defaultState, path: setupPath}
+			s := &setup{in: bufio.NewReader(cmd.InOrStdin()), out: json.NewEncoder(cmd.OutOrStdout()), state: defaultState,
+				path: setupPath}
+			s.reach = func(urls string) error { return reachBroker(cmd.Context(), urls) }
 			if _, err := os.Stat(packagedPath); err == nil {
 				s.path = packagedPath
 			}
@@ -121,11 +125,11 @@ func (s *setup) read(into any) error {
 	return json.Unmarshal(line, into)
 }
 
-// begin reads the request and tells this host's keys, which are made if there are none.
+// begin reads the request and prints this host's keys, which are made if there are none.
 func (s *setup) begin() (wire.SetupKeys, error) {
 	keys := wire.SetupKeys{Version: version.String(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	line := []byte(nil)
-	for !bytes.HasPrefix(line, []byte(wire.SetupMark)) {
+	for !bytes.HasPrefix(line, []byte(wire.SetupPrefix)) {
 		var err error
 		if line, err = s.in.ReadBytes('\n'); err != nil {
 			return keys, fmt.Errorf("the controller has gone: %w", err)
@@ -139,6 +143,9 @@ func (s *setup) begin() (wire.SetupKeys, error) {
 	}
 	if _, err := exec.LookPath("systemctl"); err != nil {
 		return keys, errors.New("this host has no systemd: run hark-agent under its service manager and enrol it with `hark-agent join`")
+	}
+	if err := s.reach(s.request.Broker); err != nil {
+		return keys, err
 	}
 	s.before.state, s.before.keys = exists(s.state), exists(filepath.Join(s.state, agent.IdentityFile))
 	s.before.looked = true

@@ -28,7 +28,7 @@ type before struct {
 	started   bool
 }
 
-// kept is the name of the binary that was there before.
+// kept returns the name of the binary that was there before.
 func (s *setup) kept() string { return s.path + ".before" }
 
 // install puts everything in its place and starts the service.
@@ -89,7 +89,7 @@ func copyBinary(from, to string) error {
 	return os.Rename(staged, to)
 }
 
-// enrol keeps the enrolment. Operators whom the agent obeyed already stay.
+// enrol keeps the enrolment. Operators that the agent already obeyed stay.
 func (s *setup) enrol(grant wire.SetupGrant) error {
 	var err error
 	if s.before.enrolment, err = agent.ReadEnrolment(s.state); err != nil {

@@ -93,7 +93,8 @@ func (u *upgrader) upgrade(ctx context.Context, r io.Reader, want wire.Upgrade) 
 		u.retire()
 		return out, nil
 	case open:
-		return out, fmt.Errorf("another upgrade is under way, to version %s: it waits for the agent to have nothing to do", m.To)
+		return out, fmt.Errorf("another upgrade is under way, to version %s: it waits for the agent to have nothing to do",
+			m.To)
 	}
 	next, err := atomicfile.Stage(program, r, 0o755)
 	if err != nil {
@@ -108,12 +109,13 @@ func (u *upgrader) upgrade(ctx context.Context, r io.Reader, want wire.Upgrade) 
 		return out, fmt.Errorf("cannot put the new agent in its place: %w", err)
 	}
 	out.Busy = u.busy()
-	u.log.Info().Str("from", version.String()).Str("to", out.To).Msg("agent upgraded: the new one begins when there is nothing to do")
+	u.log.Info().Str("from", version.String()).Str("to", out.To).
+		Msg("agent upgraded: the new one begins when there is nothing to do")
 	u.retire()
 	return out, nil
 }
 
-// underWay is the upgrade that is not confirmed, if there is one.
+// underWay returns the upgrade that is not confirmed, if there is one.
 func (u *upgrader) underWay() (m mark, open bool) {
 	text, err := os.ReadFile(filepath.Join(u.settings.StateDir, markFile))
 	if err == nil {
@@ -122,7 +124,7 @@ func (u *upgrader) underWay() (m mark, open bool) {
 	return m, err == nil
 }
 
-// running is the digest of the program of this process, "" if that cannot be known.
+// running returns the digest of the program of this process, "" if that cannot be known.
 func running() string {
 	digest, err := treesync.Sum("/proc/self/exe")
 	if err != nil {
@@ -192,7 +194,8 @@ func (u *upgrader) swap(next string, m mark) error {
 
 // guard starts the guard, which outlives this agent.
 func (u *upgrader) guard(m mark) error {
-	cmd := exec.Command(m.Kept, append([]string{"guard", u.settings.StateDir, fmt.Sprint(os.Getpid()), "--"}, os.Args...)...)
+	cmd := exec.Command(m.Kept, append([]string{"guard", u.settings.StateDir, fmt.Sprint(os.Getpid()), "--"},
+		os.Args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Dir = "/"
 	if err := cmd.Start(); err != nil {
@@ -250,7 +253,8 @@ func digestSame(self, path string) bool {
 // selftestCommand is what an upgrade runs of the new program.
 func selftestCommand() *cobra.Command {
 	var s settings
-	cmd := &cobra.Command{Use: "selftest", Hidden: true, Args: cobra.NoArgs, Short: "Try whether this program could serve this host"}
+	cmd := &cobra.Command{Use: "selftest", Hidden: true, Args: cobra.NoArgs,
+		Short: "Try whether this program could serve this host"}
 	file := s.flags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := s.complete(*file); err != nil {
@@ -268,7 +272,8 @@ func selftestCommand() *cobra.Command {
 			return err
 		}
 		bus, err := nats.Dial(cmd.Context(), nats.Config{
-			URL: s.Broker, ID: identity.ID(), Name: "hark-agent selftest " + s.Name, Identity: identity, Credentials: s.Creds, JWT: s.jwt(),
+			URL: s.Broker, ID: identity.ID(), Name: "hark-agent selftest " +
+				s.Name, Identity: identity, Credentials: s.Creds, JWT: s.jwt(),
 			TLS: secure, Timeout: 10 * time.Second, Logger: zerolog.Nop(),
 		})
 		if err != nil {

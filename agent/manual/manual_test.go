@@ -9,7 +9,8 @@ import (
 func TestSectionsStandBeforeSeeAlso(t *testing.T) {
 	dir := t.TempDir()
 	for name, tc := range map[string]struct{ has, want string }{
-		"a.1": {".SH NAME\na\n\n.SH SEE ALSO\nb(1)\n", ".SH NAME\na\n.SH FILES\n.TP\n.B \\&.a\\-b\nit is \\e here\n.SH SEE ALSO\nb(1)\n"},
+		"a.1": {".SH NAME\na\n\n.SH SEE ALSO\nb(1)\n",
+			".SH NAME\na\n.SH FILES\n.TP\n.B \\&.a\\-b\nit is \\e here\n.SH SEE ALSO\nb(1)\n"},
 		"b.8": {".SH NAME\nb\n", ".SH NAME\nb\n.SH FILES\n.TP\n.B \\&.a\\-b\nit is \\e here\n"},
 	} {
 		page := filepath.Join(dir, name)

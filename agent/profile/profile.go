@@ -16,7 +16,7 @@ import (
 const Dir = "HARK_PROFILE"
 
 // Start begins a profile of this process in the directory that the environment names: <program>-<pid>.cpu and, when
-// stop is called, <program>-<pid>.heap, both for their owner alone. Without the variable it does nothing. stop may be
+// stop is called, <program>-<pid>.heap, both for their owner only. Without the variable it does nothing. stop may be
 // called once.
 func Start(program string) (stop func() error, err error) {
 	dir := os.Getenv(Dir)

@@ -1,5 +1,5 @@
-// Package securefile reads files that decide whom a program obeys and believes: who else can write them could decide
-// it too. Files that others may not even read are a kind of their own. What is wrong is told with what mends it.
+// Package securefile reads files that decide which operators a program obeys and trusts: whoever else can write
+// them could decide it too. Files that others may not even read are a kind of their own. Errors say how to fix them.
 package securefile
 
 import (
@@ -22,7 +22,11 @@ const (
 
 // Read reads a file that belongs to root or to this process's user, as its directory does. The error is
 // fs.ErrNotExist if there is none.
-func Read(path string, k Kind) ([]byte, error) {
+func Read(path string, k Kind) ([]byte, error) { return ReadOf(path, k, os.Geteuid()) }
+
+// ReadOf is Read for a file that belongs to root or to the user uid: root reads the files of a service that has a user
+// of its own.
+func ReadOf(path string, k Kind, uid int) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -35,17 +39,19 @@ func Read(path string, k Kind) ([]byte, error) {
 	if !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a file", path)
 	}
-	if err := check(path, st, k); err != nil {
+	if err := check(path, st, k, uid); err != nil {
 		return nil, err
 	}
-	if err := Dir(filepath.Dir(path)); err != nil {
+	if err := dirOf(filepath.Dir(path), uid); err != nil {
 		return nil, err
 	}
 	return io.ReadAll(f)
 }
 
 // Dir reports whether others could replace what lies in a directory.
-func Dir(path string) error {
+func Dir(path string) error { return dirOf(path, os.Geteuid()) }
+
+func dirOf(path string, uid int) error {
 	st, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -53,12 +59,16 @@ func Dir(path string) error {
 	if st.Mode()&fs.ModeSticky != 0 && owner(st) == 0 {
 		return nil // /tmp: only who owns a file replaces it
 	}
-	return check(path, st, Ours)
+	return check(path, st, Ours, uid)
 }
 
-func check(path string, st fs.FileInfo, k Kind) error {
-	if uid := owner(st); uid != 0 && uid != os.Geteuid() {
-		return fmt.Errorf("%s belongs to somebody else (uid %d): only root and uid %d may own it", path, uid, os.Geteuid())
+func check(path string, st fs.FileInfo, k Kind, uid int) error {
+	if is := owner(st); is != 0 && is != uid {
+		may := "root"
+		if uid != 0 {
+			may = fmt.Sprintf("root and uid %d", uid)
+		}
+		return fmt.Errorf("%s belongs to somebody else (uid %d): only %s may own it", path, is, may)
 	}
 	if mode := st.Mode().Perm(); mode&fs.FileMode(k) != 0 {
 		can, mend := "write", "go-w"

@@ -35,7 +35,8 @@ func TestWhatOthersMayWriteIsNotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, err := Read(path, tt.kind)
-		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) || err == nil && string(text) != "x" {
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) ||
+			err == nil && string(text) != "x" {
 			t.Errorf("file %04o in %04o: %q, %v, want %q", tt.file, tt.dir, text, err, tt.want)
 		}
 	}

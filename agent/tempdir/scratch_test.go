@@ -75,7 +75,8 @@ func TestTheDeadAreSweptAndTheLivingAreNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]bool{
-		d.Path: true, living: true, living + "/file": true, dead: false, link: true, elsewhere: true, base + "/hark-other.1": true, base + "/case.1": true,
+		d.Path: true, living: true, living + "/file": true, dead: false, link: true, elsewhere: true,
+		base + "/hark-other.1": true, base + "/case.1": true,
 	} {
 		if there(path) != want {
 			t.Errorf("%s is there: %v", path, !want)

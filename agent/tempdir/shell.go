@@ -2,7 +2,7 @@ package tempdir
 
 import "fmt"
 
-// Shell are lines of a POSIX shell that make a directory for the user alone, from which programs can be run and which
+// Shell are lines of a POSIX shell that make a directory for the user only, from which programs can be run and which
 // has room for so many bytes, and put its path into d. A shell without such a directory says so and ends.
 func Shell(room int64) string {
 	return fmt.Sprintf(`room() {

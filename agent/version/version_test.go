@@ -27,8 +27,10 @@ func TestStringFallsBackToTheRelease(t *testing.T) {
 // ladder are versions in the order in which they come, with those of semver.org.
 func ladder() []string {
 	return []string{
-		"9c3747a4", "0.0.9", "0.1.0-dev", "0.1.0-dev.0+9c3747a4", "0.1.0-dev.9+ffffffff", "0.1.0-dev.1115+00000000", "0.1.0-rc.1", "0.1.0", "0.1.1-dev.1116+0a0a0a0a",
-		"0.1.1", "0.2.0", "0.10.0", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0", "10.0.0",
+		"9c3747a4", "0.0.9", "0.1.0-dev", "0.1.0-dev.0+9c3747a4", "0.1.0-dev.9+ffffffff", "0.1.0-dev.1115+00000000",
+		"0.1.0-rc.1", "0.1.0", "0.1.1-dev.1116+0a0a0a0a",
+		"0.1.1", "0.2.0", "0.10.0", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2",
+		"1.0.0-beta.11", "1.0.0-rc.1", "1.0.0", "10.0.0",
 	}
 }
 

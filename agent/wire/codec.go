@@ -6,16 +6,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compressAbove is the size in bytes above which bodies are compressed; MaxBody is the largest body that is unpacked,
-// maxWordsBody the largest of those in which somebody only says who he is, since they come from agents that nobody
-// asked, and of pieces of files.
+// compressAbove is the size in bytes above which bodies are compressed. MaxBody is the largest body that is unpacked.
+// maxWordsBody is the limit for presence and requests to be enrolled, which come from agents that nobody asked, and for
+// pieces of files.
 const (
 	compressAbove = 1 << 10
 	MaxBody       = 64 << 20
 	maxWordsBody  = PieceSize
 )
 
-// bodyLimit is the largest body of a kind.
+// bodyLimit returns the size in bytes of the largest body of a kind.
 func bodyLimit(k Kind) int {
 	switch k {
 	case KindHello, KindBeat, KindBye, KindJoin, KindRights, KindPiece:
@@ -24,8 +24,8 @@ func bodyLimit(k Kind) int {
 	return MaxBody
 }
 
-// Codec packs and unpacks bodies. The zero value is ready; its coders are made when first needed, small,
-// since an idle agent should cost next to nothing. A Codec is safe for concurrent use.
+// Codec packs and unpacks bodies. The zero value is ready. It makes its coders on first use, and small ones, since an
+// idle agent should cost next to nothing. A Codec is safe for concurrent use.
 type Codec struct {
 	enc   func() (*zstd.Encoder, error)
 	dec   func() (*zstd.Decoder, error)
@@ -46,11 +46,12 @@ func (c *Codec) setup() {
 
 func decoder(limit uint64) func() (*zstd.Decoder, error) {
 	return sync.OnceValues(func() (*zstd.Decoder, error) {
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(limit))
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(limit))
 	})
 }
 
-// compress gives raw as it is when it is small or does not shrink.
+// compress returns raw unchanged if it is small or does not shrink.
 func (c *Codec) compress(raw []byte) ([]byte, string) {
 	if len(raw) <= compressAbove {
 		return raw, ""

@@ -11,12 +11,13 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// JoinToken is what a host needs to enrol itself: where the broker is, how to know it, a way in that lets nothing be
-// done but ask to be enrolled, and whose plans the agent shall obey. Who has it can enrol agents until it expires.
+// JoinToken is what a host needs to enrol itself: where the broker is, how to recognise it, credentials that permit
+// nothing but the request to be enrolled, and the operators that the agent will obey. Whoever has it can enrol agents
+// until it expires.
 type JoinToken struct {
 	V int `json:"v"`
-	// URL is the broker's, several separated by commas; CA is its authority: the certificate in PEM, or the
-	// certificate's sha256 in hex if the broker sends it; "" trusts the system's.
+	// URL is the broker's, several separated by commas. CA is its authority: the certificate in PEM, or the certificate's
+	// sha256 in hex if the broker sends it; "" trusts the system's.
 	URL string `json:"url"`
 	CA  string `json:"ca,omitempty"`
 	// JWT and Seed open the connection.
@@ -32,7 +33,7 @@ type JoinToken struct {
 // joinMark begins the text of a token, so that people and scanners for secrets know it.
 const joinMark = "hark-join-1."
 
-// Text is the token as people carry it: one word.
+// Text returns the token as one word, for people to copy.
 func (t JoinToken) Text() (string, error) {
 	raw, err := json.Marshal(t)
 	return joinMark + base64.RawURLEncoding.EncodeToString(raw), err
@@ -65,7 +66,7 @@ func ParseJoinToken(text string) (JoinToken, error) {
 	return t, nil
 }
 
-// Identity is who asks to join, by the token.
+// Identity returns the identity with which the token's holder asks to join.
 func (t JoinToken) Identity() (*Identity, error) {
 	sign, err := nkeys.FromSeed([]byte(t.Seed))
 	if err != nil {
@@ -78,7 +79,7 @@ func (t JoinToken) Identity() (*Identity, error) {
 	return newIdentity(sign, curve)
 }
 
-// Seed is the secret of the signing key, for a JoinToken.
+// Seed returns the secret of the signing key, for a JoinToken.
 func (id *Identity) Seed() (string, error) {
 	seed, err := id.sign.Seed()
 	return string(seed), err
@@ -91,12 +92,12 @@ type Join struct {
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
 	Version string `json:"version"`
-	// Token is the public key of the token, Proof its signature over what JoinProof gives.
+	// Token is the public key of the token. Proof is its signature over JoinProof.
 	Token string `json:"token"`
 	Proof []byte `json:"proof"`
 }
 
-// JoinProof is what the owner of a token signs: that this key shall have this name, once.
+// JoinProof returns what the owner of a token signs: that this key may have this name, once.
 func JoinProof(key, name, nonce string) []byte {
 	b, _ := json.Marshal([]string{"join", key, name, nonce}) // plain data always encodes
 	return b
@@ -107,7 +108,7 @@ func VerifySignature(key string, data, sig []byte) bool { return verify(key, dat
 
 // Joined answers Join.
 type Joined struct {
-	// Pending says that an operator must approve the agent first: it asks again.
+	// Pending says that an operator must approve the agent first. The agent asks again.
 	Pending bool `json:"pending,omitempty"`
 	// JWT are the agent's credentials, CA the certificate of the broker's authority in PEM.
 	JWT string `json:"jwt,omitempty"`
@@ -115,28 +116,31 @@ type Joined struct {
 	Err string `json:"err,omitempty"`
 }
 
-// Rights is the body of a KindRights message, signed by the agent: it asks for new credentials while those that it
-// has are good.
+// Rights is the body of a KindRights message, signed by the agent. It asks for new credentials while the agent's are
+// still valid.
 type Rights struct {
-	// JWT are the credentials that it has.
+	// JWT are the agent's credentials.
 	JWT string `json:"jwt"`
+	// Reader is the public key that records are sealed with for an operator; agents have none.
+	Reader string `json:"reader,omitempty"`
 }
 
-// Trust is the body of a KindTrust message, sealed for the agent: whom it shall obey from now on, and whom no more.
+// Trust is the body of a KindTrust message, sealed for the agent: the operators that it obeys from now on, and those
+// that it no longer obeys.
 type Trust struct {
 	Add    []string `json:"add,omitempty"`
 	Remove []string `json:"remove,omitempty"`
-	// Limited are operators to add who may not do everything. They are a list of their own: an agent that does not
-	// know limits adds none of them.
+	// Limited are operators to add with limits. They are a list of their own, so that an agent that does not know limits
+	// adds none of them.
 	Limited []Limited `json:"limited,omitempty"`
 }
 
-// Limited is an operator who may not do everything.
+// Limited is an operator that may not do everything.
 type Limited struct {
 	Key string `json:"key"`
-	// Check lets him look and not change, as check in policy.yml does.
+	// Check permits the operator only to look, as check in policy.yml does.
 	Check bool `json:"check,omitempty"`
-	// Until is when he is obeyed no more, by the agent's clock; the zero time is never.
+	// Until is when the agent stops obeying the operator, by the agent's clock; the zero time is never.
 	Until time.Time `json:"until,omitzero"`
 }
 

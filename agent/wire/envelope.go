@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Header is what a message says of itself. Its exact bytes are signed by the issuer, and it names the digest
-// of the body, so nothing of a message can be changed on its way.
+// Header describes a message. The issuer signs its exact bytes, and it names the digest of the body, so nobody can
+// change a part of a message on its way.
 type Header struct {
 	V     int    `json:"v"`
 	Kind  Kind   `json:"kind"`
@@ -30,28 +30,27 @@ type Header struct {
 	Expires   int64    `json:"expires,omitempty"`
 	Nonce     string   `json:"nonce"`
 	Digest    string   `json:"digest"` // sha256 of the body as sent, hex
-	// Enc is how the body is packed ("zstd"), Seal with which key it is closed (see Seal).
+	// Enc is how the body is compressed ("zstd"), Seal the key that it is sealed with.
 	Enc  string `json:"enc,omitempty"`
 	Seal Seal   `json:"seal,omitempty"`
 	// From is the sender's public curve key when Seal is SealBox.
 	From string `json:"from,omitempty"`
 	// To is the nonce of the request that this answers.
 	To string `json:"to,omitempty"`
-	// Prev is the FrameDigest of the part before this one of a record, so that none can be left out or come in
-	// another's place.
+	// Prev is the FrameDigest of the part of a record before this one, so that no part can be left out or replaced.
 	Prev string `json:"prev,omitempty"`
 }
 
 // TargetRun in Header.Targets addresses every agent that holds a session of the run.
 const TargetRun = "run"
 
-// Lifetime is how long an envelope is good for, Skew by how much clocks may differ.
+// Lifetime is how long an envelope is valid, Skew the tolerated difference of clocks.
 const (
 	Lifetime = 10 * time.Minute
 	Skew     = 300 * time.Second
 )
 
-// MaxHeader is the largest header that is read.
+// MaxHeader is the size in bytes of the largest header that Parse reads.
 const MaxHeader = 1 << 20
 
 // magic begins every frame; the digit is the version of the framing.
@@ -59,23 +58,28 @@ const magic = "hk1\n"
 
 // Packing says how Pack protects a message. One of Sign and Key must be given.
 type Packing struct {
-	// Sign signs the header, by Jointly if that is set, which makes one signature of Sign's owner for many (Joint):
-	// for receivers that know it.
+	// Sign signs the header. If Jointly is set it signs in Sign's place, once for many headers (BatchSigner), for
+	// receivers that know such signatures.
 	Sign    *Identity
 	Jointly func(head []byte) ([]byte, error)
-	// Key closes the body with a key that both sides have from the Opening; Seal names which.
+	// Key seals the body with a key that both sides have from the Opening; Seal names it.
 	Key  *Key
 	Seal Seal
-	// To closes the body for the owner of a public curve key; Box is the sender's pair.
+	// To seals the body for the owner of a public curve key; Box is the sender's pair.
 	To  string
 	Box *Identity
 	// Now is the clock, nil is time.Now.
 	Now func() time.Time
 }
 
-// Pack makes a frame of a header and a body, which is marshalled as JSON, compressed when it is large, and sealed.
-// Version, issuer, times and digest are filled in, and the nonce unless the header has one.
+// Pack makes a frame of a header and a body. It marshals the body as JSON, compresses it when it is large, and seals
+// it. It fills in version, issuer, times and digest, and the nonce unless the header has one.
 func (c *Codec) Pack(h Header, body any, p Packing) ([]byte, error) {
+	if a, ok := body.(Answer); ok {
+		if raw, ok := a.compose(); ok {
+			return c.PackBytes(h, raw, p)
+		}
+	}
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode a message of kind %q: %w", h.Kind, err)
@@ -89,7 +93,7 @@ func (c *Codec) PackBytes(h Header, raw []byte, p Packing) ([]byte, error) {
 	return p.close(h, raw)
 }
 
-// close makes a frame of a header and a body that is packed.
+// close makes a frame of a header and a compressed body.
 func (p Packing) close(h Header, raw []byte) ([]byte, error) {
 	if p.Now == nil {
 		p.Now = time.Now
@@ -136,28 +140,28 @@ func frame(head, sig, body []byte) []byte {
 	return append(b, body...)
 }
 
-// FrameDigest names a whole message, by the sha256 of its bytes.
+// FrameDigest returns the sha256 of a whole message, in hex.
 func FrameDigest(frame []byte) string {
 	sum := sha256.Sum256(frame)
 	return hex.EncodeToString(sum[:])
 }
 
-// Frame is a message taken apart. Its header may be believed once Check has passed or Body has opened it
-// with a key that only the two sides have.
+// Frame is a parsed message. Believe its header only after Check has passed, or after Body has opened it with a key
+// that only the two sides have.
 type Frame struct {
 	Header Header
-	// Signed reports whether the header bears a good signature of Header.Issuer.
+	// Signed says that the header has a valid signature of Header.Issuer.
 	Signed bool
 
 	body []byte
 }
 
-// Parse takes a frame apart and checks what needs no knowledge: its form, the digest of the body and the signature if
-// there is one. It never panics, whatever the bytes are. With a message of a newer version the frame comes beside the
-// error, unchecked, so that its sender can be told.
+// Parse takes a frame apart. It checks its form, the digest of the body and the signature if there is one. It never
+// panics, whatever the bytes are. For a message of a newer version it returns the frame, unchecked, beside the error,
+// so that the sender can be told.
 func Parse(data []byte) (*Frame, error) { return parse(data, verifyHeader) }
 
-// parse is Parse with who verifies a signature by the owner of a key.
+// parse is Parse with a func that verifies a signature by the owner of a key.
 func parse(data []byte, verified func(key string, head, sig []byte) bool) (*Frame, error) {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
@@ -194,8 +198,7 @@ func parse(data []byte, verified func(key string, head, sig []byte) bool) (*Fram
 	return f, nil
 }
 
-// KindIn is what a message says that it is, "" for what cannot be read. It is to be believed no sooner than the
-// message.
+// KindIn returns the kind that a message claims, "" if it cannot be read. Nothing of the message has been checked.
 func KindIn(data []byte) Kind {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
@@ -219,7 +222,7 @@ func cutField(b []byte, limit uint64) (field, rest []byte, ok bool) {
 	return b[:n], b[n:], true
 }
 
-// Demands are what a receiver wants of a signed message before it obeys.
+// Demands are what a receiver requires of a signed message before it obeys.
 type Demands struct {
 	// Trusted reports whether the issuer may send to this receiver.
 	Trusted func(issuer string) bool
@@ -229,14 +232,14 @@ type Demands struct {
 	// agents of a run will do.
 	ID  string
 	Run bool
-	// Kind is what the subject says that the message is.
+	// Kind is the kind in the message's subject.
 	Kind Kind
 	// Now is the clock, nil is time.Now.
 	Now func() time.Time
 }
 
-// Check reports whether the header of a signed frame may be obeyed. It does not look for replays: the journal
-// of the receiver does.
+// Check returns a *RefusedError unless the receiver may obey a signed frame. It does not look for replays: the
+// receiver's journal does.
 func (d Demands) Check(f *Frame) error {
 	h := f.Header
 	now := time.Now
@@ -248,7 +251,9 @@ func (d Demands) Check(f *Frame) error {
 	case !f.Signed:
 		return refuse(Forged, "it bears no signature")
 	case !d.Trusted(h.Issuer):
-		return refuse(Untrusted, "its issuer %s is not trusted here (an operator whom this agent obeys can change that: `hark key trust %s`)", h.Issuer, h.Issuer)
+		return refuse(Untrusted,
+			"its issuer %s is not trusted here (an operator that this agent obeys can change that: `hark key trust %s`)",
+			h.Issuer, h.Issuer)
 	case h.Kind != d.Kind:
 		return refuse(Altered, "it is a %q message on the subject of %q", h.Kind, d.Kind)
 	case d.Fleet != "" && h.Fleet != d.Fleet:
@@ -263,7 +268,7 @@ func (d Demands) Check(f *Frame) error {
 	return nil
 }
 
-// NewNonce makes what tells one message from all others.
+// NewNonce returns 96 random bits as text, which identify a message.
 func NewNonce() string {
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails, it ends the process if the system has no randomness

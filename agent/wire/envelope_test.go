@@ -106,7 +106,8 @@ func TestEnvelopeRefusesWhatWasNotMeant(t *testing.T) {
 func TestEveryByteOfAnEnvelopeMatters(t *testing.T) {
 	var c Codec
 	operator, agent := identity(t), identity(t)
-	frame, err := c.Pack(Header{Kind: KindPlan, Run: "r1", Targets: []string{agent.ID()}}, Opening{Start: Start{Run: "r1"}},
+	frame, err := c.Pack(Header{Kind: KindPlan, Run: "r1", Targets: []string{agent.ID()}},
+		Opening{Start: Start{Run: "r1"}},
 		Packing{Sign: operator, To: agent.XKey, Box: operator})
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +175,8 @@ func TestSealsOpenOnlyForThoseMeant(t *testing.T) {
 func TestHeaderOfASealedMessageIsBound(t *testing.T) {
 	var c Codec
 	key := NewKey()
-	frame, err := c.Pack(Header{Kind: KindAnswer, Run: "r1", To: "question 1"}, Answer{}, Packing{Key: &key, Seal: SealHost})
+	frame, err := c.Pack(Header{Kind: KindAnswer, Run: "r1", To: "question 1"}, Answer{},
+		Packing{Key: &key, Seal: SealHost})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +237,7 @@ func TestReplySubjectsOfOthersAreTold(t *testing.T) {
 	id := IDOf("x")
 	for reply, want := range map[string]bool{
 		Inbox(id) + ".abc": true, Inbox(id): false, Inbox(id) + "x.abc": false, "_I.other.abc": false,
-		ToHost(id, KindPlan): false, "": false, Inbox(id) + ".>": false, Inbox(id) + ".*": false,
+		HostSubject(id, KindPlan): false, "": false, Inbox(id) + ".>": false, Inbox(id) + ".*": false,
 	} {
 		if OwnReply(reply, id) != want {
 			t.Errorf("OwnReply(%q) = %v", reply, !want)

@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// read reads a header. Headers are as Pack writes them but for those that somebody else has made: these take the long
-// way.
+// read reads a header. Headers that Pack wrote take the fast path of scan; others go through encoding/json.
 func (h *Header) read(text []byte) error {
 	if h.scan(text) {
 		return nil
@@ -16,8 +15,8 @@ func (h *Header) read(text []byte) error {
 	return json.Unmarshal(text, h)
 }
 
-// scan reads a header whose texts have no escapes and whose members are all known, each of its kind; it is false for
-// all others. A controller reads one for each message of each agent.
+// scan reads a header whose texts have no escapes and whose members are all known and of their types. It returns false
+// for all others. A controller reads one header for each message of each agent.
 func (h *Header) scan(text []byte) bool {
 	s := scanner{rest: text}
 	if !s.take('{') {
@@ -84,13 +83,13 @@ func (h *Header) member(s *scanner) bool {
 	return !s.failed
 }
 
-// scanner takes plain JSON without white space apart. What it does not know makes it fail for good.
+// scanner reads plain JSON without white space. Anything that it does not know makes it fail for good.
 type scanner struct {
 	rest   []byte
 	failed bool
 }
 
-// take takes a character if it is the next.
+// take skips the next character if it is c, and reports whether it was.
 func (s *scanner) take(c byte) bool {
 	if len(s.rest) == 0 || s.rest[0] != c {
 		return false
@@ -99,7 +98,7 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// text takes a text of printable ASCII without escapes.
+// text reads a text of printable ASCII without escapes.
 func (s *scanner) text() []byte {
 	if !s.take('"') {
 		s.failed = true
@@ -120,7 +119,7 @@ func (s *scanner) text() []byte {
 	return text
 }
 
-// texts takes a list of texts that is not empty.
+// texts reads a list of texts that is not empty.
 func (s *scanner) texts() []string {
 	var all []string
 	if !s.take('[') {
@@ -138,7 +137,7 @@ func (s *scanner) texts() []string {
 	return all
 }
 
-// number takes a whole number of up to 18 digits that is not negative.
+// number reads a whole number of up to 18 digits that is not negative.
 func (s *scanner) number() int64 {
 	n := 0
 	for n < len(s.rest) && s.rest[n] >= '0' && s.rest[n] <= '9' {

@@ -9,7 +9,8 @@ import (
 
 // fullHeader has every member.
 var fullHeader = Header{
-	V: 1, Kind: KindBatch, Fleet: "prod", Run: "r1", Plan: "d1", Seq: 7, Issuer: "UABC", Targets: []string{"a", TargetRun}, NotBefore: 1795377401649, Expires: 1795378001649,
+	V: 1, Kind: KindBatch, Fleet: "prod", Run: "r1", Plan: "d1", Seq: 7, Issuer: "UABC", Targets: []string{"a", TargetRun},
+	NotBefore: 1795377401649, Expires: 1795378001649,
 	Nonce: "n1", Digest: "00ff", Enc: "zstd", Seal: SealHost, From: "XABC", To: "n0", Prev: "ff00",
 }
 
@@ -21,8 +22,10 @@ func TestHeadersAreReadEitherWay(t *testing.T) {
 	}
 	for text, scanned := range map[string]bool{
 		string(full): true, `{"v":1,"kind":"res","nonce":"n","digest":"d"}`: true,
-		`{"v":1, "kind":"res"}`: false, `{"v":1,"kind":"a\u0062"}`: false, `{"v":1,"new":{"a":1}}`: false, `{"v":-1}`: false, `{"v":1.5}`: false, `{"v":1}x`: false,
-		`{"v":1,}`: false, `{"targets":[]}`: false, `{"targets":null}`: false, `{"nonce":"é"}`: false, `{}`: false, ``: false, `[]`: false, `{"v":01}`: false, `{"seq":9999999999999999999}`: false,
+		`{"v":1, "kind":"res"}`: false, `{"v":1,"kind":"a\u0062"}`: false, `{"v":1,"new":{"a":1}}`: false, `{"v":-1}`: false,
+		`{"v":1.5}`: false, `{"v":1}x`: false,
+		`{"v":1,}`: false, `{"targets":[]}`: false, `{"targets":null}`: false, `{"nonce":"é"}`: false, `{}`: false, ``: false,
+		`[]`: false, `{"v":01}`: false, `{"seq":9999999999999999999}`: false,
 	} {
 		var got, want Header
 		if ok := got.scan([]byte(text)); ok != scanned {
@@ -60,7 +63,9 @@ func FuzzHeader(f *testing.F) {
 func BenchmarkParse(b *testing.B) {
 	var c Codec
 	key := NewKey()
-	frame, err := c.Pack(Header{Kind: KindBatch, Run: "r1"}, Batch{Run: "r1", Host: "h1", Events: []Event{{Run: "r1", Host: "h1", Kind: Started, Step: "1"}}}, Packing{Key: &key, Seal: SealHost})
+	frame, err := c.Pack(Header{Kind: KindBatch, Run: "r1"},
+		Batch{Run: "r1", Host: "h1", Events: []Event{{Run: "r1", Host: "h1", Kind: Started, Step: "1"}}},
+		Packing{Key: &key, Seal: SealHost})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -82,7 +87,8 @@ func BenchmarkPack(b *testing.B) {
 	key := NewKey()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Pack(Header{Kind: KindAnswer, Run: "r1", To: "n"}, Acked{Run: "r1", Host: "h1", Seq: 4}, Packing{Key: &key, Seal: SealHost}); err != nil {
+		if _, err := c.Pack(Header{Kind: KindAnswer, Run: "r1", To: "n"}, Acked{Run: "r1", Host: "h1", Seq: 4},
+			Packing{Key: &key, Seal: SealHost}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// Hold says that keepers shall leave a host alone until a time. It binds nobody else.
+// Hold says that keepers leave a host alone until a time. Nobody else has to respect it.
 type Hold struct {
 	Until time.Time `json:"until"`
 	Why   string    `json:"why"`
-	// By is the public key of the operator who asked for it, "" for somebody on the host.
+	// By is the public key of the operator who asked for it, "" for a user on the host.
 	By string `json:"by,omitempty"`
 }
 
@@ -44,7 +44,7 @@ func (h *Hold) Check(now time.Time) error {
 	return h.check()
 }
 
-// check reports whether the texts are ones.
+// check returns an error unless the texts are one printable line and one word.
 func (h *Hold) check() error {
 	if len(h.Why) > maxReason {
 		return fmt.Errorf("the reason of a hold has at most %d bytes", maxReason)

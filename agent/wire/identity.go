@@ -10,16 +10,16 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Identity is who signs messages, an agent or an operator: an ed25519 pair that signs and a curve pair with which
-// others seal what only it may read. The signing key is a user key of NATS, so it can also open the connection to
-// the broker.
+// Identity signs messages, for an agent or an operator. It is an ed25519 pair that signs, and a curve pair with which
+// others seal what only the owner may read. The signing key is a user key of NATS, so it can also open the connection
+// to the broker.
 type Identity struct {
 	Key  string // public signing key, U...
 	XKey string // public curve key, X...
 
 	sign, curve nkeys.KeyPair
-	private     ed25519.PrivateKey // of sign, which would derive it anew for each signature
-	pairs       pairs
+	private     ed25519.PrivateKey // of sign, which would derive it again for each signature
+	pairs       sharedKeys
 }
 
 // NewIdentity makes a new pair of keys.
@@ -80,7 +80,7 @@ func ParseIdentity(text []byte) (*Identity, error) {
 	return newIdentity(sign, curve)
 }
 
-// Text is the identity with its secrets, for a file that only its owner can read.
+// Text returns the identity with its secrets, for a file that only its owner can read.
 func (id *Identity) Text() ([]byte, error) {
 	sign, err := id.sign.Seed()
 	if err != nil {
@@ -93,13 +93,13 @@ func (id *Identity) Text() ([]byte, error) {
 	return fmt.Appendf(nil, "# hark identity %s: keep secret\n%s\n%s\n", id.ID(), sign, curve), nil
 }
 
-// ID is the short name of the identity in subjects.
+// ID returns the id of the identity in subjects.
 func (id *Identity) ID() string { return IDOf(id.Key) }
 
 // Sign signs data.
 func (id *Identity) Sign(data []byte) ([]byte, error) { return ed25519.Sign(id.private, data), nil }
 
-// IDOf is the id of a public key: 26 base32 characters of its sha256. Never a host name: dots would split
+// IDOf returns the id of a public key: 26 base32 characters of its sha256. It is never a host name: dots would split
 // tokens, and names change.
 func IDOf(key string) string {
 	sum := sha256.Sum256([]byte(key))

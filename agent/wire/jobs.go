@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// JobsModule is the name of the module of an Exec that asks an agent about its jobs: its arguments are a JobsQuery,
-// its result is a JobsReply. It is not a module of playbooks.
+// JobsModule is the name of the module of an Exec that asks an agent about its jobs. Its arguments are a JobsQuery, its
+// result is a JobsReply. Playbooks cannot use it.
 const JobsModule = "hark.jobs"
 
 // JobsQuery is what `hark jobs` asks an agent.
@@ -20,7 +20,7 @@ type JobsQuery struct {
 	Live    bool   `json:"live,omitempty"`
 	// ID is the job of show, tail, wait and cancel.
 	ID string `json:"id,omitempty"`
-	// Offsets are where tail begins in stdout and stderr, in bytes; negative counts from the end.
+	// Offsets are where tail begins in stdout and stderr, in bytes; a negative one counts from the end.
 	Offsets [2]int64 `json:"offsets,omitzero"`
 	// Patience is how long wait waits for the end, and tail for something new.
 	Patience time.Duration `json:"patience,omitempty"`
@@ -29,7 +29,7 @@ type JobsQuery struct {
 // JobsReply is the answer.
 type JobsReply struct {
 	Jobs []Job `json:"jobs,omitempty"`
-	// Err says why there is none.
+	// Err says why there is no answer.
 	Err string `json:"err,omitempty"`
 	// Result is the job's, with show, wait and cancel, once it has ended.
 	Result map[string]any `json:"result,omitempty"`
@@ -53,7 +53,7 @@ func (r *JobsReply) check() error {
 	return nil
 }
 
-// About gives the job that a reply to show, tail, wait or cancel is about.
+// About returns the job that a reply to show, tail, wait or cancel is about.
 func (r *JobsReply) About() (Job, error) {
 	if len(r.Jobs) != 1 {
 		return Job{}, errors.New("its answer is not about one job")
@@ -66,14 +66,15 @@ type Job struct {
 	ID     string `json:"id"`
 	Module string `json:"module"`
 	Task   string `json:"task,omitempty"`
-	// Run is the run that started it, Host the host as that run named it, User whom it runs as if not the agent's own.
+	// Run is the run that started it, Host the host as that run named it, User the user that it runs as if that is not the
+	// agent's own.
 	Run  string `json:"run,omitempty"`
 	Host string `json:"host,omitempty"`
 	User string `json:"user,omitempty"`
 	// State is queued, running, finished, failed, timedout, cancelled or lost; Over says that it is final.
 	State string `json:"state"`
 	Over  bool   `json:"over"`
-	// Why is why it was lost.
+	// Why says why it was lost.
 	Why   string        `json:"why,omitempty"`
 	Began time.Time     `json:"began"`
 	Ended time.Time     `json:"ended,omitzero"`

@@ -16,7 +16,7 @@ func jointly(t *testing.T, by *Identity, n int) (frames [][]byte) {
 	var c Codec
 	frames = make([][]byte, n)
 	synctest.Test(t, func(t *testing.T) {
-		j := Joint{By: by}
+		j := BatchSigner{By: by}
 		var all sync.WaitGroup
 		for i := range n {
 			all.Go(func() {
@@ -53,7 +53,8 @@ func TestOneSignatureIsForMany(t *testing.T) {
 			}
 			head, sig, _ := parts(t, data)
 			signatures[string(sig[:ed25519.SignatureSize])] = true
-			if alone := len(sig) == ed25519.SignatureSize; alone != verify(operator.Key, head, sig) || alone && n%mostJoint != 1 {
+			if alone := len(sig) == ed25519.SignatureSize; alone != verify(operator.Key, head, sig) ||
+				alone && n%mostJoint != 1 {
 				t.Errorf("%d of %d: receivers of before take it for something else", i, n)
 			}
 		}
@@ -134,7 +135,7 @@ func rootOf(head, way []byte) digest {
 func TestWhoIsAloneHasASignatureOfHisOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		operator := identity(t)
-		j := Joint{By: operator}
+		j := BatchSigner{By: operator}
 		for _, within := range []time.Duration{0, time.Second} {
 			began := time.Now()
 			sig, err := j.Sign([]byte(`{}`), within)

@@ -38,7 +38,8 @@ func TestBoxesOfOthersDoNotOpen(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text []byte
 		from string
-	}{"of another": {closed, other.XKey}, "altered": {altered, third.XKey}, "cut off": {closed[:20], third.XKey}, "of nobody": {closed, third.Key}, "nothing": {nil, ""}} {
+	}{"of another": {closed, other.XKey}, "altered": {altered, third.XKey}, "cut off": {closed[:20], third.XKey},
+		"of nobody": {closed, third.Key}, "nothing": {nil, ""}} {
 		if got, err := one.unbox(tt.text, tt.from); err == nil {
 			t.Errorf("%s: it opens to %q", name, got)
 		}
@@ -82,7 +83,8 @@ func TestPairsAreKeptForTheirOwnerAlone(t *testing.T) {
 		id   *Identity
 		text []byte
 		good bool
-	}{"a later process": {later, kept, true}, "somebody else": {other, kept, false}, "altered": {later, altered, false}, "cut off": {later, kept[:10], false}} {
+	}{"a later process": {later, kept, true}, "somebody else": {other, kept, false}, "altered": {later, altered, false},
+		"cut off": {later, kept[:10], false}} {
 		if err := tt.id.KeepPairs(tt.text); (err == nil) != tt.good {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// WeekKeys is the key with which an operator's records of a week are sealed, closed for each of their readers. Only
-// readers that are named can open records; whom the broker lets have them does not matter.
+// WeekKeys is the key that seals an operator's records of a week, closed for each of their readers. Only those readers
+// can open the records, whoever the broker lets have them.
 type WeekKeys struct {
 	Week string `json:"week"` // year and number as ISO 8601 has them: 2026-W47
 	From string `json:"from"` // the operator's public curve key
@@ -15,7 +15,7 @@ type WeekKeys struct {
 	Boxes map[string][]byte `json:"boxes"`
 }
 
-// Stop says that a run is to be stopped, as Ctrl-C at its terminal does.
+// Stop asks a controller to stop a run, as Ctrl-C at its terminal does.
 type Stop struct {
 	Run string `json:"run"`
 }
@@ -23,7 +23,7 @@ type Stop struct {
 // ValidReader reports whether text is a public curve key.
 func ValidReader(text string) bool { return nkeys.IsValidPublicCurveKey(text) }
 
-// Close closes a key for the owner of a public curve key.
+// Close seals a key for the owner of a public curve key.
 func (id *Identity) Close(k Key, to string) ([]byte, error) {
 	box, err := id.box(k[:], to)
 	if err != nil {
@@ -32,7 +32,7 @@ func (id *Identity) Close(k Key, to string) ([]byte, error) {
 	return box, nil
 }
 
-// Open opens what the owner of the curve key from has closed for this identity.
+// Open opens a key that the owner of the curve key from has sealed for this identity.
 func (id *Identity) Open(box []byte, from string) (Key, error) {
 	raw, err := id.unbox(box, from)
 	var k Key

@@ -8,11 +8,11 @@ import (
 	"hark/playbook/plan"
 )
 
-// scanned are bodies of which a controller reads many: as agents write them they are read without encoding/json,
-// which takes several times as long. scan is false for what is written otherwise, of which nothing is kept then.
+// scanned are bodies that a controller reads in large numbers. If an agent wrote them, scan reads them without encoding/json,
+// which takes several times as long. It returns false for any other form, and keeps nothing of it then.
 type scanned interface{ scan(raw []byte) bool }
 
-// usualEvents is how many events a batch mostly has at most: that a step has begun, that it is done, and the end.
+// usualEvents is how many events a batch usually has at most: that a step has begun, that it is done, and the end.
 const usualEvents = 3
 
 // scan reads a batch.
@@ -76,7 +76,7 @@ func (s *scanner) event(of *Batch) (e Event) {
 	return e
 }
 
-// rare reads a member that not every event has.
+// rare reads a member that few events have.
 func (s *scanner) rare(e *Event, name []byte) {
 	switch string(name) {
 	case "step":
@@ -85,8 +85,8 @@ func (s *scanner) rare(e *Event, name []byte) {
 		e.Name = string(s.text())
 	case "next":
 		e.Next = plan.ID(s.text())
-	case "fate":
-		e.Fate = Fate(s.text())
+	case "state":
+		e.State = HostState(s.text())
 	case "text":
 		e.Text = string(s.text())
 	case "every":
@@ -100,7 +100,7 @@ func (s *scanner) rare(e *Event, name []byte) {
 	}
 }
 
-// outcome reads an outcome of which no more is to be said than most have.
+// outcome reads an outcome with the members that most have; any other member makes the scan fail.
 func (s *scanner) outcome() *Outcome {
 	o := &Outcome{}
 	s.object(func(name []byte) {
@@ -186,7 +186,7 @@ func (h *Hello) scan(raw []byte) bool {
 	return true
 }
 
-// object takes an object that is not empty; member takes what stands under a name.
+// object reads an object that is not empty. It calls member for each name.
 func (s *scanner) object(member func(name []byte)) {
 	if !s.take('{') {
 		s.failed = true
@@ -204,7 +204,7 @@ func (s *scanner) object(member func(name []byte)) {
 	}
 }
 
-// list takes a list that is not empty.
+// list reads a list that is not empty.
 func (s *scanner) list(element func()) {
 	if !s.take('[') {
 		s.failed = true
@@ -218,10 +218,10 @@ func (s *scanner) list(element func()) {
 	}
 }
 
-// once fails what comes a second time: encoding/json puts one into the other.
+// once fails on a second occurrence: encoding/json would merge the two.
 func (s *scanner) once(first bool) { s.failed = s.failed || !first }
 
-// like takes a text that mostly is the one given.
+// like reads a text that is usually the one given, which saves a copy.
 func (s *scanner) like(text string) string {
 	if got := s.text(); string(got) != text {
 		return string(got)
@@ -229,7 +229,7 @@ func (s *scanner) like(text string) string {
 	return text
 }
 
-// truth takes true or false.
+// truth reads true or false.
 func (s *scanner) truth() bool {
 	for _, word := range []string{"true", "false"} {
 		if rest, ok := bytes.CutPrefix(s.rest, []byte(word)); ok {
@@ -241,7 +241,7 @@ func (s *scanner) truth() bool {
 	return false
 }
 
-// value takes an object or a list to where it ends, if it is one.
+// value reads an object or a list as raw JSON.
 func (s *scanner) value() []byte {
 	depth, within := 0, false
 	for i := 0; i < len(s.rest) && !s.failed; i++ {

@@ -9,21 +9,21 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// Seal names the key with which a body is closed.
+// Seal names the key that a body is sealed with.
 type Seal string
 
-// The seals. A body that is not sealed holds nothing secret (presence, cancel).
+// The seals. A body without a seal holds nothing secret (presence, cancel).
 const (
 	SealBox  Seal = "box"  // for the owner of a curve key (nkeys xkey)
 	SealHost Seal = "host" // with the key of one agent's session, from its Opening
 	SealRun  Seal = "run"  // with the key that all agents of a run have, from their Openings
-	// SealRecord is with the key of a week's records, which their readers have from WeekKeys.
+	// SealRecord is the key of a week's records, which their readers have from WeekKeys.
 	SealRecord Seal = "record"
-	// SealFile is with the key of one file of one run, which hosts have from its Shelf.
+	// SealFile is the key of one file of one run, which hosts have from its BlobLocation.
 	SealFile Seal = "file"
 )
 
-// Key closes and opens bodies: XChaCha20-Poly1305.
+// Key seals and opens bodies: XChaCha20-Poly1305.
 type Key [chacha20poly1305.KeySize]byte
 
 // NewKey makes a random key.
@@ -48,14 +48,15 @@ func (k *Key) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// bound is what a body closed with a Key is bound to: were the header of an unsigned message changed, its body would
+// bound returns what a sealed body is bound to: if anybody changed the header of an unsigned message, its body would
 // not open.
 func bound(h Header) []byte {
-	b, _ := json.Marshal([]any{h.V, h.Kind, h.Run, h.Plan, h.Seq, h.Nonce, h.To, h.Enc, h.Seal}) // plain data always encodes
+	// plain data always encodes
+	b, _ := json.Marshal([]any{h.V, h.Kind, h.Run, h.Plan, h.Seq, h.Nonce, h.To, h.Enc, h.Seal})
 	return b
 }
 
-// seal closes raw as the packing demands and notes it in the header.
+// seal seals raw as the packing demands and notes it in the header.
 func (p Packing) seal(h *Header, raw []byte) ([]byte, error) {
 	switch {
 	case p.Key != nil:
@@ -91,14 +92,14 @@ func (k Key) open(h Header, sealed []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// Keys are the keys of a receiver. Those it does not have are nil.
+// Keys are the keys of a receiver; those that it does not have are nil.
 type Keys struct {
 	Own                     *Identity // for SealBox
 	Host, Run, Record, File *Key
 }
 
-// open opens the body. need is the seal that it must have: the receiver names it, so that nobody can send in clear
-// what should be sealed.
+// open opens the body. need is the seal that it must have: the receiver names it, so that nobody can send in clear what
+// should be sealed.
 func (f *Frame) open(need Seal, k Keys) ([]byte, error) {
 	h := f.Header
 	if h.Seal != need {
@@ -125,7 +126,7 @@ func (f *Frame) open(need Seal, k Keys) ([]byte, error) {
 	return nil, refuse(Unsealed, "this side has no %q key for it", need)
 }
 
-// Body opens the body, which must be sealed as need says, decodes it and looks at what it says of its sender.
+// Body opens the body, which must be sealed as need says, decodes it and checks what it says of its sender.
 func (f *Frame) Body(c *Codec, need Seal, k Keys, into any) error {
 	raw, err := f.Bytes(c, need, k)
 	if err != nil {

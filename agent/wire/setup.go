@@ -1,20 +1,20 @@
 package wire
 
-// The conversation of `hark bootstrap` with `hark-agent setup`, over the standard streams of ssh, a line of JSON
-// each. The setup ends with the stream: what was not committed by then is undone.
+// The conversation of `hark bootstrap` with `hark-agent setup`, over the standard streams of ssh, a line of JSON each.
+// The setup ends with the stream and undoes what was not committed by then.
 
-// SetupMark begins a Setup's line; what comes before it (a password that nobody asked for) is passed over.
-const SetupMark = `{"hark_setup":`
+// SetupPrefix begins a Setup's line. Everything before it (a password that nobody asked for) is skipped.
+const SetupPrefix = `{"hark_setup":`
 
-// UploadPrefix begins the names of the directories that programs are uploaded to.
+// UploadPrefix begins the names of the directories to which programs are uploaded.
 const UploadPrefix = ".hark-"
 
-// SetupReady is what the setup says first: it runs, as whom it should.
+// SetupReady is the first message of the setup: it runs, as the right user.
 type SetupReady struct {
 	V int `json:"hark_setup"`
 }
 
-// Setup is what the controller says then.
+// Setup is the controller's answer to SetupReady.
 type Setup struct {
 	V int `json:"hark_setup"`
 	// Name and Broker, Operators and Fleet are those of the enrolment; CA is as in JoinToken, or the whole certificate.
@@ -23,7 +23,7 @@ type Setup struct {
 	CA        string   `json:"ca,omitempty"`
 	Operators []string `json:"operators"`
 	Fleet     string   `json:"fleet,omitempty"`
-	// Force enrols the agent anew though nothing has changed.
+	// Force enrols the agent again though nothing has changed.
 	Force bool `json:"force,omitempty"`
 }
 
@@ -49,18 +49,18 @@ type SetupGrant struct {
 
 // SetupResult says that the agent runs, or why it does not.
 type SetupResult struct {
-	// Did is what was done, for people.
+	// Did lists what was done, for people.
 	Did []string `json:"did,omitempty"`
 	Err string   `json:"err,omitempty"`
 }
 
-// SetupVerdict ends the conversation: the agent was heard of at the broker, or what was done is to be undone.
+// SetupVerdict ends the conversation: the agent reached the broker, or the setup must undo what it did.
 type SetupVerdict struct {
 	Commit bool `json:"commit"`
 }
 
-// EphemeralGrant is what an agent is told that lives as long as its ssh connection, in answer to its SetupKeys. After
-// this line its standard streams are its connection to the broker.
+// EphemeralGrant answers the SetupKeys of an agent that lives as long as its ssh connection. After this line its
+// standard streams are its connection to the broker.
 type EphemeralGrant struct {
 	Name      string   `json:"name"`
 	JWT       string   `json:"jwt"`

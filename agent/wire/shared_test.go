@@ -12,7 +12,8 @@ import (
 
 // opening with a plan and variables of these sizes.
 func sized(plan, vars int) Opening {
-	in := Opening{Start: Start{Run: "r", Host: "h1", Digest: "d", Window: 1, BecomePassword: strings.Repeat("v", vars)}, HostKey: NewKey(), Turn: 3, Sealed: true}
+	in := Opening{Start: Start{Run: "r", Host: "h1", Digest: "d", Window: 1, BecomePassword: strings.Repeat("v", vars)},
+		HostKey: NewKey(), Turn: 3, Sealed: true}
 	if plan > 0 {
 		in.Start.Plan = json.RawMessage(`{"a": "` + strings.Repeat("p", plan) + `"}`)
 	}
@@ -42,11 +43,13 @@ func TestPlansArePackedOnceForAll(t *testing.T) {
 	var c Codec
 	var shared SharedPlans
 	id := identity(t)
-	for _, size := range []struct{ plan, vars int }{{0, 0}, {10, 10}, {5000, 10}, {5000, 700}, {5000, 128 << 10}, {5000, 128<<10 - 700}, {20, 3000}, {5000, 400 << 10}} {
+	for _, size := range []struct{ plan, vars int }{{0, 0}, {10, 10}, {5000, 10}, {5000, 700}, {5000, 128 << 10},
+		{5000, 128<<10 - 700}, {20, 3000}, {5000, 400 << 10}} {
 		for range 2 {
 			want := sized(size.plan, size.vars)
 			got := sent(t, &shared, &c, id, want)
-			if got.Start.Plan, want.Start.Plan = compacted(t, got.Start.Plan), compacted(t, want.Start.Plan); cmp.Diff(want, got) != "" {
+			if got.Start.Plan, want.Start.Plan = compacted(t, got.Start.Plan),
+				compacted(t, want.Start.Plan); cmp.Diff(want, got) != "" {
 				t.Errorf("%+v: %s", size, cmp.Diff(want, got))
 			}
 		}

@@ -8,7 +8,7 @@ import (
 // TestPiecesAreWhatTheyAre: a piece opens as itself alone, for who has the key of its file.
 func TestPiecesAreWhatTheyAre(t *testing.T) {
 	var c Codec
-	s := &Shelf{Operator: "op", Token: "t1", Key: NewKey(), Piece: 4, Ready: 3}
+	s := &BlobLocation{Operator: "op", Token: "t1", Key: NewKey(), Piece: 4, Ready: 3}
 	data := bytes.Repeat([]byte("abcd"), PieceSize/4)
 	raw, err := s.Pack(&c, "r1", 1, data)
 	if err != nil {

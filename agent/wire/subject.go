@@ -2,124 +2,127 @@ package wire
 
 import "strings"
 
-// Subjects of the protocol (PROTOCOL.md section 2). id is an agent's id, see IDOf; run is the id of a run.
-// All are single tokens: they hold neither dots nor wildcards.
+// Subjects of the protocol (PROTOCOL.md section 3). id is an agent's id, see IDOf; run is the id of a run. All are
+// single tokens without dots and wildcards.
 
 // Prefix is the first token of every subject.
 const Prefix = "hark"
 
-// ToHost is where the agent id takes messages of a kind.
-func ToHost(id string, k Kind) string { return Prefix + ".t.h." + id + "." + string(k) }
+// HostSubject returns the subject on which the agent id receives messages of a kind.
+func HostSubject(id string, k Kind) string { return Prefix + ".t.h." + id + "." + string(k) }
 
-// ToRun is where all agents with a session of the run take messages of a kind.
-func ToRun(run string, k Kind) string { return Prefix + ".t.r." + run + "." + string(k) }
+// RunSubject returns the subject on which all agents with a session of the run receive messages of a kind.
+func RunSubject(run string, k Kind) string { return Prefix + ".t.r." + run + "." + string(k) }
 
-// ToEach is where agents take what is sent to all of a run, of whatever kind, if its controller sends it there
-// (Opening.Each). It is one literal subject: a subscription with a wildcard costs the broker a look at each subject
-// that it has in mind.
-func ToEach(run string) string { return ToRun(run, "each") }
+// ToEach returns the subject on which agents receive messages of any kind for all of a run, if its controller publishes
+// there (Opening.Each). It is one literal subject: a wildcard subscription costs the broker a look at each subject that
+// it caches.
+func ToEach(run string) string { return RunSubject(run, "each") }
 
-// ToAll is where all agents take messages of a kind.
+// ToAll returns the subject on which all agents receive messages of a kind.
 func ToAll(k Kind) string { return Prefix + ".t.all." + string(k) }
 
-// Results is where an agent sends what came of a run: kind is KindBatch or KindExecDone.
+// Results returns the subject on which an agent publishes results of a run: kind is KindBatch, KindExecDone or KindEnd.
 func Results(run, id string, k Kind) string {
 	return Prefix + ".r." + run + "." + id + "." + string(k)
 }
 
-// ResultsOfRun takes all results of a run.
+// ResultsOfRun returns a wildcard for all results of a run.
 func ResultsOfRun(run string) string { return Prefix + ".r." + run + ".>" }
 
-// Questions is where an agent puts its requests of a run: kind is KindAsk or KindRenew.
+// Questions returns the subject of an agent's requests in a run: kind is KindAsk or KindRenew.
 func Questions(id, run string, k Kind) string {
 	return Prefix + ".q." + id + "." + run + "." + string(k)
 }
 
-// QuestionsOfRun takes all requests of a run.
+// QuestionsOfRun returns a wildcard for all requests of a run.
 func QuestionsOfRun(run string) string { return Prefix + ".q.*." + run + ".>" }
 
-// Presence is where an agent says that it is there: kind is KindHello, KindBeat or KindBye.
+// Presence returns the subject on which an agent reports that it is there: kind is KindHello, KindBeat or KindBye.
 func Presence(id string, k Kind) string { return Prefix + ".e." + id + "." + string(k) }
 
-// PresenceOfAll takes the presence of all agents.
+// PresenceOfAll returns a wildcard for the presence of all agents.
 func PresenceOfAll(k Kind) string { return Prefix + ".e.*." + string(k) }
 
 // JoinSubject is where agents ask to be enrolled.
 const JoinSubject = Prefix + ".join"
 
-// Credentials is where the agent id asks for new credentials.
+// Credentials returns the subject on which the agent id asks for new credentials.
 func Credentials(id string) string { return Prefix + ".c." + id }
 
-// Registrar is where operators put requests to the one who enrols agents.
+// Registrar returns the subject of operators' requests to the registrar.
 func Registrar(op string) string { return Prefix + ".b." + op }
 
-// Record is where a controller puts what is told of a run: part is RecordBegin, RecordEnd, RecordNow or a number from
-// 1. operator is the id of the operator's key; with * for one of the three it is the parts of several.
+// Record returns the subject of a part of a run's record: part is RecordBegin, RecordEnd, RecordNow or a number from 1.
+// operator is the id of the operator's key. Each of the three may be the wildcard *.
 func Record(operator, run, part string) string {
 	return Prefix + ".h." + operator + "." + run + "." + part
 }
 
-// The parts of a record that are not numbered. RecordNow says where a run stands that is under way, and is replaced
-// by the next.
+// The parts of a record that are not numbered. RecordNow says where a running run stands; the next one replaces it.
 const (
 	RecordBegin = "begin"
 	RecordEnd   = "end"
 	RecordNow   = "now"
 )
 
-// RecordKeys is where an operator puts the key of a week's records, closed for each reader.
+// RecordKeys returns the subject of the key of a week's records, closed for each reader.
 func RecordKeys(operator, week string) string { return Record(operator, "keys", week) }
 
-// Stops is where the controller of a run takes that its operator wants it stopped.
-func Stops(operator, run string) string { return Prefix + ".s." + operator + "." + run }
+// RunStopSubject returns the subject on which the controller of a run receives the wish of its operator to stop it.
+func RunStopSubject(operator, run string) string { return Prefix + ".s." + operator + "." + run }
 
-// Standing is where a keeper puts how an agent stands under a duty. keeper is the id of its operator's key, agent the
-// agent's or StandingDuty; with * it is those of several.
-func Standing(keeper, duty, agent string) string {
+// DutyStateSubject returns the subject of an agent's state under a duty. keeper is the id of its operator's key, agent
+// the agent's id or DutyToken. Each may be the wildcard *.
+func DutyStateSubject(keeper, duty, agent string) string {
 	return Prefix + ".d." + keeper + "." + duty + "." + agent
 }
 
-// StandingDuty is in place of an agent where a keeper puts what it says of the duty itself.
-const StandingDuty = "duty"
+// DutyToken takes the place of an agent in the subject of the duty itself.
+const DutyToken = "duty"
 
-// StandingKeys is where a keeper puts the key of a week's words, closed for each reader. No duty's name begins with _.
-func StandingKeys(keeper, week string) string { return Standing(keeper, "_keys", week) }
+// DutyKeysSubject returns the subject of the key of a keeper's week, closed for each reader. No duty's name begins
+// with _.
+func DutyKeysSubject(keeper, week string) string { return DutyStateSubject(keeper, "_keys", week) }
 
-// StandingSelf is in place of a duty where a keeper puts what it says of itself.
-const StandingSelf = "_keeper"
+// KeeperToken takes the place of a duty in the subject of the keeper's report of itself.
+const KeeperToken = "_keeper"
 
-// Facts is where an operator puts what was gathered of an agent's host. operator is the id of his key, agent the
-// agent's; with * it is those of several.
+// Facts returns the subject of the facts of an agent's host. operator is the id of the operator's key, agent the
+// agent's. Each may be the wildcard *.
 func Facts(operator, agent string) string { return Prefix + ".f." + operator + "." + agent }
 
-// FactsKeys is where an operator puts the key of a week's facts, closed for each reader.
+// FactsKeys returns the subject of the key of a week's facts, closed for each reader.
 func FactsKeys(operator, week string) string { return Facts(operator, "keys") + "." + week }
 
-// FilePiece is where a controller puts a piece of a file for the hosts of a run, see Shelf: n is its number. With *
-// for one of the three it is those of several.
+// FilePiece returns the subject of piece n of a file for the hosts of a run, see BlobLocation. Each argument may be the
+// wildcard *.
 func FilePiece(operator, token, n string) string {
 	return Prefix + ".x." + operator + "." + token + "." + n
 }
 
-// ReadPiece is where the broker is asked for what lies at a subject of FilePiece; > is all of them.
+// ReadPiece returns the subject of a direct get of a piece at a subject of FilePiece; > is all of them.
 func ReadPiece(subject string) string { return "$JS.API.DIRECT.GET." + FilesStream + "." + subject }
 
-// Keeper is where a keeper takes what operators ask of it.
+// Keeper returns the subject on which a keeper receives operators' requests.
 func Keeper(keeper string) string { return Prefix + ".k." + keeper }
 
-// EventSubject is where a keeper, or the controller of a run, tells in clear that something has changed, as a
-// document of CloudEvents. operator is the id of the operator's key, kind what it is about (duty, keeper, run), what
-// the change; with * it is those of several.
+// EventSubject returns the subject on which a keeper, or the controller of a run, publishes changes in clear, as
+// CloudEvents. operator is the id of the operator's key, kind what it is about (duty, keeper, run), what the change.
+// Each may be the wildcard *.
 func EventSubject(operator, kind, what string) string {
 	return Prefix + ".events." + operator + "." + kind + "." + what
 }
 
-// DisconnectSubject is where a controller hears of connections that the broker has lost, if its account is told (the
-// servers' own advisories).
+// DisconnectSubject is the subject of connections that the broker has lost, if the account imports these advisories of
+// the servers.
 const DisconnectSubject = Prefix + ".gone"
 
-// Inbox is the prefix of the subjects on which a client takes replies. With one prefix for all, every client could
-// read the replies to every other.
+// ConnectSubject is the subject of connections that the broker has let in, from the same advisories.
+const ConnectSubject = Prefix + ".came"
+
+// Inbox returns the prefix of the subjects on which a client receives replies. With one prefix for all, every client
+// could read the replies to every other.
 func Inbox(id string) string { return "_I." + id }
 
 // OwnReply reports whether a reply subject belongs to the agent id. The broker does not check reply subjects: a
@@ -128,7 +131,7 @@ func OwnReply(reply, id string) bool {
 	return strings.HasPrefix(reply, Inbox(id)+".") && !strings.ContainsAny(reply, "*> ")
 }
 
-// SubjectID is the agent's id in a subject of Results, Questions or Presence, "" if it is none of these.
+// SubjectID returns the agent's id in a subject of Results, Questions or Presence, "" for any other.
 func SubjectID(subject string) string {
 	t := strings.Split(subject, ".")
 	if len(t) < 4 || t[0] != Prefix {
@@ -143,7 +146,7 @@ func SubjectID(subject string) string {
 	return ""
 }
 
-// SubjectKind is the last token of a subject.
+// SubjectKind returns the last token of a subject.
 func SubjectKind(subject string) Kind {
 	return Kind(subject[strings.LastIndexByte(subject, '.')+1:])
 }
@@ -153,16 +156,16 @@ type Kind string
 
 // The kinds of messages. To agents:
 const (
-	KindPlan    Kind = "plan" // Opening
-	KindAdvance Kind = "go"
-	KindCancel  Kind = "cancel"
-	KindEnd     Kind = "end"
-	KindExec    Kind = "exec"
-	KindPing    Kind = "ping"  // answered with Alive
-	KindTrust   Kind = "trust" // Trust, answered with Trusted
-	KindHold    Kind = "hold"  // HoldChange, answered with HoldChanged
-	KindClock   Kind = "clock" // the operator's time, in the header; answered with Ack
-	KindCrowd   Kind = "crowd" // Crowd, to all, from the registrar
+	KindPlan      Kind = "plan" // Opening
+	KindAdvance   Kind = "go"
+	KindCancel    Kind = "cancel"
+	KindEnd       Kind = "end"
+	KindExec      Kind = "exec"
+	KindPing      Kind = "ping"  // answered with Alive
+	KindTrust     Kind = "trust" // Trust, answered with Trusted
+	KindHold      Kind = "hold"  // HoldChange, answered with HoldChanged
+	KindClock     Kind = "clock" // the operator's time, in the header; answered with Ack
+	KindFleetSize Kind = "fleet" // FleetSize, to all, from the registrar
 )
 
 // From agents:
@@ -185,22 +188,22 @@ const (
 	KindStop   Kind = "stop" // Stop, answered with Ack
 )
 
-// KindPiece is at FilePiece; the body is a piece of a file.
+// KindPiece is the kind of a piece of a file, at FilePiece.
 const KindPiece Kind = "piece"
 
-// KindFacts is at Facts; the body is of controller/internal/fleet/factcache.
+// KindFacts is the kind of facts, at Facts; controller/internal/fleet/factcache has the body.
 const KindFacts Kind = "facts"
 
 // Of keepers:
 const (
-	KindStanding   Kind = "standing" // at Standing; the body is of controller/internal/duties/dutystate
-	KindKeeperAsk  Kind = "keep"     // an operator's, answered in clear
-	KindDefinition Kind = "duty"     // at Standing, of the duty itself
-	KindReport     Kind = "keeper"   // at StandingReport
+	KindDutyState  Kind = "duty_state" // at DutyStateSubject; controller/internal/duties/dutystate has the body
+	KindKeeperAsk  Kind = "keep"       // from an operator; the answer is in clear
+	KindDefinition Kind = "duty"       // at DutyStateSubject, of the duty itself
+	KindReport     Kind = "keeper"     // at DutyStateSubject, of the keeper itself
 )
 
 // KindManage is the kind of an operator's request to the registrar.
 const KindManage Kind = "manage"
 
-// KindAnswer is the kind of what a request is answered with.
+// KindAnswer is the kind of an answer to a request.
 const KindAnswer Kind = "answer"

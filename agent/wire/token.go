@@ -10,15 +10,15 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Token is what an agent needs to know of its own credentials. They are a JWT of NATS, which the broker judges.
+// Token is what an agent needs to know of its own credentials. They are a JWT of NATS, which the broker checks.
 type Token struct {
-	// Subject is the public key that they were given to, Issuer that of the authority.
+	// Subject is the public key that they were issued to, Issuer that of the authority.
 	Subject, Issuer string
-	// Issued and Expires are by the authority's clock; Expires is zero if they are good for ever.
+	// Issued and Expires are by the authority's clock; Expires is zero if they never expire.
 	Issued, Expires time.Time
 }
 
-// ParseToken reads a token whose issuer has signed it. Whether that is the right issuer is for the caller to say.
+// ParseToken reads a token and checks its issuer's signature. The caller decides whether that issuer is the right one.
 func ParseToken(text string) (Token, error) {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
@@ -49,7 +49,7 @@ func ParseToken(text string) (Token, error) {
 	return t, nil
 }
 
-// Life is for how long the token is good from its beginning, 0 for ever.
+// Life returns how long the token is valid from its beginning, 0 for ever.
 func (t Token) Life() time.Duration {
 	if t.Expires.IsZero() {
 		return 0
@@ -57,7 +57,7 @@ func (t Token) Life() time.Duration {
 	return t.Expires.Sub(t.Issued)
 }
 
-// Renews reports whether t may stand in the place of had: for the same key, by the same authority, and good for longer.
+// Renews reports whether t may replace had: for the same key, by the same authority, issued later and valid for longer.
 func (t Token) Renews(had Token) bool {
 	later := had.Expires.IsZero() || t.Expires.After(had.Expires)
 	return t.Subject == had.Subject && t.Issuer == had.Issuer && later && t.Issued.After(had.Issued)

@@ -61,7 +61,8 @@ func TestOnlyNewerTokensOfTheSameAuthorityRenew(t *testing.T) {
 	}
 	good := make(authority, own, time.Hour)
 	parts, changed := strings.Split(good, "."), strings.Split(make(stranger, own, time.Hour), ".")
-	for _, bad := range []string{"", "a.b", "a.b.c", strings.Join([]string{parts[0], changed[1], parts[2]}, "."), good + "x"} {
+	for _, bad := range []string{"", "a.b", "a.b.c", strings.Join([]string{parts[0], changed[1], parts[2]}, "."),
+		good + "x"} {
 		if token, err := wire.ParseToken(bad); err == nil {
 			t.Errorf("%q was read: %+v", bad, token)
 		}

@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// Verified remembers the frames whose signatures were found good, by the digests of their bytes, so that the same
-// bytes are not verified again: a controller reads what every agent has said last each time that it begins. The zero
-// value is ready, and safe for concurrent use.
+// Verified remembers the frames with good signatures by the digests of their bytes, and does not verify the same bytes
+// again: a controller reads every agent's last message each time that it starts. The zero value is ready, and safe for
+// concurrent use.
 type Verified struct {
 	mu     sync.Mutex
 	frames map[[sha256.Size]byte]bool // guarded by mu
-	news   bool                       // there are some that Kept has not given; guarded by mu
+	news   bool                       // there are some that Kept has not returned; guarded by mu
 }
 
 // mostVerified is how many are remembered: more than a fleet has agents.
 const mostVerified = 1 << 16
 
-// verifiedPurpose is what Kept closes.
+// verifiedPurpose is the purpose of the key that seals Kept.
 const verifiedPurpose = "verified 1"
 
-// Parse is Parse, with a signature that is verified once.
+// Parse returns the function Parse, but verifies a signature only once.
 func (v *Verified) Parse(data []byte) (*Frame, error) {
 	sum := sha256.Sum256(data)
 	v.mu.Lock()
@@ -47,8 +47,8 @@ func (v *Verified) add(sum [sha256.Size]byte) {
 	v.frames[sum] = true
 }
 
-// Kept is what is remembered, closed by an identity for Keep of a later process of its own: what others could alter
-// would be believed without a signature. It is nil if there is nothing that the last call did not give.
+// Kept returns what is remembered, sealed by an identity for Keep of a later process of its own: whatever others could
+// alter would be believed without a signature. It returns nil if there is nothing that the last call did not return.
 func (v *Verified) Kept(id *Identity) ([]byte, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -63,7 +63,7 @@ func (v *Verified) Kept(id *Identity) ([]byte, error) {
 	return id.shut(verifiedPurpose, text)
 }
 
-// Keep takes what Kept has given. What it cannot open was of another identity, or was altered, and is of no use.
+// Keep takes the result of Kept. It returns an error for what another identity sealed or somebody altered.
 func (v *Verified) Keep(id *Identity, closed []byte) error {
 	text, err := id.reopen(verifiedPurpose, closed)
 	if err != nil || len(text)%sha256.Size != 0 {

@@ -68,7 +68,8 @@ func TestVerifiedFramesAreKeptForTheirOwnerAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, closed := range map[string][]byte{"altered": altered, "cut off": kept[:20], "nothing": nil, "of another purpose": pairs} {
+	for name, closed := range map[string][]byte{"altered": altered, "cut off": kept[:20], "nothing": nil,
+		"of another purpose": pairs} {
 		if err := v.Keep(owner, closed); err == nil {
 			t.Errorf("%s: it is taken", name)
 		}

@@ -23,6 +23,9 @@ import (
 type Authority struct {
 	// AgentLife is for how long the credentials of agents are good, which renew them in time; 0 is DefaultAgentLife.
 	AgentLife time.Duration
+	// OperatorLife is for how long those of operators are, which are renewed when they are used; 0 is
+	// DefaultOperatorLife.
+	OperatorLife time.Duration
 
 	dir                       string
 	operator, account, system nkeys.KeyPair
@@ -99,11 +102,11 @@ func (a *Authority) openKey(name string, create func() (nkeys.KeyPair, error)) (
 	if err := atomicfile.Write(path, append(seed, '\n')); err != nil {
 		return nil, fmt.Errorf("cannot keep the broker's key: %w", err)
 	}
-	return pair, nil
+	return pair, a.give(path)
 }
 
-// Agent is the token of an agent with the given public key. It may listen to what is sent to it and speak for itself,
-// for AgentLife.
+// Agent returns the token of an agent with the given public key. It may listen to what is sent to it and speak for
+// itself, for AgentLife.
 func (a *Authority) Agent(key string) (string, error) {
 	life := a.AgentLife
 	if life <= 0 {
@@ -112,13 +115,10 @@ func (a *Authority) Agent(key string) (string, error) {
 	return a.token(agents, key, time.Now().Add(life))
 }
 
-// Controller is the token of an operator with the given public key.
+// Controller returns the token of an operator with the given public key.
 func (a *Authority) Controller(key string) (string, error) {
 	return a.ControllerUntil(key, time.Time{}, true)
 }
-
-// playsOnly marks the token of an operator who may not let agents in or out. Tokens from before there was the mark may.
-const playsOnly = "plays-only"
 
 // ControllerUntil is Controller for a time; the zero time is for ever. Who does not manage agents may command those
 // that obey him, and ask the registrar who is there.
@@ -129,27 +129,28 @@ func (a *Authority) ControllerUntil(key string, expires time.Time, manages bool)
 	return a.token(controllers, key, expires, playsOnly)
 }
 
-// Reader is the token of somebody who may only look, with the given public key; the zero time is for ever.
+// Reader returns the token of somebody who may only look, with the given public key; the zero time is for ever.
 func (a *Authority) Reader(key string, expires time.Time) (string, error) {
 	return a.token(readers, key, expires)
 }
 
-// Listener is the token of somebody who may only hear events, with the given public key; the zero time is for ever.
+// Listener returns the token of somebody who may only hear events, with the given public key; the zero time is for
+// ever.
 func (a *Authority) Listener(key string, expires time.Time) (string, error) {
 	return a.token(listeners, key, expires)
 }
 
-// Joiner is the token of somebody who may ask to be enrolled, until it expires.
+// Joiner returns the token of somebody who may ask to be enrolled, until it expires.
 func (a *Authority) Joiner(key string, expires time.Time) (string, error) {
 	return a.token(joiners, key, expires)
 }
 
-// Registrar is the token of the one who enrols agents.
+// Registrar returns the token of the one who enrols agents.
 func (a *Authority) Registrar(key string) (string, error) {
 	return a.token(registrars, key, time.Time{})
 }
 
-// token is a user's token; what it permits is the template of its signer in the account.
+// token returns a user's token; what it permits is the template of its signer in the account.
 func (a *Authority) token(r role, key string, expires time.Time, tags ...string) (string, error) {
 	if !wire.ValidKey(key) {
 		return "", fmt.Errorf("cannot give credentials to %q: that is not a public key", key)
@@ -169,7 +170,7 @@ func (a *Authority) token(r role, key string, expires time.Time, tags ...string)
 	return user.Encode(a.roles[r])
 }
 
-// System is a token for the servers' own account, by which accounts are replaced.
+// System returns a token for the servers' own account, which may replace accounts.
 func (a *Authority) System(key string) (string, error) {
 	user := jwt.NewUserClaims(key)
 	user.Name = "hark registrar"
@@ -195,7 +196,7 @@ func (a *Authority) IsAgent(text string) (key string, ok bool) {
 	return claims.Subject, true
 }
 
-// is gives what a token of a role says that has neither expired nor been revoked, nil if text is none.
+// is returns what a token of a role says that has neither expired nor been revoked, nil if text is none.
 func (a *Authority) is(r role, text string) *jwt.UserClaims {
 	claims, err := jwt.DecodeUserClaims(text)
 	if err != nil {
@@ -206,7 +207,7 @@ func (a *Authority) is(r role, text string) *jwt.UserClaims {
 		return nil
 	}
 	revoked, err := a.Revoked()
-	if _, is := revoked[claims.Subject]; err != nil || is {
+	if at, is := revoked[claims.Subject]; err != nil || is && claims.IssuedAt <= at.Unix() {
 		return nil
 	}
 	return claims

@@ -204,20 +204,20 @@ func checkAgentsRights(t *testing.T, a *Authority, url string) {
 		do   func() error
 		may  bool
 	}{
-		{"listen to its plans", subscribe(wire.ToHost(me, wire.KindPlan)), true},
-		{"listen to a run", subscribe(wire.ToRun("r1", wire.KindAdvance)), true},
+		{"listen to its plans", subscribe(wire.HostSubject(me, wire.KindPlan)), true},
+		{"listen to a run", subscribe(wire.RunSubject("r1", wire.KindAdvance)), true},
 		{"send results", publish(wire.Results("r1", me, wire.KindBatch)), true},
 		{"ask", publish(wire.Questions(me, "r1", wire.KindAsk)), true},
 		{"say hello", publish(wire.Presence(me, wire.KindHello)), true},
-		{"listen to another's plans", subscribe(wire.ToHost(him, wire.KindPlan)), false},
+		{"listen to another's plans", subscribe(wire.HostSubject(him, wire.KindPlan)), false},
 		{"listen to all", subscribe(">"), false},
 		{"listen to another's answers", subscribe(wire.Inbox(him) + ".>"), false},
 		{"listen to results", subscribe(wire.ResultsOfRun("r1")), false},
 		{"send another's results", publish(wire.Results("r1", him, wire.KindBatch)), false},
 		{"ask as another", publish(wire.Questions(him, "r1", wire.KindAsk)), false},
 		{"say hello as another", publish(wire.Presence(him, wire.KindHello)), false},
-		{"command an agent", publish(wire.ToHost(him, wire.KindPlan)), false},
-		{"advance a run", publish(wire.ToRun("r1", wire.KindAdvance)), false},
+		{"command an agent", publish(wire.HostSubject(him, wire.KindPlan)), false},
+		{"advance a run", publish(wire.RunSubject("r1", wire.KindAdvance)), false},
 		{"answer unasked", publish(wire.Inbox(him) + ".x"), false},
 		{"enrol somebody", publish(wire.Registrar("approve")), false},
 		{"ask to be enrolled again", publish(wire.JoinSubject), false},
@@ -234,13 +234,13 @@ func checkAgentsRights(t *testing.T, a *Authority, url string) {
 	}
 
 	// It may answer what it is asked.
-	if _, err := agent.Subscribe(wire.ToHost(me, wire.KindPing), func(m wire.Msg) { _ = m.Respond(make([]byte, 2<<20)) }); err != nil {
+	if _, err := agent.Subscribe(wire.HostSubject(me, wire.KindPing), func(m wire.Msg) { _ = m.Respond(make([]byte, 2<<20)) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := agent.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if answer, err := controller.Request(t.Context(), wire.ToHost(me, wire.KindPing), nil); err != nil || len(answer) != 2<<20 {
+	if answer, err := controller.Request(t.Context(), wire.HostSubject(me, wire.KindPing), nil); err != nil || len(answer) != 2<<20 {
 		t.Errorf("%d bytes, %v", len(answer), err)
 	}
 }
@@ -273,13 +273,13 @@ func TestAgentsHearHowManyTheyAre(t *testing.T) {
 	checkRoster(t, a, url) // one has said hello
 	agent, other, registrar := connect(t, url, a.Agent), connect(t, url, a.Agent), connect(t, url, a.Registrar)
 	heard := make(chan []byte, 1)
-	if _, err := agent.Subscribe(wire.ToAll(wire.KindCrowd), func(m wire.Msg) { heard <- m.Data }); err != nil {
+	if _, err := agent.Subscribe(wire.ToAll(wire.KindFleetSize), func(m wire.Msg) { heard <- m.Data }); err != nil {
 		t.Fatal(err)
 	}
 	if err := agent.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.Publish(wire.ToAll(wire.KindCrowd), []byte(`{"agents":1000000}`)); err != nil {
+	if err := other.Publish(wire.ToAll(wire.KindFleetSize), []byte(`{"agents":1000000}`)); err != nil {
 		t.Fatal(err)
 	}
 	if err := other.Flush(t.Context()); !errors.Is(err, wire.ErrDenied) {
@@ -289,11 +289,11 @@ func TestAgentsHearHowManyTheyAre(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		roster.TellCrowd(ctx, registrar.Conn(), func(err error) { t.Error(err) })
+		roster.PublishFleetSize(ctx, registrar.Conn(), func(err error) { t.Error(err) })
 	}()
 	select {
 	case text := <-heard:
-		if n := wire.ParseCrowd(text); n != 1 {
+		if n := wire.ParseFleetSize(text); n != 1 {
 			t.Errorf("there are %d agents", n)
 		}
 	case <-time.After(20 * time.Second):

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,9 +20,10 @@ import (
 
 	"hark/agent/atomicfile"
 	"hark/agent/wire"
+	"hark/controller/internal/fleet/streams"
 )
 
-// DefaultListen is where the broker listens when nothing else is said: this machine alone.
+// DefaultListen is where the broker listens when nothing else is said: this machine only.
 const DefaultListen = "127.0.0.1:4222"
 
 // URLFile, in the directory of a broker, says where it was reached when it last ran.
@@ -37,25 +39,28 @@ type Config struct {
 	// Listen is host:port; port 0 takes a free one. A host that is not this machine's loopback needs Authority and
 	// Certificates.
 	Listen string
-	// Advertise is the host, or host:port, by which others reach the broker; "" is the one it listens on, or this
+	// Advertise is the host, or host:port, where others reach the broker; "" is the one it listens on, or this
 	// machine's first address if that is all.
 	Advertise string
 	// Authority, if set, decides who may connect. Without one everybody on this machine may.
 	Authority *Authority
 	// Certificates, if set, make every connection TLS.
 	Certificates *Certificates
-	// Beside, if set, is called when the server runs, with what opens connections to it without a network; stop is
+	// OnStart, if set, is called when the server runs, with what opens connections to it without a network; stop is
 	// called before the server ends.
-	Beside func(open func() (net.Conn, error)) (stop func(), err error)
+	OnStart func(open func() (net.Conn, error)) (stop func(), err error)
 	// URLFile, if set, gets the broker's URL after ready has returned, written whole, and is removed at the end.
 	URLFile string
-	Logger  zerolog.Logger
+	// Watch, if set, is called once the server runs, with what reports whether it does; stop is called before it
+	// ends.
+	Watch  func(check func(context.Context) error) (stop func())
+	Logger zerolog.Logger
 }
 
-// Run runs a broker until ctx is over. ready is called once with its URL, when agents and controllers can connect.
+// Run runs a broker until ctx is over. ready is called with its URL when agents and controllers can connect: once, and
+// again if the server had to be started anew, since its store did not take anything any more after the disk was full.
 func Run(ctx context.Context, cfg Config, ready func(url string)) error {
-	opts, err := cfg.options()
-	if err != nil {
+	if _, err := cfg.options(); err != nil {
 		return err
 	}
 	unlock, err := cfg.claim()
@@ -63,39 +68,64 @@ func Run(ctx context.Context, cfg Config, ready func(url string)) error {
 		return err
 	}
 	defer unlock()
+	for {
+		again, err := cfg.serve(ctx, &cfg.Listen, ready)
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// serve runs a server until ctx is over, or until another has to take its place; then listen is where that listens.
+func (c Config) serve(ctx context.Context, listen *string, ready func(url string)) (again bool, err error) {
+	cfg := c
+	opts, err := cfg.options()
+	if err != nil {
+		return false, err
+	}
 	srv, err := server.NewServer(opts)
 	if err != nil {
-		return fmt.Errorf("cannot start the broker: %w", err)
+		return false, fmt.Errorf("cannot start the broker: %w", err)
 	}
-	srv.SetLoggerV2(&logger{cfg.Logger}, false, false, false)
+	store := newStoreWatch(cfg.Data, srv)
+	srv.SetLoggerV2(&logger{cfg.Logger, store}, false, false, false)
 	srv.Start()
 	defer func() {
 		srv.Shutdown()
 		srv.WaitForShutdown()
 	}()
 	if !srv.ReadyForConnections(readyLimit) {
-		return fmt.Errorf("cannot start the broker: it is not ready after %s", readyLimit)
+		return false, fmt.Errorf("cannot start the broker: it is not ready after %s", readyLimit)
 	}
 	defer cfg.keepRoster(ctx, srv)()
-	if cfg.Beside != nil {
-		stop, err := cfg.Beside(srv.InProcessConn)
+	if cfg.OnStart != nil {
+		stop, err := cfg.OnStart(srv.InProcessConn)
 		if err != nil {
-			return err
+			return false, err
 		}
 		defer stop()
+	}
+	if cfg.Watch != nil {
+		defer cfg.Watch(store.check)()
 	}
 	url := cfg.url(srv.Addr())
 	ready(url)
 	if cfg.URLFile != "" { // last, as who waits for the file must find what ready has noted
 		if err := atomicfile.Write(cfg.URLFile, []byte(url+"\n")); err != nil {
-			return fmt.Errorf("cannot write the broker's URL: %w", err)
+			return false, fmt.Errorf("cannot write the broker's URL: %w", err)
 		}
 		defer os.Remove(cfg.URLFile)
 	}
 	cfg.Logger.Info().Str("url", url).Str("data", cfg.Data).Msg("broker ready")
-	<-ctx.Done()
+	if store.failedWithRoom(ctx) {
+		cfg.Logger.Error().Msg("the store takes nothing since the disk was full, and there is room again: the server is restarted")
+		if strings.HasSuffix(*listen, ":0") {
+			*listen = srv.Addr().String()
+		}
+		return true, nil
+	}
 	cfg.Logger.Info().Msg("broker stopping")
-	return nil
+	return false, nil
 }
 
 func (c Config) options() (*server.Options, error) {
@@ -108,7 +138,7 @@ func (c Config) options() (*server.Options, error) {
 		return nil, err
 	}
 	if !Loopback(listen) && (c.Authority == nil || c.Certificates == nil) {
-		return nil, fmt.Errorf("cannot listen on %q: without TLS and credentials the broker serves this machine alone (127.0.0.1)", listen)
+		return nil, fmt.Errorf("cannot listen on %q: without TLS and credentials the broker serves this machine only (127.0.0.1)", listen)
 	}
 	if number == 0 {
 		number = server.RANDOM_PORT
@@ -142,14 +172,14 @@ func (c Config) options() (*server.Options, error) {
 	return o, nil
 }
 
-// Loopback reports whether host:port is of this machine alone.
+// Loopback reports whether host:port is of this machine only.
 func Loopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	ip := net.ParseIP(host)
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// url is where others find the broker that listens on addr.
+// url returns where others find the broker that listens on addr.
 func (c Config) url(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
@@ -172,7 +202,7 @@ func (c Config) url(addr net.Addr) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// firstAddress is an address by which this machine can be reached, its loopback if there is no other.
+// firstAddress returns an address where this machine can be reached, its loopback if there is no other.
 func firstAddress() string {
 	addrs, _ := net.InterfaceAddrs()
 	for _, a := range addrs {
@@ -221,7 +251,8 @@ func (c Config) keepRoster(ctx context.Context, srv *server.Server) (end func())
 	var trying sync.WaitGroup
 	trying.Go(func() {
 		for err != nil {
-			c.Logger.Error().AnErr("cause", err).AnErr("disk", atomicfile.Room(c.Data)).Msg("the broker serves without its roster: nothing new of agents can be kept")
+			c.Logger.Error().AnErr("cause", err).AnErr("disk", atomicfile.Room(c.Data)).
+				Msg("the broker serves without its roster: nothing new of agents can be kept")
 			select {
 			case <-ctx.Done():
 				return
@@ -240,16 +271,21 @@ func (c Config) keepRoster(ctx context.Context, srv *server.Server) (end func())
 // prepare makes what controllers expect to find.
 func (c Config) prepare(ctx context.Context, srv *server.Server) error {
 	o := []nats.Option{nats.InProcessServer(srv)}
+	api := ""
 	if c.Authority != nil {
 		self, err := wire.NewIdentity()
 		if err != nil {
 			return err
 		}
 		token, err := c.Authority.Registrar(self.Key)
+		if err == nil {
+			api, err = c.Authority.StreamAPI()
+		}
 		if err != nil {
 			return err
 		}
-		o = append(o, nats.CustomInboxPrefix(wire.Inbox(self.ID())), nats.UserJWT(func() (string, error) { return token, nil }, self.Sign))
+		o = append(o, nats.CustomInboxPrefix(wire.Inbox(self.ID())),
+			nats.UserJWT(func() (string, error) { return token, nil }, self.Sign))
 	}
 	conn, err := nats.Connect("", o...)
 	if err != nil {
@@ -258,15 +294,24 @@ func (c Config) prepare(ctx context.Context, srv *server.Server) error {
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
-	return EnsureStreams(ctx, conn, c.Logger)
+	return EnsureStreams(ctx, streams.Manager{Conn: conn, API: api}, c.Logger)
 }
 
 // logger passes the server's lines on.
-type logger struct{ log zerolog.Logger }
+type logger struct {
+	log   zerolog.Logger
+	store *storeWatch // nil for nobody
+}
 
 func (l *logger) Noticef(format string, v ...any) { l.log.Debug().Msgf(format, v...) }
 func (l *logger) Warnf(format string, v ...any)   { l.log.Warn().Msgf(format, v...) }
 func (l *logger) Fatalf(format string, v ...any)  { l.log.Error().Msgf(format, v...) }
-func (l *logger) Errorf(format string, v ...any)  { l.log.Error().Msgf(format, v...) }
-func (l *logger) Debugf(format string, v ...any)  { l.log.Trace().Msgf(format, v...) }
-func (l *logger) Tracef(format string, v ...any)  { l.log.Trace().Msgf(format, v...) }
+
+// Errorf passes an error on, and has a store that has failed noticed.
+func (l *logger) Errorf(format string, v ...any) {
+	text := fmt.Sprintf(format, v...)
+	l.log.Error().Msg(text)
+	l.store.hear(text)
+}
+func (l *logger) Debugf(format string, v ...any) { l.log.Trace().Msgf(format, v...) }
+func (l *logger) Tracef(format string, v ...any) { l.log.Trace().Msgf(format, v...) }

@@ -151,9 +151,9 @@ func look(t *testing.T, url string) {
 
 func TestBrokerRefusesWhatItCannotServe(t *testing.T) {
 	for want, cfg := range map[string]Config{
-		"without TLS and credentials the broker serves this machine alone": {Data: t.TempDir(), Listen: "0.0.0.0:4222"},
-		"the port must be a number":                                        {Data: t.TempDir(), Listen: "127.0.0.1:x"},
-		"it needs a directory":                                             {Listen: "127.0.0.1:0"},
+		"without TLS and credentials the broker serves this machine only": {Data: t.TempDir(), Listen: "0.0.0.0:4222"},
+		"the port must be a number":                                       {Data: t.TempDir(), Listen: "127.0.0.1:x"},
+		"it needs a directory":                                            {Listen: "127.0.0.1:0"},
 	} {
 		err := Run(context.Background(), cfg, func(string) { t.Error("ready") })
 		if err == nil || !strings.Contains(err.Error(), want) {

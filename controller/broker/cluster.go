@@ -7,7 +7,7 @@ import (
 
 // Needs is what hark needs of NATS servers that it does not run itself.
 type Needs struct {
-	// Operator is the token of the NATS operator, to whom Accounts (tokens by public key) belong.
+	// Operator is the token of the NATS operator, which owns Accounts (tokens by public key).
 	Operator      string            `json:"operator"`
 	SystemAccount string            `json:"system_account"`
 	Account       string            `json:"account"`
@@ -41,15 +41,19 @@ func (a *Authority) Needs() (*Needs, error) {
 		}
 		*to, n.Accounts[key] = key, token
 	}
+	api, err := a.StreamAPI()
+	if err != nil {
+		return nil, err
+	}
 	for r := range a.roles {
-		p := permissions(r)
+		p := permissions(r, api)
 		n.Roles[string(r)] = Permissions{Publish: p.Pub.Allow, Subscribe: p.Sub.Allow, Answers: p.Resp != nil}
 	}
 	return n, nil
 }
 
-// ServerConfig is the needs as a nats-server reads them, to be included in the configuration of every server of a
-// cluster. What is about the machine (listen, cluster, tls, where JetStream stores) stays with those who run it.
+// ServerConfig returns the needs as a nats-server reads them, to be included in the configuration of every server of
+// a cluster. What is about the machine (listen, cluster, tls, where JetStream stores) stays with those who run it.
 func (n *Needs) ServerConfig() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# What hark needs of a NATS server; made by "hark broker config". Include it on every server of the cluster, beside

@@ -12,6 +12,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/fleet/streams"
 )
 
 // foreign is a server that is not hark's, with the configuration that hark prints.
@@ -55,7 +56,7 @@ func TestForeignServersServeWithThePrintedConfiguration(t *testing.T) {
 	}
 	s := foreign(t, a)
 	registrar := connect(t, s.ClientURL(), a.Registrar)
-	if err := roster.Ensure(t.Context(), registrar.Conn()); err != nil {
+	if err := roster.Ensure(t.Context(), manager(t, a, registrar)); err != nil {
 		t.Fatal(err)
 	}
 	checkAgentsRights(t, a, s.ClientURL())
@@ -80,7 +81,7 @@ func TestControllersHearOfLostConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	timeout := time.After(20 * time.Second)
-	for key := ""; key != agent.id.Key; { // others, by whom the broker was made, may have gone just before
+	for key := ""; key != agent.id.Key; { // others, which made the broker, may have gone just before
 		select {
 		case key = <-gone:
 		case <-timeout:
@@ -116,4 +117,14 @@ func TestRevokedTokensAreCutOff(t *testing.T) {
 	if revoked, err := a.Revoked(); err != nil || len(revoked) != 0 {
 		t.Errorf("%v, %v", revoked, err)
 	}
+}
+
+// manager is a registrar as it makes and changes streams.
+func manager(t *testing.T, a *Authority, c client) streams.Manager {
+	t.Helper()
+	api, err := a.StreamAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return streams.Manager{Conn: c.Conn(), API: api}
 }

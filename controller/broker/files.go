@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
@@ -19,7 +18,7 @@ const keepFiles = 24 * time.Hour
 // counts.
 var filesSizes = []int64{8 << 30, 1 << 30, 256 << 20}
 
-// filesConfig is the stream of the files that hosts of runs pull.
+// filesConfig returns the stream of the files that hosts of runs pull.
 func filesConfig() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:              wire.FilesStream,
@@ -38,8 +37,8 @@ func filesConfig() jetstream.StreamConfig {
 }
 
 // ensureFiles makes the stream on servers that do not have it.
-func ensureFiles(ctx context.Context, conn *nats.Conn) error {
-	if err := streams.EnsureWithin(ctx, conn, filesConfig(), filesSizes); err != nil {
+func ensureFiles(ctx context.Context, m streams.Manager) error {
+	if err := streams.EnsureWithin(ctx, m, filesConfig(), filesSizes); err != nil {
 		return fmt.Errorf("cannot keep files at the broker: %w", err)
 	}
 	return nil

@@ -82,17 +82,17 @@ func TestReadersCommandNobody(t *testing.T) {
 	a, url := guarded(t)
 	looker, agent, operator := connect(t, url, reader(a)), connect(t, url, a.Agent), connect(t, url, a.Controller)
 	for _, subject := range []string{
-		wire.ToHost(agent.id.ID(), wire.KindPlan), wire.ToHost(agent.id.ID(), wire.KindExec), wire.ToHost(agent.id.ID(), wire.KindPing), wire.ToRun("r1", wire.KindCancel),
-		wire.ToAll(wire.KindCrowd), wire.Registrar("list"), wire.Registrar("approve"), wire.Results("r1", agent.id.ID(), wire.KindBatch), wire.JoinSubject,
+		wire.HostSubject(agent.id.ID(), wire.KindPlan), wire.HostSubject(agent.id.ID(), wire.KindExec), wire.HostSubject(agent.id.ID(), wire.KindPing), wire.RunSubject("r1", wire.KindCancel),
+		wire.ToAll(wire.KindFleetSize), wire.Registrar("list"), wire.Registrar("approve"), wire.Results("r1", agent.id.ID(), wire.KindBatch), wire.JoinSubject,
 		wire.Questions(agent.id.ID(), "r1", wire.KindAsk), wire.Presence(agent.id.ID(), wire.KindHello), wire.Credentials(agent.id.ID()), wire.DisconnectSubject,
-		wire.Stops(operator.id.ID(), "r1"), wire.Stops(looker.id.ID(), "r1"), wire.Record(looker.id.ID(), "r1", wire.RecordBegin),
+		wire.RunStopSubject(operator.id.ID(), "r1"), wire.RunStopSubject(looker.id.ID(), "r1"), wire.Record(looker.id.ID(), "r1", wire.RecordBegin),
 		wire.Inbox(operator.id.ID()) + ".x",
 	} {
 		if may(t, looker, subject, func() error { return looker.Publish(subject, []byte("x")) }) {
 			t.Errorf("a reader may publish on %s", subject)
 		}
 	}
-	for _, subject := range []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.ToHost("*", "*"), wire.Registrar(">"), wire.Stops("*", "*"), ">"} {
+	for _, subject := range []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.HostSubject("*", "*"), wire.Registrar(">"), wire.RunStopSubject("*", "*"), ">"} {
 		if may(t, looker, subject, func() error { _, err := looker.Subscribe(subject, func(wire.Msg) {}); return err }) {
 			t.Errorf("a reader may listen on %s", subject)
 		}
@@ -106,7 +106,7 @@ func TestReadersCommandNobody(t *testing.T) {
 func TestOperatorsStopTheirOwnRunsOnly(t *testing.T) {
 	a, url := guarded(t)
 	owner, other := connect(t, url, a.Controller), connect(t, url, a.Controller)
-	mine := wire.Stops(owner.id.ID(), "r1")
+	mine := wire.RunStopSubject(owner.id.ID(), "r1")
 	listen := func(c client) func() error {
 		return func() error { _, err := c.Subscribe(mine, func(wire.Msg) {}); return err }
 	}
@@ -137,7 +137,7 @@ func TestLedgerIsWrittenOnceAndKept(t *testing.T) {
 	if _, err := js.Publish(t.Context(), subject, []byte("second"), once); err == nil {
 		t.Error("it was written twice")
 	}
-	if js, err = jetstream.New(registrar.Conn()); err != nil {
+	if js, err = manager(t, a, registrar).JetStream(); err != nil {
 		t.Fatal(err)
 	}
 	stream, err := js.Stream(t.Context(), ledger.StreamName)

@@ -47,7 +47,7 @@ func (p *Private) start(ctx context.Context, log zerolog.Logger) error {
 	if p.srv, err = server.NewServer(o); err != nil {
 		return err
 	}
-	p.srv.SetLoggerV2(&logger{log}, false, false, false)
+	p.srv.SetLoggerV2(&logger{log: log}, false, false, false)
 	p.srv.Start()
 	if !p.srv.ReadyForConnections(readyLimit) {
 		return fmt.Errorf("it is not ready after %s", readyLimit)
@@ -55,7 +55,7 @@ func (p *Private) start(ctx context.Context, log zerolog.Logger) error {
 	return cfg.prepare(ctx, p.srv)
 }
 
-// Open gives a connection.
+// Open returns a connection.
 func (p *Private) Open() (net.Conn, error) { return p.srv.InProcessConn() }
 
 // Close ends the broker and removes what it kept.

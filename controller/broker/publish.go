@@ -29,7 +29,8 @@ func Publish(ctx context.Context, a *Authority, connect func(...nats.Option) (*n
 	if err != nil {
 		return err
 	}
-	conn, err := connect(nats.Name("hark registrar"), nats.UserJWT(func() (string, error) { return system, nil }, self.Sign))
+	conn, err := connect(nats.Name("hark registrar"), nats.UserJWT(func() (string, error) { return system, nil },
+		self.Sign))
 	if err != nil {
 		return fmt.Errorf("cannot reach the servers' own account: %w", err)
 	}

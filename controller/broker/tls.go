@@ -74,7 +74,7 @@ func openCA(dir string) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// createCA writes the key first: without the certificate it is made anew.
+// createCA writes the key first: without the certificate it is made again.
 func createCA(certFile, keyFile string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -137,7 +137,7 @@ func issue(ca *tls.Certificate, names []string) (*tls.Certificate, error) {
 	return &tls.Certificate{Certificate: [][]byte{der, ca.Leaf.Raw}, PrivateKey: key}, nil
 }
 
-// ownNames are the names and addresses of this machine.
+// ownNames returns the names and addresses of this machine.
 func ownNames() []string {
 	names := []string{"localhost"}
 	if host, err := os.Hostname(); err == nil && host != "localhost" {

@@ -11,7 +11,8 @@ import (
 	"hark/playbook/inventory"
 )
 
-// recentFacts are what was last gathered of the host of an agent, nil if there is nothing or it is too old to go by.
+// recentFacts returns what was last gathered of the host of an agent, nil if there is nothing or it is too old to go
+// by.
 func (p *run) recentFacts(agent string) *value.Dict {
 	facts, at, ok := factcache.In(p.fleet.Home).Load(agent)
 	if !ok || time.Since(at).Seconds() > p.cfg.Float("HARK_FACTS_AGE") {
@@ -23,13 +24,13 @@ func (p *run) recentFacts(agent string) *value.Dict {
 // recording keeps the facts of hosts beside what the settings' cache does.
 type recording struct {
 	play.FactCache // of the settings; may be nil
-	book           *factcache.Book
+	book           *factcache.Cache
 	agentOf        func(host string) string
 	// gathered is called with whole facts that are new, by the agents' names.
 	gathered func(agent string)
 }
 
-// recorded is the cache of a run.
+// recorded returns the cache of a run.
 func (p *run) recorded(cache play.FactCache) play.FactCache {
 	if none, _ := p.noAgents(); none {
 		return cache
@@ -37,7 +38,7 @@ func (p *run) recorded(cache play.FactCache) play.FactCache {
 	return &recording{cache, factcache.In(p.fleet.Home), p.agentOf, p.far.gathered}
 }
 
-// agentOf is the name of the agent of a host.
+// agentOf returns the name of the agent of a host.
 func (p *run) agentOf(host string) string {
 	h := p.Inventory.Host(host)
 	if h == nil {
@@ -82,7 +83,7 @@ func (r *recording) Forget(host string) error {
 	return r.FactCache.Forget(host)
 }
 
-// factsOf are the facts of a fleet, as this operator reads and writes them.
+// factsOf returns the facts of a fleet, as this operator reads and writes them.
 func factsOf(b *fleet.Connection, home string) (*factcache.Fleet, error) {
 	readers, err := b.Readers(home)
 	if err != nil {
@@ -131,7 +132,7 @@ func (p *run) fleetFacts(ctx context.Context) {
 	syncFacts(ctx, p, b)
 }
 
-// agentHosts are the agents as the inventory plug-in hark sees them.
+// agentHosts returns the agents as the inventory plug-in hark sees them.
 func (p *run) agentHosts(ctx context.Context) ([]inventory.Agent, error) {
 	b, err := p.fleet.DialPatiently(ctx, p.o.Broker)
 	if err != nil {

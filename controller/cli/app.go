@@ -45,7 +45,7 @@ type System struct {
 	drive *drive
 }
 
-// ThisSystem is that of the process.
+// ThisSystem returns that of the process.
 func ThisSystem() System {
 	s := System{Args: os.Args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, World: config.ThisWorld()}
 	if term.IsTerminal(int(os.Stdout.Fd())) {
@@ -75,6 +75,7 @@ type app struct {
 	// hinted are the hints that were given, words what they are made of, nil before the first; playing is for what a
 	// play knows.
 	hinted  []string
+	dirs    []string // of the playbooks
 	words   *hint.Words
 	playing *playing
 	// core is the ansible-core of this machine, nil before it was looked for.
@@ -128,6 +129,11 @@ func Main(ctx context.Context, s System) int {
 		a.display.Warn(w)
 	}
 	root := a.root()
+	if err := a.notACommand(root); err != nil {
+		a.report(root, err)
+		a.hintFor(root, err)
+		return exitCode(err)
+	}
 	root.SetArgs(argparse.ExpandLong(root, impliedRole(a.name, s.Args[1:])))
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
@@ -147,7 +153,7 @@ func Main(ctx context.Context, s System) int {
 	return exitCode(err)
 }
 
-// frontEnd is the name that the program was called by, hark for every name that is not one of Ansible's.
+// frontEnd returns the name that the program was called by, hark for every name that is not one of Ansible's.
 func frontEnd(path string) string {
 	name := filepath.Base(path)
 	switch name {
@@ -195,14 +201,9 @@ func newHarkCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hark",
 		Short: "Run Ansible playbooks with agents that listen",
-		Long: "hark runs Ansible playbooks, roles and modules on hosts that each have an agent.\n" +
-			"The first commands behave as Ansible's of the same kind; the others are hark's own.",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return &argparse.UsageError{Text: fmt.Sprintf("there is no command %q%s", args[0], argparse.DidYouMean(cmd, args[0]))}
-			}
-			return nil
-		},
+		Long: "Plays Ansible playbooks, roles and modules on hosts, by their agents or over ssh. " +
+			"Commands that Ansible has too behave as Ansible's; the others are hark's own.",
+		Args: cobra.ArbitraryArgs, // see notACommand
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.commands()...)
@@ -210,7 +211,7 @@ func newHarkCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// commands are those of hark that this call may be about: the one that its first word names, or all.
+// commands returns those of hark that this call may be about: the one that its first word names, or all.
 func (a *app) commands() []*cobra.Command {
 	named := func(make func(*app, string) *cobra.Command, name string) func(*app) *cobra.Command {
 		return func(a *app) *cobra.Command { return make(a, name) }
@@ -219,11 +220,16 @@ func (a *app) commands() []*cobra.Command {
 		name string
 		make func(*app) *cobra.Command
 	}{
-		{"play", named(newPlayCommand, "play")}, {"run", named(newRunCommand, "run")}, {"inventory", named(newInventoryCommand, "inventory")},
-		{"vault", named(newVaultCommand, "vault")}, {"config", named(newConfigCommand, "config")}, {"doc", named(newDocCommand, "doc")},
-		{"pull", named(newPullCommand, "pull")}, {"galaxy", named(newGalaxyCommand, "galaxy")}, {"shell", named(newShellCommand, "shell")},
-		{"broker", newBrokerCommand}, {"bootstrap", newBootstrapCommand}, {"agents", newAgentsCommand}, {"jobs", newJobsCommand}, {"runs", newRunsCommand},
-		{"key", newKeyCommand}, {"console", newConsoleCommand}, {"doctor", newDoctorCommand}, {"version", newVersionCommand}, {"keeper", newKeeperCommand},
+		{"play", named(newPlayCommand, "play")}, {"run", named(newRunCommand, "run")}, {"inventory",
+			named(newInventoryCommand, "inventory")},
+		{"vault", named(newVaultCommand, "vault")}, {"config", named(newConfigCommand, "config")}, {"doc",
+			named(newDocCommand, "doc")},
+		{"pull", named(newPullCommand, "pull")}, {"galaxy", named(newGalaxyCommand, "galaxy")}, {"shell",
+			named(newShellCommand, "shell")},
+		{"broker", newBrokerCommand}, {"bootstrap", newBootstrapCommand}, {"agents", newAgentsCommand}, {"jobs",
+			newJobsCommand}, {"runs", newRunsCommand},
+		{"key", newKeyCommand}, {"console", newConsoleCommand}, {"doctor", newDoctorCommand}, {"version",
+			newVersionCommand}, {"keeper", newKeeperCommand},
 		{"duties", newDutiesCommand},
 	}
 	var all []*cobra.Command

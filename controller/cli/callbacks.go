@@ -23,9 +23,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// screens makes the views of a run: hark's own, and the callbacks that are written in Python, which the project
-// brings or a setting names. screen is the one that has the screen, more are those that are enabled beside it; own
-// reports whether the project's own are loaded.
+// views returns the views of a run: hark's own, and callbacks in Python, which the project contains or a setting
+// names. screen is the one that has the screen, more are the others that are enabled; own loads the project's own.
 func (p *run) views(ctx context.Context, screen string, more []string, own bool) (view.View, error) {
 	var dirs []string
 	if own {
@@ -63,7 +62,7 @@ func (p *run) views(ctx context.Context, screen string, more []string, own bool)
 	return p.inOrder(c, screen, o.Stdout != "")
 }
 
-// shownOf is what the flags of a run say of its views.
+// shownOf returns what the flags of a run say of its views.
 func shownOf(o *project.Options) displayconfig.Run {
 	return displayconfig.Run{Check: o.Mode.Check, Tree: o.Tree, Flags: o.Shown, Origin: o.Origin}
 }
@@ -103,7 +102,7 @@ func (p *run) inOrder(c *plugins.Callbacks, screen string, foreign bool) (view.V
 	all := []view.View{first}
 	for i, python := 0, 0; i < len(c.Order); i++ {
 		if c.Order[i] != "" {
-			all = append(all, p.screens.Beside(c.Order[i:i+1], vo)...)
+			all = append(all, p.screens.OtherViews(c.Order[i:i+1], vo)...)
 			continue
 		}
 		start := i
@@ -138,7 +137,7 @@ func known(name string) bool {
 	return slices.Contains(view.Names(), name[strings.LastIndexByte(name, '.')+1:])
 }
 
-// commandLine is the call as Ansible's own command has it.
+// commandLine returns the call as Ansible's own command has it.
 func commandLine(cmd *cobra.Command) []string {
 	out := []string{"ansible-playbook"}
 	if name := cmd.Name(); name == "run" || name == "ansible" {

@@ -10,16 +10,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/agent/wire"
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/fleet/enrol"
 	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/ui/view"
 )
 
 // newAgentsCommand is hark agents.
 func newAgentsCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "agents", Short: "See and steer the agents of the fleet", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
-	cmd.AddCommand(newAgentsListCommand(a), newAgentsShowCommand(a), newAgentsTokenCommand(a), newAgentsTokensCommand(a), newAgentsApproveCommand(a), newAgentsRevokeCommand(a), newAgentsRemoveCommand(a),
+	cmd := &cobra.Command{Use: "agents", Short: "List, let in, upgrade and remove agents", RunE: argparse.NeedCommand,
+		Args: cobra.ArbitraryArgs}
+	cmd.AddCommand(newAgentsListCommand(a), newAgentsShowCommand(a), newAgentsTokenCommand(a), newAgentsTokensCommand(a),
+		newAgentsApproveCommand(a), newAgentsRevokeCommand(a), newAgentsRemoveCommand(a),
 		newAgentsUpgradeCommand(a), newAgentsHoldCommand(a), newAgentsReleaseCommand(a))
 	return cmd
 }
@@ -49,27 +53,70 @@ func newAgentsListCommand(a *app) *cobra.Command {
 }
 
 func agentTable(a *app, agents []fleet.Agent) error {
-	w := tabwriter.NewWriter(a.term.Out, 0, 8, 2, ' ', 0)
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSTATE\tSINCE\tSEEN\tVERSION\tPLATFORM")
 	for _, x := range agents {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s/%s\n", x.Name, presence(x), fleet.Ago(x.Since), fleet.Ago(x.Seen), x.Version, x.OS, x.Arch)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s/%s\n", x.Name, presence(x), fleet.Ago(x.Since), fleet.Ago(x.Seen), x.Version,
+			x.OS, x.Arch)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for i, line := range strings.SplitAfter(b.String(), "\n") {
+		color := view.NoColor
+		if i > 0 && i <= len(agents) {
+			color = presenceColor(presence(agents[i-1]))
+		}
+		text, end := strings.CutSuffix(line, "\n")
+		if text = a.display.Paint(color, text); end {
+			text += "\n"
+		}
+		fmt.Fprint(a.term.Out, text)
+	}
+	return nil
+}
+
+// presenceColor returns the colour of a state in a list.
+func presenceColor(state string) view.Color {
+	switch state {
+	case "present":
+		return view.ColorOK
+	case "held", string(enrol.Pending):
+		return view.ColorChanged
+	}
+	return view.ColorError
 }
 
 func presence(x fleet.Agent) string {
 	switch {
 	case x.State == enrol.Pending, x.State == enrol.Revoked:
 		return string(x.State)
-	case x.Standing != "":
+	case x.CannotConnect != "":
 		return "expired"
+	case x.Present && isHeld(x.Hold):
+		return "held"
 	case x.Present:
 		return "present"
 	}
 	return "absent"
 }
 
-// until is a time to come, "" if there is none.
+func isHeld(h *wire.Hold) bool { return h != nil && time.Now().Before(h.Until) }
+
+// holdText returns until when keepers leave a host alone and why, "" if they do not.
+func holdText(h *wire.Hold) string {
+	if !isHeld(h) {
+		return ""
+	}
+	text := "until " + h.Until.Local().Format(time.DateTime)
+	if h.Why != "" {
+		text += ": " + h.Why
+	}
+	return text
+}
+
+// until returns a time to come, "" if there is none.
 func until(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -88,7 +135,8 @@ func newAgentsShowCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		at := slices.IndexFunc(agents, func(x fleet.Agent) bool { return x.Name == args[0] || x.ID == args[0] || x.Key == args[0] })
+		at := slices.IndexFunc(agents,
+			func(x fleet.Agent) bool { return x.Name == args[0] || x.ID == args[0] || x.Key == args[0] })
 		switch {
 		case at < 0:
 			return &roster.UnknownError{Name: args[0]}
@@ -100,6 +148,7 @@ func newAgentsShowCommand(a *app) *cobra.Command {
 		describeAgent(a, agents[at])
 		return nil
 	})
+	a.completeArgs(cmd, 1, func(c *completion) []string { return c.agents() })
 	fs.Toggle(&present, "present", "", false, "fail unless it is there now")
 	fs.json(&asJSON)
 	return cmd
@@ -113,8 +162,9 @@ func describeAgent(a *app, x fleet.Agent) {
 	w := tabwriter.NewWriter(a.term.Out, 0, 8, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"name", x.Name}, {"state", presence(x)}, {"seen", fleet.Ago(x.Seen)}, {"since", since}, {"version", x.Version},
-		{"platform", x.OS + "/" + x.Arch}, {"id", x.ID}, {"key", x.Key}, {"enrolled", string(x.State)}, {"expires", until(x.Expires)},
-		{"standing", x.Standing}, {"trouble", x.Trouble}, {"runs", strings.Join(x.Runs, " ")},
+		{"platform", x.OS + "/" + x.Arch}, {"id", x.ID}, {"key", x.Key}, {"enrolled", string(x.State)}, {"expires",
+			until(x.Expires)},
+		{"cannot connect", x.CannotConnect}, {"trouble", x.Trouble}, {"held", holdText(x.Hold)}, {"runs", strings.Join(x.Runs, " ")},
 	} {
 		if row[1] == "" && row[0] != "runs" && row[0] != "enrolled" {
 			continue

@@ -41,7 +41,7 @@ func newAgentsTokenCommand(a *app) *cobra.Command {
 	fs.Toggle(&j.token.Approve, "approve", "", false, "let the agents in at once")
 	fs.Text(&j.token.Name, "name", "", "", "NAME", "the only name that may be enrolled with it")
 	fs.Text(&j.url, "url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
-	fs.List(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
+	fs.List(&j.trust, "trust", "", "KEY", "public key of another operator that the agents obey")
 	fs.json(&j.asJSON)
 	return cmd
 }
@@ -65,7 +65,8 @@ func (j *tokenJob) run(ctx context.Context, b *fleet.Connection, _ []string) err
 		made.URL = j.url
 	}
 	if loopbackBroker(made.URL) {
-		j.display.Warn("the token names the broker at " + made.URL + ", where hosts other than this machine cannot reach it: say with --url how they do")
+		j.display.Warn("the token names the broker at " + made.URL +
+			", where hosts other than this machine cannot reach it: say with --url how they do")
 	}
 	text, err := made.Text()
 	if err != nil {
@@ -76,7 +77,8 @@ func (j *tokenJob) run(ctx context.Context, b *fleet.Connection, _ []string) err
 		if err != nil {
 			return err
 		}
-		return j.term.PrintJSON(map[string]any{"token": text, "id": id.ID(), "expires": j.token.Expires, "uses": j.token.Uses, "approve": j.token.Approve})
+		return j.term.PrintJSON(map[string]any{"token": text, "id": id.ID(), "expires": j.token.Expires,
+			"uses": j.token.Uses, "approve": j.token.Approve})
 	}
 	fmt.Fprintln(j.term.Out, text)
 	return nil
@@ -86,7 +88,8 @@ func (j *tokenJob) run(ctx context.Context, b *fleet.Connection, _ []string) err
 func newAgentsTokensCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var drop string
-	cmd := &cobra.Command{Use: "tokens", Short: "List the tokens that are still good, or withdraw one", Args: argparse.NoArgs, Example: "  hark agents tokens --drop ID"}
+	cmd := &cobra.Command{Use: "tokens", Short: "List the tokens that are still good, or withdraw one",
+		Args: argparse.NoArgs, Example: "  hark agents tokens --drop ID"}
 	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error {
 		_, tokens, err := b.Registrar().List(ctx)
 		switch {
@@ -112,7 +115,8 @@ func tokenTable(a *app, tokens []enrol.Token) error {
 	w := tabwriter.NewWriter(a.term.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tUSES LEFT\tEXPIRES\tAPPROVES\tNAME")
 	for _, t := range tokens {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%t\t%s\n", wire.IDOf(t.Key), t.Uses, t.Expires.Local().Format(time.DateTime), t.Approve, t.Name)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%t\t%s\n", wire.IDOf(t.Key), t.Uses, t.Expires.Local().Format(time.DateTime), t.Approve,
+			t.Name)
 	}
 	return w.Flush()
 }
@@ -121,7 +125,7 @@ func tokenTable(a *app, tokens []enrol.Token) error {
 func newAgentsApproveCommand(a *app) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use: "approve", Short: "Let agents in that wait for it, or were revoked", Example: "  hark agents approve web1 web2\n  hark agents approve --all",
+		Use: "approve", Short: "Let agents in that are waiting or were revoked", Example: "  hark agents approve web1 web2\n  hark agents approve --all",
 		Annotations: map[string]string{"args": "name ..."},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all {
@@ -139,33 +143,36 @@ func newAgentsApproveCommand(a *app) *cobra.Command {
 		}
 		return eachAgent(a, ctx, names, "approved", b.Registrar().Approve)
 	})
+	a.completeArgs(cmd, 0, func(c *completion) []string { return c.agents() })
 	fs.Toggle(&all, "all", "", false, "all that wait")
 	return cmd
 }
 
 func newAgentsRevokeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "revoke", Short: "Make the credentials of agents void and cut them off", Example: "  hark agents revoke web1",
+		Use: "revoke", Short: "Withdraw the credentials of agents and cut them off", Example: "  hark agents revoke web1",
 		Annotations: map[string]string{"args": "name ..."}, Args: argparse.Needs("name"),
 	}
 	onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, names []string) error {
 		return eachAgent(a, ctx, names, "revoked", b.Registrar().Revoke)
 	})
+	a.completeArgs(cmd, 0, func(c *completion) []string { return c.agents() })
 	return cmd
 }
 
 func newAgentsRemoveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "remove", Short: "Forget agents, so that a host installed anew may take their names", Example: "  hark agents remove web1",
+		Use: "remove", Short: "Forget agents, so that new hosts can have their names", Example: "  hark agents remove web1",
 		Annotations: map[string]string{"args": "name ..."}, Args: argparse.Needs("name"),
 	}
 	onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, names []string) error {
 		return eachAgent(a, ctx, names, "removed", b.Forget)
 	})
+	a.completeArgs(cmd, 0, func(c *completion) []string { return c.agents() })
 	return cmd
 }
 
-// eachAgent does something with agents, named by their names, keys or ids, and tells of each that it is done.
+// eachAgent does something with agents, named by their names, keys or ids, and prints each when it is done.
 func eachAgent(a *app, ctx context.Context, names []string, done string, do func(ctx context.Context, name string) ([]enrol.Agent, error)) error {
 	var errs []error
 	for _, name := range names {

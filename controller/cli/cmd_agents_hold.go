@@ -18,7 +18,7 @@ import (
 func newAgentsHoldCommand(a *app) *cobra.Command {
 	var span, why string
 	cmd := &cobra.Command{
-		Use: "hold", Short: "Have keepers leave hosts alone for a while", Annotations: map[string]string{"args": "agent [agent ...]"}, Args: argparse.Needs("agent"),
+		Use: "hold", Short: "Keep keepers away from hosts for a while", Annotations: map[string]string{"args": "agent [agent ...]"}, Args: argparse.Needs("agent"),
 		Long:    "Keepers do nothing to a host that is held, and say until when and why. A hold ends by itself; runs of people are not held.",
 		Example: "  hark agents hold web7 --for 2h --why 'disk swap, anna'",
 	}
@@ -50,7 +50,7 @@ func newAgentsReleaseCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// changeHold tells agents that keepers shall leave their hosts alone, or no longer.
+// changeHold tells agents that keepers must leave their hosts alone, or no longer.
 func changeHold(ctx context.Context, a *app, b *fleet.Connection, patterns []string, h *wire.Hold) error {
 	agents, err := b.Present(ctx, patterns)
 	if err != nil {

@@ -44,7 +44,7 @@ func newAgentsUpgradeCommand(a *app) *cobra.Command {
 	fs.agentBinaries(&j.binaries)
 	fs.List(&j.stages, "percent", "", "N,...", "the stages, as parts of the agents (default: 10,50,100)")
 	fs.Number(&j.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many agents to upgrade at once")
-	fs.Span(&j.wait, "wait", 30*time.Minute, "DURATION", "for how long an agent may finish the play that it has in hand")
+	fs.Span(&j.wait, "wait", 30*time.Minute, "DURATION", "for how long an agent may finish its current play")
 	fs.json(&j.asJSON)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := a.begin(cmd, j.verbosity); err != nil {
@@ -60,7 +60,7 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 	if err != nil {
 		return err
 	}
-	binaries, err := agentBinaries(j.binaries)
+	binaries, err := j.agentBinaries(j.binaries)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,8 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 	})
 	defer hub.Close()
 	cfg := upgrade.Config{
-		Run: hub.Run(), Link: hub, Ping: &link.Pinger{Transport: b, Operator: b.Operator}, Binaries: binaries, Forks: j.forks, Wait: j.wait,
+		Run: hub.Run(), Link: hub, Ping: &link.Pinger{Transport: b,
+			Operator: b.Operator}, Binaries: binaries, Forks: j.forks, Wait: j.wait,
 	}
 	return j.through(ctx, cfg, agents, staged)
 }
@@ -138,7 +139,8 @@ func (j *upgradeJob) sum(total int) {
 			upgraded++
 		}
 	}
-	fmt.Fprintf(j.term.Out, "%d agents: %d upgraded, %d ok, %d failed, %d not begun\n", total, upgraded, same, failed, total-len(j.results))
+	fmt.Fprintf(j.term.Out, "%d agents: %d upgraded, %d ok, %d failed, %d not begun\n", total, upgraded, same, failed,
+		total-len(j.results))
 }
 
 // parseStages reads the stages: parts of the agents, with or without %, which grow.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -35,8 +36,12 @@ type bootstrapJob struct {
 	asJSON   bool
 	limit    time.Duration
 
-	mu  sync.Mutex
-	out []bootstrap.Result // guarded by mu
+	hosts int // that are worked on
+
+	mu   sync.Mutex
+	out  []bootstrap.Result // guarded by mu
+	at   map[string]string  // what is done on the hosts that are worked on; guarded by mu
+	last string             // the host of the newest of these; guarded by mu
 }
 
 // forksOfBootstrap is how many hosts are worked on at once when nobody says.
@@ -62,10 +67,11 @@ func newBootstrapCommand(a *app) *cobra.Command {
 	fs.broker(&j.o.Broker)
 	fs.agentBinaries(&j.binaries)
 	fs.Text(&j.url, "broker-url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
-	fs.List(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
-	fs.Toggle(&j.force, "force", "", false, "enrol hosts anew that are as they should be")
+	fs.List(&j.trust, "trust", "", "KEY", "public key of another operator that the agents obey")
+	fs.Toggle(&j.force, "force", "", false, "enrol hosts again that are as they should be")
 	fs.Span(&j.limit, "limit-time", 5*time.Minute, "DURATION", "how long a host may take")
 	fs.json(&j.asJSON)
+	a.completeArgs(cmd, 1, func(c *completion) []string { return c.patterns() })
 	cmd.RunE = j.run
 	return cmd
 }
@@ -123,14 +129,14 @@ func (j *bootstrapJob) run(cmd *cobra.Command, args []string) error {
 	return j.install(ctx, b, targets)
 }
 
-// install works on the hosts and tells of each.
+// install installs agents on the hosts and prints the result for each.
 func (j *bootstrapJob) install(ctx context.Context, b *fleet.Connection, hosts []bootstrap.Host) error {
 	client, err := ssh.Open(j.cfg.Text("connection/ssh.ssh_executable"))
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	binaries, err := agentBinaries(j.binaries)
+	binaries, err := j.agentBinaries(j.binaries)
 	if err != nil {
 		return err
 	}
@@ -138,6 +144,7 @@ func (j *bootstrapJob) install(ctx context.Context, b *fleet.Connection, hosts [
 	if err != nil {
 		return err
 	}
+	j.hosts = len(hosts)
 	pinger := &link.Pinger{Transport: b, Operator: b.Operator}
 	bootstrap.Run(ctx, bootstrap.Config{
 		Client: client, Binaries: binaries, Setup: setup, Forks: j.o.Forks.Number, Limit: j.limit,
@@ -146,17 +153,19 @@ func (j *bootstrapJob) install(ctx context.Context, b *fleet.Connection, hosts [
 		},
 		Heard:    func(ctx context.Context, key string) error { return heard(ctx, pinger, key) },
 		Enrol:    func(ctx context.Context, name string, k wire.SetupKeys) error { return letIn(ctx, b, name, k) },
-		Progress: func(host, what string) { j.display.Verbose(1, host, what) },
+		Progress: j.progress,
 	}, hosts, j.tell)
+	j.display.Status("")
 	if err := j.summary(); ctx.Err() == nil {
 		return err
 	}
 	return ctx.Err()
 }
 
-// setup is what all agents are told.
+// setup returns what all agents are told.
 func (j *bootstrapJob) setup(b *fleet.Connection) (wire.Setup, error) {
-	s := wire.Setup{V: wire.Version, Broker: b.URL, Operators: append([]string{b.Operator.Key}, j.trust...), Force: j.force}
+	s := wire.Setup{V: wire.Version, Broker: b.URL, Operators: append([]string{b.Operator.Key}, j.trust...),
+		Force: j.force}
 	if j.url != "" {
 		if !nats.ValidURL(j.url) {
 			return s, &argparse.UsageError{Text: fmt.Sprintf("argument --broker-url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
@@ -204,24 +213,57 @@ func heard(ctx context.Context, p *link.Pinger, key string) error {
 	return err
 }
 
-// tell prints what came of a host.
+// progress notes what is done on a host, and shows it under the output on a terminal.
+func (j *bootstrapJob) progress(host, what string) {
+	j.display.Verbose(1, host, what)
+	j.mu.Lock()
+	if j.at == nil {
+		j.at = map[string]string{}
+	}
+	j.at[host], j.last = what, host
+	line := j.status()
+	j.mu.Unlock()
+	j.display.Status(line)
+}
+
+// status returns a line on how far the work is. It needs mu.
+func (j *bootstrapJob) status() string {
+	if len(j.out) == j.hosts || len(j.at) == 0 {
+		return ""
+	}
+	if j.at[j.last] == "" {
+		j.last = slices.Min(slices.Collect(maps.Keys(j.at)))
+	}
+	line := fmt.Sprintf("[bootstrap] %d of %s done; %s: %s", len(j.out), hostCount(j.hosts), j.last, j.at[j.last])
+	if more := len(j.at) - 1; more > 0 {
+		line += fmt.Sprintf("; %d more under way", more)
+	}
+	return line
+}
+
+// tell prints the result for a host.
 func (j *bootstrapJob) tell(r bootstrap.Result) {
 	j.mu.Lock()
-	defer j.mu.Unlock()
 	j.out = append(j.out, r)
+	delete(j.at, r.Host)
+	line := j.status()
+	j.mu.Unlock()
+	j.display.Status(line)
 	if j.asJSON {
 		return
 	}
 	took := r.Took.Round(100 * time.Millisecond)
 	switch {
 	case r.Unreachable:
-		fmt.Fprintf(j.term.Out, "%s: unreachable: %s\n", r.Host, view.OneLine(r.Err))
+		j.display.Print(view.ColorUnreachable, fmt.Sprintf("%s: unreachable: %s", r.Host, view.OneLine(r.Err)))
 	case r.Err != "":
-		fmt.Fprintf(j.term.Out, "%s: failed: %s\n", r.Host, view.OneLine(r.Err))
+		j.display.Print(view.ColorError, fmt.Sprintf("%s: failed: %s", r.Host, view.OneLine(r.Err)))
 	case r.Changed:
-		fmt.Fprintf(j.term.Out, "%s: installed %s (hark-agent %s, %s/%s, %s)\n", r.Host, view.OneLine(strings.Join(r.Did, ", ")), r.Version, r.OS, r.Arch, took)
+		j.display.Print(view.ColorChanged, fmt.Sprintf("%s: installed %s (hark-agent %s, %s/%s, %s)", r.Host,
+			view.OneLine(strings.Join(r.Did, ", ")), r.Version,
+			r.OS, r.Arch, took))
 	default:
-		fmt.Fprintf(j.term.Out, "%s: ok (hark-agent %s, %s/%s, %s)\n", r.Host, r.Version, r.OS, r.Arch, took)
+		j.display.Print(view.ColorOK, fmt.Sprintf("%s: ok (hark-agent %s, %s/%s, %s)", r.Host, r.Version, r.OS, r.Arch, took))
 	}
 }
 
@@ -247,7 +289,8 @@ func (j *bootstrapJob) summary() error {
 			return err
 		}
 	} else {
-		fmt.Fprintf(j.term.Out, "%s: %d installed, %d ok, %d failed, %d unreachable\n", hostCount(len(j.out)), installed, ok, failed, unreachable)
+		fmt.Fprintf(j.term.Out, "%s: %d installed, %d ok, %d failed, %d unreachable\n", hostCount(len(j.out)), installed,
+			ok, failed, unreachable)
 	}
 	switch {
 	case unreachable > 0:

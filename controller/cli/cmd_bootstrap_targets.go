@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"hark/agent/wire"
 	"hark/controller/internal/fleet/bootstrap"
@@ -26,7 +27,7 @@ func (p *run) sshTargets(ctx context.Context, hosts []*inventory.Host) ([]bootst
 	return out, nil
 }
 
-// hostVariables are the variables of a host of the inventory, as no play has seen them yet.
+// hostVariables returns the variables of a host of the inventory, as no play has seen them yet.
 func (p *run) hostVariables(ctx context.Context, h *inventory.Host) (*connections.Variables, error) {
 	d, err := p.Inventory.Vars(h)
 	if err != nil {
@@ -62,8 +63,12 @@ func (p *run) sshHost(name string, v *connections.Variables) bootstrap.Host {
 		Flags:    option(dialect.BecomeFlags, p.cfg.Text("DEFAULT_BECOME_FLAGS")),
 		Password: option(dialect.BecomePass, p.o.Passwords.Become),
 	}}
-	if kind == "local" {
+	switch connections.KindOf(kind) {
+	case connections.Here:
 		v.Fail(errLocal)
+	case connections.Smart, connections.SSH:
+	default:
+		v.Fail(fmt.Errorf("its connection is %s, and agents are put on hosts over ssh only: leave it out of the pattern, or install hark-agent there and use a token", kind))
 	}
 	h.Err = errors.Join(v.Err, wire.CheckName(h.Name))
 	return h

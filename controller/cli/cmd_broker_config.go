@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,12 +16,18 @@ import (
 	"hark/agent/wire"
 	"hark/controller/broker"
 	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/fleet/enrol"
 	"hark/controller/internal/fleet/trust"
+	"hark/controller/internal/runs/origin"
 )
 
 // openAuthority reads an authority that is there.
 func openAuthority(data string) (*broker.Authority, error) {
-	if _, err := os.Stat(filepath.Join(data, "keys")); err != nil {
+	_, err := os.Stat(filepath.Join(data, "keys"))
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("the keys of the broker in %s are for root only: call this command with sudo", data)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("there are no keys of a broker in %s: give --data DIR, or start with `hark broker run` or `hark broker config`", data)
 	}
 	return broker.OpenAuthority(data)
@@ -76,38 +83,60 @@ func newBrokerAdmitCommand(a *app) *cobra.Command {
 	fs.data(&data)
 	fs.Text(&g.url, "url", "", "", "URL", "how he reaches the broker (default: as it was last started)")
 	fs.Text(&g.caFile, "ca", "", "", "FILE", "certificate authority of the servers, if it is not the broker's own")
-	fs.Toggle(&g.manages, "agents", "", false, "he may let agents in and out too: bootstrap, tokens, approve, revoke, remove")
-	fs.Toggle(&g.reads, "read-only", "", false, "he may only look at who is there and at records of runs: nothing that he sends reaches an agent")
-	fs.Toggle(&g.listens, "events", "", false, "somebody outside of hark: he may only hear what is told on hark.events.>")
-	fs.Span(&g.life, "expires", 0, "DURATION", "for how long the access is good (default: for ever)")
+	fs.Text(&g.name, "name", "", "", "NAME", "what the operator is called in `hark broker operators`")
+	var manages, reads, listens bool
+	fs.Toggle(&manages, "agents", "", false,
+		"also lets agents in and out: bootstrap, tokens, approve, revoke, remove; and expels operators")
+	fs.Toggle(&reads, "read-only", "", false,
+		"only looks at who is there and at records of runs: nothing that this operator sends reaches an agent")
+	fs.Toggle(&listens, "events", "", false, "somebody outside of hark, who only hears what is told on hark.events.>")
+	fs.Span(&g.life, "expires", 0, "DURATION", "for how long the access is good (default: until `hark broker expel`)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) != 1:
 			return &argparse.UsageError{Text: "the following arguments are required: key"}
-		case g.listens && (g.reads || g.manages):
+		case listens && (reads || manages):
 			return &argparse.UsageError{Text: "argument --events: not allowed with arguments --read-only and --agents"}
-		case g.reads && g.manages:
+		case reads && manages:
 			return &argparse.UsageError{Text: "argument --read-only: not allowed with argument --agents"}
 		}
 		if err := a.begin(cmd, verbosity); err != nil {
 			return err
 		}
+		if g.name != "" && wire.CheckName(g.name) != nil {
+			return fmt.Errorf("%.300q cannot be the name of an operator: letters, digits and _ . @ + - can", g.name)
+		}
+		g.rights = rightsOf(manages, reads, listens)
+		g.by, _ = origin.Person(a.cfg.Getenv)
 		access, err := admit(data, args[0], g)
 		if err != nil {
 			return err
 		}
-		if self, err := trust.Load(a.cfg.Text("HARK_OPERATOR_KEY")); err == nil && self.Key != args[0] {
-			access.Operators = []string{self.Key}                                             // whoever takes the access takes this operator's word for agents too
-			access.Readers = []trust.Reader{{Name: readerName(a.cfg.Getenv), Key: self.XKey}} // and lets him read his runs
+		if self, err := knownCaller(a); err == nil && self.Key != args[0] {
+			// Whoever takes the access takes this operator's word for agents too, and lets this operator read the runs.
+			access.Operators = []string{self.Key}
+			access.Readers = []trust.Reader{{Name: readerName(self.Name), Key: self.Reader}}
 		}
 		return a.term.PrintJSON(access)
 	}
 	return cmd
 }
 
-// readerName is what the reader is called who runs this command.
-func readerName(getenv func(string) (string, bool)) string {
-	name, _ := getenv("USER")
+// rightsOf returns the rights that the flags of admit ask for.
+func rightsOf(manages, reads, listens bool) enrol.Rights {
+	switch {
+	case listens:
+		return enrol.MayListen
+	case reads:
+		return enrol.MayRead
+	case manages:
+		return enrol.MayManage
+	}
+	return enrol.MayPlay
+}
+
+// readerName returns what the reader is called who runs this command.
+func readerName(name string) string {
 	if wire.CheckName(name) != nil {
 		return "operator"
 	}
@@ -119,12 +148,12 @@ func readerName(getenv func(string) (string, bool)) string {
 type admission struct {
 	url, caFile string
 	life        time.Duration
-	manages     bool // may let agents in and out
-	reads       bool // may look and command nobody
-	listens     bool // may hear events, and nothing else
+	rights      enrol.Rights
+	name, by    string // of the operator, and of who gives the access; "" if it is not known
+	spare       bool   // the name is not needed: none is given if another operator has it
 }
 
-// admit gives a key access by the authority in the directory data.
+// admit returns a key access by the authority in the directory data.
 func admit(data, key string, g admission) (trust.Access, error) {
 	authority, err := openAuthority(data)
 	if err != nil {
@@ -155,27 +184,23 @@ func admit(data, key string, g admission) (trust.Access, error) {
 		}
 		access.CA = string(text)
 	}
+	if g.spare {
+		g.name = freeName(authority, g.name, key)
+	}
 	var until time.Time
 	if g.life != 0 {
 		until = time.Now().Add(g.life)
 	}
-	switch {
-	case g.listens:
-		access.ReadOnly = true
-		access.Token, err = authority.Listener(key, until)
-	case g.reads:
-		access.ReadOnly = true
-		access.Token, err = authority.Reader(key, until)
-	default:
-		access.Token, err = authority.ControllerUntil(key, until, g.manages)
-	}
+	access.ReadOnly = g.rights == enrol.MayRead || g.rights == enrol.MayListen
+	access.Token, err = authority.Admit(enrol.Operator{Key: key, Access: g.rights, Until: until, Name: g.name,
+		By: g.by})
 	return access, err
 }
 
 func newBrokerUseCommand(a *app) *cobra.Command {
 	var verbosity int
 	cmd := &cobra.Command{
-		Use: "use", Short: "Keep the access that another operator has given", Annotations: map[string]string{"args": "file"}, Args: cobra.ArbitraryArgs,
+		Use: "use", Short: "Save the access that another operator gave you", Annotations: map[string]string{"args": "file"}, Args: cobra.ArbitraryArgs,
 		Example: "  hark broker use access.json",
 	}
 	a.flags(cmd).verbosity(&verbosity)

@@ -12,17 +12,18 @@ import (
 	"hark/controller/broker"
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet"
+	"hark/controller/internal/fleet/enrol"
 	"hark/controller/internal/fleet/hostservice"
-	"hark/controller/internal/fleet/trust"
 )
 
 // installLimit is how long the installed broker may take until it is ready.
 const installLimit = 60 * time.Second
 
-// brokerService is the broker as a service of this machine.
+// brokerService returns the broker as a service of this machine.
 func brokerService() hostservice.Service {
 	return hostservice.Service{
-		Name: "hark-broker", Description: "hark broker: connects operators and agents", Mark: filepath.Join("keys", "account.nk"), Stale: broker.URLFile,
+		Name: "hark-broker", Description: "hark broker: connects operators and agents", Mark: filepath.Join("keys",
+			"account.nk"), Stale: broker.URLFile,
 	}
 }
 
@@ -30,13 +31,14 @@ func newBrokerInstallCommand(a *app) *cobra.Command {
 	j := &brokerJob{app: a}
 	cmd := &cobra.Command{
 		Use: "install", Short: "Install the broker as a service of this machine and start it", Args: argparse.NoArgs,
-		Long: "Installs a systemd service that runs the broker with the given flags, as a user of its own (" + brokerService().Name + ") to whom its directory is given, " +
+		Long: "Installs a systemd service that runs the broker with the given flags, as a user of its own (" +
+			brokerService().Name + ") that owns its directory, " +
 			"starts it and waits until it can be reached. Run again with other flags it changes the service. It needs root.",
 		Example: "  hark broker install --advertise broker.example.org",
 	}
 	fs := a.flags(cmd)
 	fs.verbosity(&j.verbosity)
-	j.serverFlags(fs, "/var/lib/hark-broker", "0.0.0.0:4222")
+	j.serverFlags(fs, installedBroker, "0.0.0.0:4222")
 	j.lifeFlag(fs)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := a.begin(cmd, j.verbosity); err != nil {
@@ -47,17 +49,23 @@ func newBrokerInstallCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// arguments are those of the service.
+// arguments returns those of the service.
 func (j *brokerJob) arguments() []string {
 	args := []string{"broker", "run", "--service", "--data", j.c.Data, "--listen", j.c.Listen}
 	if j.life != 0 {
 		args = append(args, "--agent-credentials", j.life.String())
+	}
+	if j.operatorLife != 0 {
+		args = append(args, "--operator-credentials", j.operatorLife.String())
 	}
 	if j.c.Advertise != "" {
 		args = append(args, "--advertise", j.c.Advertise)
 	}
 	for _, n := range j.names {
 		args = append(args, "--name", n)
+	}
+	if j.health != "" {
+		args = append(args, "--health", j.health)
 	}
 	if j.tls {
 		args = append(args, "--tls")
@@ -95,7 +103,7 @@ func (j *brokerJob) awaitBroker(ctx context.Context) error {
 		err := j.takeAccess()
 		if err == nil {
 			var state fleet.State
-			if state, err = j.fleet.State(ctx, ""); err == nil {
+			if state, err = j.caller.state(ctx); err == nil {
 				fmt.Fprintf(j.term.Out, "broker installed and ready at %s\n", state.URL)
 				return nil
 			}
@@ -111,17 +119,16 @@ func (j *brokerJob) awaitBroker(ctx context.Context) error {
 // takeAccess records the access of the operator who installs the broker, once the service has made its keys and noted
 // where it is reached.
 func (j *brokerJob) takeAccess() error {
-	operator, _, err := trust.LoadOrCreate(j.cfg.Text("HARK_OPERATOR_KEY"))
+	if j.caller == nil {
+		var err error
+		if j.caller, err = callerOf(j.app); err != nil {
+			return err
+		}
+	}
+	access, err := admit(j.c.Data, j.caller.Key, admission{rights: enrol.MayManage, name: j.caller.Name,
+		by: j.caller.Name, spare: true})
 	if err != nil {
 		return err
 	}
-	access, err := admit(j.c.Data, operator.Key, admission{manages: true})
-	if err != nil {
-		return err
-	}
-	brokers, err := trust.OpenBrokers(j.fleet.Home)
-	if err != nil {
-		return err
-	}
-	return brokers.Put(access)
+	return j.caller.use(access)
 }

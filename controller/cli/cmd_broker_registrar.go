@@ -21,6 +21,7 @@ import (
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/fleet/enrol"
 	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/fleet/streams"
 )
 
 // registrarSite is where a registrar serves.
@@ -61,6 +62,10 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	api, err := r.authority.StreamAPI()
+	if err != nil {
+		return nil, err
+	}
 	var secure *tls.Config // none within this process
 	if r.open == nil {
 		if secure, err = j.fleet.TLS(r.ca); err != nil {
@@ -75,12 +80,15 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ensureLimit)
 	defer cancel()
-	if err := broker.EnsureStreams(ctx, bus.Conn(), j.c.Logger); err != nil && r.open == nil { // beside the broker in this process, that cares for it
+	// beside the broker in this process, that cares for it
+	if err := broker.EnsureStreams(ctx, streams.Manager{Conn: bus.Conn(), API: api}, j.c.Logger); err != nil && r.open == nil {
 		return nil, errors.Join(err, bus.Close())
 	}
+	heard := roster.New(bus.Conn(), nil)
+	heard.API = api
 	registrar, err := enrol.Serve(enrol.Config{
 		Dir: r.dir, Transport: bus, Authority: r.authority, CA: r.ca, Logger: j.c.Logger,
-		Forget:  roster.New(bus.Conn(), nil).Forget,
+		Forget:  heard.Forget,
 		Publish: func(ctx context.Context) error { return broker.Publish(ctx, r.authority, r.servers) },
 	})
 	if err != nil {
@@ -89,7 +97,7 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	telling, end := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {
-		roster.TellCrowd(telling, bus.Conn(), func(err error) {
+		roster.PublishFleetSize(telling, bus.Conn(), func(err error) {
 			j.c.Logger.Warn().AnErr("cause", err).Msg("cannot tell the agents how many they are")
 		})
 	})

@@ -50,7 +50,8 @@ func (j *configJob) formatFlag(fs flags, value string, choices ...string) {
 // newConfigSub makes a sub-command: its flags, and its work with the configuration that was asked for.
 func newConfigSub(a *app, name, short string, add func(*configJob, flags), run func(context.Context, *configJob) error) *cobra.Command {
 	j := &configJob{app: a}
-	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, Annotations: map[string]string{"args": "[args ...]"}}
+	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs,
+		Annotations: map[string]string{"args": "[args ...]"}}
 	fs := a.flags(cmd)
 	fs.verbosity(&j.verbosity)
 	fs.Text(&j.file, "config", "c", "", "CONFIG_FILE", "the configuration file, instead of the one that is found")
@@ -75,9 +76,10 @@ func newConfigSub(a *app, name, short string, add func(*configJob, flags), run f
 	return cmd
 }
 
-// configKinds are what --type may be.
+// configKinds returns what --type may be.
 func configKinds() []string {
-	return []string{"all", "base", "become", "cache", "callback", "cliconf", "connection", "httpapi", "inventory", "lookup", "netconf", "shell", "vars"}
+	return []string{"all", "base", "become", "cache", "callback", "cliconf", "connection", "httpapi", "inventory",
+		"lookup", "netconf", "shell", "vars"}
 }
 
 func (j *configJob) load() (err error) {
@@ -96,17 +98,18 @@ func (j *configJob) load() (err error) {
 }
 
 func newConfigViewCommand(a *app) *cobra.Command {
-	return newConfigSub(a, "view", "Show the configuration file", func(*configJob, flags) {}, func(ctx context.Context, j *configJob) error {
-		if j.cfg.File == "" {
-			return ansibleerror.Errorf("Invalid or no config file was supplied")
-		}
-		text, err := os.ReadFile(j.cfg.File)
-		if err != nil {
-			return ansibleerror.Errorf("Failed to open config file: %v", err)
-		}
-		return j.term.Page(ctx, string(text))
-	})
+	return newConfigSub(a, "view", "Show the configuration file",
+		func(*configJob, flags) {}, func(ctx context.Context, j *configJob) error {
+			if j.cfg.File == "" {
+				return ansibleerror.Errorf("Invalid or no config file was supplied")
+			}
+			text, err := os.ReadFile(j.cfg.File)
+			if err != nil {
+				return ansibleerror.Errorf("Failed to open config file: %v", err)
+			}
+			return j.term.Page(ctx, string(text))
+		})
 }
 
-// printed is a value as Python prints it.
+// printed returns a value as Python prints it.
 func printed(v any) string { return value.Printed(value.FromGo(v, value.KindStr)) }

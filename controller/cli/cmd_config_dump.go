@@ -31,7 +31,8 @@ func newConfigDumpCommand(a *app) *cobra.Command {
 	})
 }
 
-// shown are the values of a group of settings. Under Ansible's name hark's own are shown only if somebody set them.
+// shown returns the values of a group of settings. Under Ansible's name hark's own are shown only if somebody set
+// them.
 func (j *configJob) shown(plugin string) []config.Value {
 	var out []config.Value
 	for _, v := range j.cfg.Values(plugin) {
@@ -59,7 +60,7 @@ func (j *configJob) dumpLines() []string {
 	return lines
 }
 
-// valueLine is a setting with its value.
+// valueLine returns a setting with its value.
 func (j *configJob) valueLine(v config.Value) string {
 	color := view.ColorChanged
 	if v.Origin == "default" {
@@ -68,7 +69,7 @@ func (j *configJob) valueLine(v config.Value) string {
 	return j.display.Paint(color, fmt.Sprintf("%s(%s) = %s", v.Setting.Name, v.Origin, printed(v.V)))
 }
 
-// pluginLines are the settings of the plug-ins of a kind, each under its name.
+// pluginLines returns the settings of the plug-ins of a kind, each under its name.
 func (j *configJob) pluginLines(kind string) []string {
 	var lines []string
 	for _, p := range j.pluginNames(kind) {
@@ -83,7 +84,7 @@ func (j *configJob) pluginLines(kind string) []string {
 	return lines
 }
 
-// baseLines are the general settings, with the file that was read among them.
+// baseLines returns the general settings, with the file that was read among them.
 func (j *configJob) baseLines() []string {
 	var lines []string
 	for _, v := range j.base() {
@@ -92,7 +93,7 @@ func (j *configJob) baseLines() []string {
 	return lines
 }
 
-// base are the general settings, with the file that was read as one of them.
+// base returns the general settings, with the file that was read as one of them.
 func (j *configJob) base() []config.Value {
 	file := config.Value{Setting: config.Setting{Name: "CONFIG_FILE"}}
 	if j.cfg.File != "" {
@@ -103,7 +104,7 @@ func (j *configJob) base() []config.Value {
 	return base
 }
 
-// pluginKinds are the kinds of plug-ins to show, in order.
+// pluginKinds returns the kinds of plug-ins to show, in order.
 func (j *configJob) pluginKinds() []string {
 	switch j.kind {
 	case "base":
@@ -114,7 +115,7 @@ func (j *configJob) pluginKinds() []string {
 	return []string{j.kind}
 }
 
-// pluginNames are the plug-ins of a kind that have settings, or those that were asked for.
+// pluginNames returns the plug-ins of a kind that have settings, or those that were asked for.
 func (j *configJob) pluginNames(kind string) []string {
 	var known []string
 	for _, s := range config.Settings() {
@@ -137,7 +138,7 @@ func (j *configJob) pluginNames(kind string) []string {
 	return out
 }
 
-// dumpValue is the dump as data.
+// dumpValue returns the dump as data.
 func (j *configJob) dumpValue() value.Value {
 	list := value.NewList()
 	add := func(to *value.List, v config.Value) {

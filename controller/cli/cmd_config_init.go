@@ -19,19 +19,20 @@ func newConfigInitCommand(a *app) *cobra.Command {
 		j.formatFlag(fs, "ini", "ini", "env", "vars")
 		fs.Toggle(&j.disabled, "disabled", "", false, "put every entry into a comment")
 	}
-	return newConfigSub(a, "init", "Write a configuration file with all settings", add, func(ctx context.Context, j *configJob) error {
-		var lines []string
-		switch j.format {
-		case "env":
-			lines = j.initEnv()
-		case "ini":
-			lines = j.initINI()
-		}
-		return j.term.Page(ctx, strings.Join(lines, "\n"))
-	})
+	return newConfigSub(a, "init", "Write a configuration file with all settings", add,
+		func(ctx context.Context, j *configJob) error {
+			var lines []string
+			switch j.format {
+			case "env":
+				lines = j.initEnv()
+			case "ini":
+				lines = j.initINI()
+			}
+			return j.term.Page(ctx, strings.Join(lines, "\n"))
+		})
 }
 
-// settings are the rows that a call is about: the general ones, then those of plug-ins.
+// settings returns the rows that a call is about: the general ones, then those of plug-ins.
 func (j *configJob) settings() []config.Setting {
 	var out []config.Setting
 	all := config.Settings()
@@ -46,7 +47,7 @@ func (j *configJob) settings() []config.Setting {
 	return out
 }
 
-// initINI is an ansible.cfg, section by section in the order in which settings name them.
+// initINI returns an ansible.cfg, section by section in the order in which settings name them.
 func (j *configJob) initINI() []string {
 	var order []string
 	sections := map[string][]string{}
@@ -97,7 +98,7 @@ func (j *configJob) initEnv() []string {
 	return lines
 }
 
-// initValue is a default as it stands in a file.
+// initValue returns a default as it stands in a file.
 func initValue(s config.Setting) string {
 	if s.Kind == config.Bool && !s.NoDefault {
 		return printed(config.Truth(s.Default))
@@ -107,23 +108,24 @@ func initValue(s config.Setting) string {
 }
 
 func newConfigListCommand(a *app) *cobra.Command {
-	return newConfigSub(a, "list", "Describe all settings", func(j *configJob, fs flags) { j.formatFlag(fs, "yaml", "json", "yaml") }, func(ctx context.Context, j *configJob) error {
-		all := value.NewDict()
-		for _, s := range j.settings() {
-			into := all
-			if s.Plugin != "" {
-				for _, key := range append([]string{"PLUGINS"}, strings.Split(s.Plugin, "/")...) {
-					into = child(into, key)
+	return newConfigSub(a, "list", "Describe all settings",
+		func(j *configJob, fs flags) { j.formatFlag(fs, "yaml", "json", "yaml") }, func(ctx context.Context, j *configJob) error {
+			all := value.NewDict()
+			for _, s := range j.settings() {
+				into := all
+				if s.Plugin != "" {
+					for _, key := range append([]string{"PLUGINS"}, strings.Split(s.Plugin, "/")...) {
+						into = child(into, key)
+					}
 				}
+				into.Set(s.Name, describeSetting(s))
 			}
-			into.Set(s.Name, describeSetting(s))
-		}
-		text, err := j.structured(all)
-		if err != nil {
-			return err
-		}
-		return j.term.Page(ctx, text)
-	})
+			text, err := j.structured(all)
+			if err != nil {
+				return err
+			}
+			return j.term.Page(ctx, text)
+		})
 }
 
 func child(d *value.Dict, key string) *value.Dict {
@@ -135,7 +137,7 @@ func child(d *value.Dict, key string) *value.Dict {
 	return c
 }
 
-// describeSetting is a row of the table as Ansible describes settings.
+// describeSetting returns a row of the table as Ansible describes settings.
 func describeSetting(s config.Setting) *value.Dict {
 	d := value.NewDict()
 	d.Set("description", value.NewList(value.Str(s.Doc)))
@@ -193,7 +195,8 @@ func defaultValue(s config.Setting) value.Value {
 
 func quoteShell(s string) string {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./-_", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("@%+=:,./-_", r))
 	}) {
 		return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
 	}

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
-	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
 	"hark/agent/version"
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/console/auth"
 	"hark/controller/internal/console/service"
+	"hark/controller/internal/fleet/health"
 	"hark/controller/internal/fleet/trust"
 )
 
@@ -34,7 +34,7 @@ func newConsoleCommand(a *app) *cobra.Command {
 	j := &consoleJob{app: a}
 	cmd := &cobra.Command{
 		Use: "console", Short: "Show runs and the fleet in a browser", Args: argparse.NoArgs,
-		Long: "Serves pages that show the runs on record, live, and the fleet, and change nothing. On this machine alone a key in the address lets you in; to be reached " +
+		Long: "Serves pages that show the runs on record, live, and the fleet, and change nothing. On this machine only a key in the address lets you in; to be reached " +
 			"from elsewhere it needs a certificate, and readers sign in with their operator's key (hark console login) or are named by a proxy. " +
 			"It has a key of its own, which agents do not obey, and reads no other.",
 		Example: "  hark console\n  hark console --listen 0.0.0.0:8470 --tls-cert cert.pem --tls-key key.pem --operator UABC...=anna",
@@ -53,7 +53,8 @@ func newConsoleCommand(a *app) *cobra.Command {
 		debug.SetGCPercent(30) // records are read through it: what is not needed shall not double what is
 		return j.serve(cmd.Context())
 	}
-	cmd.AddCommand(newConsoleLoginCommand(a), newConsoleKeyCommand(a), newConsoleUseCommand(a), newConsoleBelieveCommand(a), newConsoleInstallCommand(a), newConsoleUninstallCommand(a))
+	cmd.AddCommand(newConsoleLoginCommand(a), newConsoleKeyCommand(a), newConsoleUseCommand(a),
+		newConsoleBelieveCommand(a), newConsoleInstallCommand(a), newConsoleUninstallCommand(a))
 	return cmd
 }
 
@@ -71,14 +72,16 @@ func (j *consoleJob) serve(ctx context.Context) error {
 
 // siteFlags are those of the console and of its installation.
 func (j *consoleJob) siteFlags(fs flags, dir string) {
-	fs.Text(&j.c.Listen, "listen", "", service.DefaultListen, "HOST:PORT", "where to listen; port 0 takes a free one (default: "+service.DefaultListen+")")
+	fs.Text(&j.c.Listen, "listen", "", service.DefaultListen, "HOST:PORT",
+		"where to listen; port 0 takes a free one (default: "+service.DefaultListen+")")
 	fs.Text(&j.c.Certificate, "tls-cert", "", "", "FILE", "certificate, with those that it depends on (PEM)")
 	fs.Text(&j.c.Key, "tls-key", "", "", "FILE", "the certificate's key (PEM)")
-	fs.List(&j.c.Names, "name", "", "NAME", "one more name by which browsers may call it")
+	fs.List(&j.c.Names, "name", "", "NAME", "one more name that browsers may use for it")
 	fs.List(&j.c.Operators, "operator", "", "KEY[=NAME]", "an operator who may sign in with `hark console login`")
 	fs.Text(&j.c.Header, "trust-header", "", "", "HEADER", "the header in which a proxy says who reads")
 	fs.List(&j.c.Proxies, "trust-proxy", "", "ADDRESS", "address or network of the proxy")
-	fs.Text(&j.c.Records, "records", "", filepath.Join(j.cfg.Text("HARK_HOME"), "runs"), "DIR", "the records of this machine")
+	fs.Text(&j.c.Records, "records", "", filepath.Join(j.cfg.Text("HARK_HOME"), "runs"), "DIR",
+		"the records of this machine")
 	fs.Text(&j.c.Dir, "data", "", dir, "DIR", "the directory of the console's own keys")
 }
 
@@ -86,9 +89,7 @@ func (j *consoleJob) siteFlags(fs flags, dir string) {
 func (j *consoleJob) ready(ctx context.Context, address string) {
 	fmt.Fprintf(j.term.Out, "console ready at %s\n", address)
 	if j.service {
-		if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
-			j.c.Log.Warn().Err(err).Msg("cannot tell systemd of the state")
-		}
+		health.Ready(j.c.Log)
 	}
 	if j.open {
 		j.browsed = browse(ctx, j.app, address)
@@ -101,7 +102,8 @@ func newConsoleLoginCommand(a *app) *cobra.Command {
 	var open bool
 	cmd := &cobra.Command{
 		Use: "login", Short: "Sign in at a console with the operator's key", Annotations: map[string]string{"args": "url"},
-		Args: cobra.MatchAll(argparse.Needs("url"), cobra.MaximumNArgs(1)), Example: "  hark console login https://console.example.org:8470",
+		Args: cobra.MatchAll(argparse.Needs("url"),
+			cobra.MaximumNArgs(1)), Example: "  hark console login https://console.example.org:8470",
 		Long: "Asks the console for a challenge, signs it for its certificate, and prints a link that lets a browser in, once, within two minutes. The key stays here.",
 	}
 	fs := a.flags(cmd)
@@ -128,6 +130,17 @@ func newConsoleLoginCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+// consoleDir returns the directory of the console that commands are about: for root that of the service, if there is one,
+// otherwise that of this user.
+func consoleDir(a *app) string {
+	if home, given := a.cfg.Getenv("HARK_HOME"); os.Geteuid() == 0 && (!given || home == "") {
+		if _, err := os.Stat(filepath.Join(consoleData, service.ReaderFile)); err == nil {
+			return consoleData
+		}
+	}
+	return filepath.Join(a.cfg.Text("HARK_HOME"), "console")
+}
+
 // newConsoleKeyCommand shows the console's key.
 func newConsoleKeyCommand(a *app) *cobra.Command {
 	var dir string
@@ -137,7 +150,8 @@ func newConsoleKeyCommand(a *app) *cobra.Command {
 		Example: "  hark broker admit --read-only \"$(hark console key)\" > access.json",
 	}
 	fs := a.flags(cmd)
-	fs.Text(&dir, "data", "", filepath.Join(a.cfg.Text("HARK_HOME"), "console"), "DIR", "the directory of the console's own keys")
+	fs.Text(&dir, "data", "", consoleDir(a), "DIR",
+		"the directory of the console's own keys")
 	fs.Toggle(&curve, "seal", "", false, "the key for which operators seal records: hark runs readers add NAME KEY")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		id, err := service.Reader(dir)
@@ -163,7 +177,8 @@ func newConsoleUseCommand(a *app) *cobra.Command {
 		Long:    "Takes what `hark broker admit --read-only` printed for the console's key. A console that runs takes it when it is started again.",
 		Example: "  hark console use access.json",
 	}
-	a.flags(cmd).Text(&dir, "data", "", filepath.Join(a.cfg.Text("HARK_HOME"), "console"), "DIR", "the directory of the console's own keys")
+	a.flags(cmd).Text(&dir, "data", "", consoleDir(a), "DIR",
+		"the directory of the console's own keys")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		text, err := os.ReadFile(args[0])
 		if err != nil {
@@ -190,7 +205,8 @@ func newConsoleBelieveCommand(a *app) *cobra.Command {
 		Long: "Takes an operator's public key. He has to seal for this console too: `hark runs readers add console KEY`, with the key that `hark console key --seal` prints. " +
 			"A console that runs takes it when it is started again.",
 	}
-	a.flags(cmd).Text(&dir, "data", "", filepath.Join(a.cfg.Text("HARK_HOME"), "console"), "DIR", "the directory of the console's own keys")
+	a.flags(cmd).Text(&dir, "data", "", consoleDir(a), "DIR",
+		"the directory of the console's own keys")
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return service.Believe(dir, args[0]) }
 	return cmd
 }

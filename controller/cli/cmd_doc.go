@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,6 +13,7 @@ import (
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/ansible/docs"
 	"hark/controller/internal/ansible/project"
+	"hark/controller/internal/ui/hint"
 	"hark/modules"
 	"hark/modules/all"
 	"hark/modules/py/value"
@@ -27,9 +30,10 @@ type docJob struct {
 	modules                         *modules.Registry
 }
 
-// docKinds are what --type may be.
+// docKinds returns what --type may be.
 func docKinds() []string {
-	return []string{"become", "cache", "callback", "cliconf", "connection", "httpapi", "inventory", "lookup", "netconf", "shell", "vars",
+	return []string{"become", "cache", "callback", "cliconf", "connection", "httpapi", "inventory", "lookup", "netconf",
+		"shell", "vars",
 		"module", "strategy", "test", "filter", "role", "keyword"}
 }
 
@@ -37,19 +41,22 @@ func docKinds() []string {
 func newDocCommand(a *app, name string) *cobra.Command {
 	j := &docJob{app: a}
 	cmd := &cobra.Command{
-		Use:         name,
-		Short:       "Show what modules and other plug-ins do and which arguments they take",
-		Example:     "  " + a.example(name) + " copy\n  " + a.example(name) + " -l\n  " + a.example(name) + " -t filter combine",
+		Use:   name,
+		Short: "Show what modules and other plug-ins do and which arguments they take",
+		Example: "  " + a.example(name) + " copy\n  " + a.example(name) + " -l\n  " + a.example(name) +
+			" -t filter combine",
 		Annotations: map[string]string{"args": "[plugin ...]"},
 		Args:        cobra.ArbitraryArgs,
 	}
 	fs := a.flags(cmd)
 	fs.verbosity(&j.o.Verbosity)
 	fs.modules(&j.o.ModulePath)
-	fs.Text(&j.o.BaseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
+	fs.Text(&j.o.BaseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR",
+		"the directory that counts as the playbook's")
 	fs.Text(&j.kind, "type", "t", "module", "{"+strings.Join(docKinds(), ",")+"}", "the kind of plug-in")
 	fs.Toggle(&j.json, "json", "j", false, "print JSON")
-	fs.Text(&j.rolesPath, "roles-path", "r", "", "ROLES_PATH", "where roles lie; hark tells nothing of roles")
+	fs.Text(&j.rolesPath, "roles-path", "r", "", "ROLES_PATH",
+		"where roles lie, separated by colons (with ansible-core on this machine)")
 	fs.Text(&j.entry, "entry-point", "e", "", "ENTRY_POINT", "the entry point of a role")
 	fs.Toggle(&j.snippet, "snippet", "s", false, "show a task to copy into a playbook")
 	fs.Toggle(&j.file, "list_files", "F", false, "list the plug-ins with where they are from")
@@ -57,6 +64,8 @@ func newDocCommand(a *app, name string) *cobra.Command {
 	fs.Toggle(&j.dump, "metadata-dump", "", false, "print the documentation of everything as JSON")
 	fs.Exclusive("entry-point", "snippet", "list_files", "list", "metadata-dump")
 	fs.Toggle(&j.lenient, "no-fail-on-errors", "", false, "with --metadata-dump: go on after errors")
+	fs.completeFlag("type", func(*completion) []string { return docKinds() })
+	a.completeArgs(cmd, 0, func(c *completion) []string { return c.documented() })
 	cmd.RunE = j.run
 	return cmd
 }
@@ -72,7 +81,8 @@ func (j *docJob) run(cmd *cobra.Command, args []string) error {
 	native := slices.DeleteFunc(all.Modules(), func(m *modules.Module) bool { return m.Foreign })
 	j.modules = modules.NewRegistry(append(native, docs.Language()...)...)
 	if python := pythonOfAnsible(j.app); python.ansible != "" && j.beyondHark(python) {
-		return j.askAnsible(cmd.Context(), python)
+		err := j.askAnsible(cmd.Context(), python)
+		return cmp.Or(err, j.hintNames(python))
 	}
 	if err := j.begin(cmd, j.o.Verbosity); err != nil {
 		return err
@@ -85,11 +95,44 @@ func (j *docJob) run(cmd *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return argparse.OptionsError("Missing name(s), incorrect options passed for detailed documentation.")
 	case j.kind == "module":
-		return j.describeModules(cmd.Context())
+		err := j.describeModules(cmd.Context())
+		return cmp.Or(err, j.hintNames(ansiblePython{}))
 	case j.kind == "keyword":
 		return j.describeKeywords(cmd.Context())
 	}
-	return j.describePlugins(cmd.Context())
+	err := j.describePlugins(cmd.Context())
+	return cmp.Or(err, j.hintNames(ansiblePython{}))
+}
+
+// hintNames says which plug-ins were probably meant by names that there are not. As hark a call that found none of
+// them fails.
+func (j *docJob) hintNames(python ansiblePython) error {
+	if j.name != "hark" || j.list || j.file || j.dump {
+		return nil
+	}
+	var known []string
+	for _, l := range j.lines() {
+		known = append(known, l.name)
+	}
+	missing := 0
+	for _, name := range j.names {
+		if slices.ContainsFunc(known, func(k string) bool { return k == name || modules.ShortName(k) == name }) ||
+			python.ansible != "" && project.Exists(filepath.Join(python.ansible, "modules", name+".py")) {
+			continue
+		}
+		near := hint.Nearest(name, known)
+		if near != "" && !strings.Contains(name, ".") {
+			j.hint("did you mean '" + strings.TrimPrefix(near, "ansible.builtin.") + "'?")
+		}
+		// Of a name that is like none of hark's it is known of modules alone that Ansible has none either.
+		if near != "" || python.ansible == "" || j.kind == "module" && !strings.Contains(name, ".") {
+			missing++
+		}
+	}
+	if missing > 0 && missing == len(j.names) {
+		return &quietError{exitError}
+	}
+	return nil
 }
 
 // line is a plug-in in a list.
@@ -111,7 +154,7 @@ func (j *docJob) lines() []docLine {
 	return out
 }
 
-// listText is a line for each plug-in, or for those of the namespaces that were asked for.
+// listText returns a line for each plug-in, or for those of the namespaces that were asked for.
 func (j *docJob) listText() string {
 	lines := slices.DeleteFunc(j.lines(), func(l docLine) bool { return !wanted(l.name, j.names) })
 	found, width := value.NewDict(), 0
@@ -137,7 +180,8 @@ func (j *docJob) listText() string {
 }
 
 func wanted(name string, filters []string) bool {
-	return len(filters) == 0 || slices.ContainsFunc(filters, func(f string) bool { return name == f || strings.HasPrefix(name, f+".") })
+	return len(filters) == 0 || slices.ContainsFunc(filters,
+		func(f string) bool { return name == f || strings.HasPrefix(name, f+".") })
 }
 
 func (j *docJob) describeModules(ctx context.Context) error {
@@ -212,7 +256,7 @@ func (j *docJob) show(ctx context.Context, all *value.Dict, texts []string) erro
 	return j.term.Page(ctx, strings.Join(texts, "\n\n"))
 }
 
-// everything is the documentation of all modules and plug-ins as JSON.
+// everything returns the documentation of all modules and plug-ins as JSON.
 func (j *docJob) everything() string {
 	all := value.NewDict()
 	kind := child(all, "module")

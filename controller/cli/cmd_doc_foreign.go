@@ -19,7 +19,8 @@ import (
 // collections, roles, lists of everything.
 func (j *docJob) beyondHark(p ansiblePython) bool {
 	if j.name == "ansible-doc" {
-		return len(j.names) == 0 || j.list || j.file || j.dump || slices.ContainsFunc(j.names, func(name string) bool { return j.hasAnsible(p, name) })
+		return len(j.names) == 0 || j.list || j.file || j.dump || slices.ContainsFunc(j.names,
+			func(name string) bool { return j.hasAnsible(p, name) })
 	}
 	switch {
 	case j.dump || j.kind == "keyword":
@@ -35,7 +36,7 @@ func (j *docJob) beyondHark(p ansiblePython) bool {
 	return slices.ContainsFunc(j.names, func(name string) bool { return j.described(name) == "" })
 }
 
-// described is the full name of what hark describes under a name, "" for what it does not.
+// described returns the full name of what hark describes under a name, "" for what it does not.
 func (j *docJob) described(name string) string {
 	if j.kind == "module" {
 		if m, ok := j.modules.Get(name); ok {
@@ -84,7 +85,8 @@ func (j *docJob) askAnsible(ctx context.Context, p ansiblePython) error {
 		cmd.Stdout = j.term.Terminal // its pager asks
 	}
 	path, _ := j.cfg.Getenv("PYTHONPATH")
-	cmd.Env = append(cmd.Environ(), "PYTHONPATH="+strings.Trim(filepath.Dir(p.ansible)+string(os.PathListSeparator)+path, string(os.PathListSeparator)))
+	cmd.Env = append(cmd.Environ(), "PYTHONPATH="+strings.Trim(filepath.Dir(p.ansible)+string(os.PathListSeparator)+path,
+		string(os.PathListSeparator)))
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {

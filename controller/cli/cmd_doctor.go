@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,18 +13,21 @@ import (
 	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/fleet/connections"
 	"hark/controller/internal/fleet/doctor"
+	"hark/controller/internal/fleet/ssh"
+	"hark/controller/internal/ui/view"
 )
 
 func newDoctorCommand(a *app) *cobra.Command {
 	var o project.Options
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check each link of the chain to the agents, and say what to do", Args: argparse.NoArgs, Example: "  hark doctor\n  hark doctor --json",
+		Use: "doctor", Short: "Find what does not work, and say what to do", Args: argparse.NoArgs, Example: "  hark doctor\n  hark doctor --json",
 	}
 	fs := a.flags(cmd)
 	fs.verbosity(&o.Verbosity)
 	fs.connect(&o.Connect)
-	fs.List(&o.Inventory.Sources, "inventory", "i", "INVENTORY", "tell too how each host of this inventory is reached (default: that of the settings)")
+	fs.List(&o.Inventory.Sources, "inventory", "i", "INVENTORY",
+		"show too how each host of this inventory is reached, and try ssh (default: the inventory of the settings)")
 	fs.vault(&o.Vault)
 	fs.broker(&o.Broker)
 	fs.json(&asJSON)
@@ -31,14 +35,13 @@ func newDoctorCommand(a *app) *cobra.Command {
 		if err := a.begin(cmd, o.Verbosity); err != nil {
 			return err
 		}
-		hosts, err := examinedHosts(a, cmd.Context(), &o)
-		if err != nil {
-			return err
-		}
+		hosts, targets, unread := examinedHosts(a, cmd.Context(), &o)
+		try, done := sshTrial(a, targets)
+		defer done()
 		failed := false
 		findings := doctor.Examine(cmd.Context(), doctor.Config{
-			Settings: a.cfg.File, Broker: o.Broker, Dialer: a.fleet, Version: version.String(), Hosts: hosts, NoSSH: !a.cfg.Bool("HARK_SSH"),
-			Ansible: pythonOfAnsible(a).ansible != "",
+			Settings: a.cfg.File, Broker: o.Broker, Dialer: a.fleet, Version: version.String(), Hosts: hosts, Inventory: unread, NoSSH: !a.cfg.Bool("HARK_SSH"),
+			Ansible: pythonOfAnsible(a).ansible != "", Try: try,
 			Tell: func(f doctor.Finding) {
 				failed = failed || f.State == "failed"
 				if !asJSON {
@@ -59,33 +62,58 @@ func newDoctorCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// examinedHosts are the hosts of the inventory that was named, or of the one of the settings if it is there.
-func examinedHosts(a *app, ctx context.Context, o *project.Options) ([]doctor.Host, error) {
+// examinedHosts returns the hosts of the inventory that was named, or of the one of the settings if it is there.
+func examinedHosts(a *app, ctx context.Context, o *project.Options) ([]doctor.Host, map[string]ssh.Target, error) {
 	if len(o.Inventory.Sources) == 0 && !slices.ContainsFunc(a.cfg.List("DEFAULT_HOST_LIST"), project.Exists) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	p, err := a.open(ctx, o, "")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer p.Plugins.Close()
-	ways := p.ways()
+	ways, targets := p.ways(), map[string]ssh.Target{}
 	var out []doctor.Host
 	for _, h := range p.Inventory.Hosts() {
 		v, err := p.hostVariables(ctx, h)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		x := doctor.Host{Name: h.Name, Agent: v.Text(h.Name, "hark_agent"), Connection: v.Text(o.Connect.Kind, "ansible_connection")}
+		x := doctor.Host{Name: h.Name, Agent: v.Text(h.Name, "hark_agent"),
+			Connection: v.Text(o.Connect.Kind, "ansible_connection")}
 		x.Way = connections.Describe(ways.Target(h.Name, v))
-		x.Err = v.Err
+		targets[h.Name] = ways.SSH(h.Name, v)
+		x.Address, x.Err = targets[h.Name].Host, v.Err
 		out = append(out, x)
 	}
-	return out, nil
+	return out, targets, nil
+}
+
+// sshTrial returns how doctor tries ssh, nil without a program for it; done ends the connections.
+func sshTrial(a *app, targets map[string]ssh.Target) (try func(context.Context, string) error, done func()) {
+	if len(targets) == 0 {
+		return nil, func() {}
+	}
+	client, err := ssh.Open(a.cfg.Text("connection/ssh.ssh_executable"))
+	if err != nil {
+		return nil, func() {}
+	}
+	limit := time.Duration(a.cfg.Int("DEFAULT_TIMEOUT")) * time.Second
+	try = func(ctx context.Context, host string) error {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		_, err := client.Run(ctx, targets[host], "true", nil)
+		if err != nil && ctx.Err() != nil {
+			return fmt.Errorf("no answer within %s", limit)
+		}
+		return err
+	}
+	return try, func() { _ = client.Close() }
 }
 
 func showFinding(a *app, f doctor.Finding) {
-	fmt.Fprintf(a.term.Out, "%-8s %-12s %s\n", f.State, f.Check, f.Text)
+	color := map[string]view.Color{"ok": view.ColorOK, "warning": view.ColorChanged, "failed": view.ColorError}[f.State]
+	fmt.Fprintf(a.term.Out, "%s %-12s %s\n", a.display.Paint(color, fmt.Sprintf("%-8s", f.State)), f.Check, f.Text)
 	if f.Do != "" {
 		fmt.Fprintf(a.term.Out, "%-21s -> %s\n", "", f.Do)
 	}

@@ -21,17 +21,20 @@ import (
 
 // newDutiesCommand is hark duties.
 func newDutiesCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "duties", Short: "See how hosts stand under the plays that they are held to", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
+	cmd := &cobra.Command{Use: "duties", Short: "See how hosts stand under the plays that they are held to",
+		RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
 	cmd.AddCommand(newDutiesListCommand(a), newDutiesShowCommand(a), newDutiesDriftCommand(a),
 		newDutiesAskCommand(a, keeper.AskRun, "Do a duty now", "  hark duties run base -l web7"),
-		newDutiesAskCommand(a, keeper.AskPause, "Have a duty do nothing until it is resumed", "  hark duties pause base --why 'holidays'"),
+		newDutiesAskCommand(a, keeper.AskPause, "Have a duty do nothing until it is resumed",
+			"  hark duties pause base --why 'holidays'"),
 		newDutiesAskCommand(a, keeper.AskResume, "Let a duty go on", "  hark duties resume base"),
-		newDutiesAskCommand(a, keeper.AskCancel, "Take back a play that was put off", "  hark duties cancel later-k3f9q2"),
-		newDutiesAskCommand(a, keeper.AskBaseline, "Take what checks find now for what tasks change each time", "  hark duties baseline base"))
+		newDutiesAskCommand(a, keeper.AskCancel, "Cancel a play that was put off", "  hark duties cancel later-k3f9q2"),
+		newDutiesAskCommand(a, keeper.RequestBaseline, "Take what checks find now as noise",
+			"  hark duties baseline base"))
 	return cmd
 }
 
-// words are what keepers said who are believed.
+// words returns what keepers said who are believed.
 func words(ctx context.Context, a *app, b *fleet.Connection) ([]dutystate.Words, error) {
 	store, err := dutystate.Open(b.Conn(), b.Operator, nil, b.Believes)
 	if err != nil {
@@ -44,7 +47,7 @@ func words(ctx context.Context, a *app, b *fleet.Connection) ([]dutystate.Words,
 	return all, err
 }
 
-// definitions are the duties that are in force.
+// definitions returns the duties that are in force.
 func definitions(all []dutystate.Words) []dutystate.Definition {
 	out := []dutystate.Definition{}
 	for _, w := range all {
@@ -57,7 +60,7 @@ func definitions(all []dutystate.Words) []dutystate.Definition {
 	return out
 }
 
-// named is the one duty of a name, with how its hosts stand.
+// named returns the one duty of a name, with how its hosts stand.
 func named(all []dutystate.Words, name string) (dutystate.Definition, []dutystate.State, error) {
 	var found []dutystate.Definition
 	var states []dutystate.State
@@ -81,10 +84,10 @@ func named(all []dutystate.Words, name string) (dutystate.Definition, []dutystat
 // listed is a duty as --json has it.
 type listed struct {
 	dutystate.Definition
-	Standing map[dutystate.Kind]int `json:"standing"`
-	Blind    int                    `json:"blind"`
-	Tasks    int                    `json:"tasks"`
-	Late     bool                   `json:"late"`
+	States map[dutystate.Kind]int `json:"states"`
+	Blind  int                    `json:"blind"`
+	Tasks  int                    `json:"tasks"`
+	Late   bool                   `json:"late"`
 }
 
 func newDutiesListCommand(a *app) *cobra.Command {
@@ -101,7 +104,7 @@ func newDutiesListCommand(a *app) *cobra.Command {
 				if d.Gone {
 					continue
 				}
-				row := listed{Definition: d, Standing: dutystate.Count(w.States, d.Name), Late: d.Late(time.Now())}
+				row := listed{Definition: d, States: dutystate.Count(w.States, d.Name), Late: d.Late(time.Now())}
 				row.Blind, row.Tasks, _ = dutystate.Blindness(w.States, d.Name)
 				rows = append(rows, row)
 			}
@@ -121,7 +124,7 @@ func dutyTable(out io.Writer, rows []listed) error {
 	for _, d := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d", d.Name, d.Mode, cmp.Or(d.Every, "once"), cmp.Or(d.Level, "-"), d.Count)
 		for _, k := range dutystate.Kinds() {
-			fmt.Fprintf(w, "\t%s", tally(d.Standing[k]))
+			fmt.Fprintf(w, "\t%s", tally(d.States[k]))
 		}
 		fmt.Fprintf(w, "\t%d/%d\t%s\t%s\n", d.Blind, d.Tasks, d.Commit, next(&d))
 	}
@@ -165,7 +168,8 @@ func laterText(l *dutystate.Later) string {
 	case l.Ended.IsZero():
 		return "when hosts are back, until " + l.Until.Local().Format(time.DateTime)
 	case len(l.Expired) > 0:
-		return fmt.Sprintf("expired %s: %s did not get it: %s", l.Ended.Local().Format(time.DateTime), hostCount(len(l.Expired)), strings.Join(view.Fold(l.Expired), " "))
+		return fmt.Sprintf("expired %s: %s did not get it: %s", l.Ended.Local().Format(time.DateTime),
+			hostCount(len(l.Expired)), strings.Join(view.Fold(l.Expired), " "))
 	}
 	return "done " + l.Ended.Local().Format(time.DateTime)
 }
@@ -174,8 +178,9 @@ func newDutiesShowCommand(a *app) *cobra.Command {
 	var asJSON, sweeps bool
 	var host string
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show how the hosts of a duty stand, or what was with one of them", Annotations: map[string]string{"args": "duty"},
-		Args: cobra.MatchAll(argparse.Needs("duty"), cobra.MaximumNArgs(1)), Example: "  hark duties show base\n  hark duties show base --host web7\n  hark duties show base --sweeps",
+		Use: "show", Short: "Show how the hosts of a duty stand, or the turns of one", Annotations: map[string]string{"args": "duty"},
+		Args: cobra.MatchAll(argparse.Needs("duty"),
+			cobra.MaximumNArgs(1)), Example: "  hark duties show base\n  hark duties show base --host web7\n  hark duties show base --sweeps",
 	}
 	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, args []string) error {
 		all, err := words(ctx, a, b)
@@ -217,7 +222,8 @@ func dutyHosts(out io.Writer, d *dutystate.Definition, states []dutystate.State)
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "HOST\tSTANDS\tSINCE\tLAST\tMISSED\tCOMMIT\tRUN\tWHY")
 	for _, s := range states {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Host, s.Standing, fleet.Ago(s.Since), fleet.Ago(s.At), tally(s.Missed), s.Commit, s.Run, why(&s))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Host, s.Kind, fleet.Ago(s.Since), fleet.Ago(s.At),
+			tally(s.Missed), s.Commit, s.Run, why(&s))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -262,7 +268,7 @@ func sweepTable(out io.Writer, sweeps []dutystate.Sweep) error {
 	return w.Flush()
 }
 
-// why is what a person should know of a state.
+// why returns what a person should know of a state.
 func why(s *dutystate.State) string {
 	text := s.Why
 	if !s.Until.IsZero() {
@@ -278,11 +284,12 @@ func why(s *dutystate.State) string {
 }
 
 func dutyHost(out io.Writer, s *dutystate.State) error {
-	fmt.Fprintf(out, "%s is %s since %s %s\n", s.Host, s.Standing, s.Since.Local().Format(time.DateTime), why(s))
+	fmt.Fprintf(out, "%s is %s since %s %s\n", s.Host, s.Kind, s.Since.Local().Format(time.DateTime), why(s))
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "FROM\tTO\tTURNS\tSTOOD\tRUN\tTASKS")
 	for _, p := range s.Past {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", p.From.Local().Format(time.DateTime), p.To.Local().Format(time.DateTime), p.Times, p.Standing, p.Run, strings.Join(p.Tasks, ", "))
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", p.From.Local().Format(time.DateTime), p.To.Local().Format(time.DateTime),
+			p.Times, p.Kind, p.Run, strings.Join(p.Tasks, ", "))
 	}
 	return w.Flush()
 }
@@ -307,7 +314,8 @@ func newDutiesDriftCommand(a *app) *cobra.Command {
 		}
 		groups, known := []dutystate.Group{}, host == ""
 		for _, w := range all {
-			known = known || slices.ContainsFunc(w.States, func(s dutystate.State) bool { return s.Host == host && (len(args) == 0 || s.Duty == args[0]) })
+			known = known || slices.ContainsFunc(w.States,
+				func(s dutystate.State) bool { return s.Host == host && (len(args) == 0 || s.Duty == args[0]) })
 		}
 		if !known {
 			return fmt.Errorf("no duty has a host %q", host)
@@ -328,15 +336,23 @@ func newDutiesDriftCommand(a *app) *cobra.Command {
 		return err
 	})
 	fs.Toggle(&diff, "diff", "", false, "with the differences")
-	fs.Text(&host, "host", "", "", "HOST", "of this host alone")
+	fs.Text(&host, "host", "", "", "HOST", "only of this host")
 	fs.json(&asJSON)
 	return cmd
 }
 
 func driftRows(out io.Writer, groups []dutystate.Group, diff bool) {
+	if !diff { // what is not shown makes no row of its own
+		groups = dutystate.ByTask(groups, 0)
+	}
 	for _, g := range groups {
 		hosts := strings.Join(view.Fold(g.Hosts), " ")
-		fmt.Fprintf(out, "%s  %s  %s  %s  since %s\n", hostCount(len(g.Hosts)), hosts, g.Duty, g.Task, g.Since.Local().Format(time.DateTime))
+		fmt.Fprintf(out, "%s  %s  %s  %s  since %s", hostCount(len(g.Hosts)), hosts, g.Duty, g.Task,
+			g.Since.Local().Format(time.DateTime))
+		if g.Merged > 1 {
+			fmt.Fprintf(out, "  (%d differences)", g.Merged)
+		}
+		fmt.Fprintln(out)
 		if diff && g.Diff != "" {
 			fmt.Fprintf(out, "    %s\n", strings.ReplaceAll(strings.TrimRight(g.Diff, "\n"), "\n", "\n    "))
 		}
@@ -367,7 +383,7 @@ func newDutiesAskCommand(a *app, what, short, example string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		ask := keeper.Ask{What: what, Duty: d.Name, Why: reason}
+		ask := keeper.Request{What: what, Duty: d.Name, Why: reason}
 		ask.Hosts = strings.FieldsFunc(limit, func(r rune) bool { return r == ',' || r == ' ' })
 		if cmd.Flags().Changed("limit") && len(ask.Hosts) == 0 {
 			return argparse.OptionsError("--limit names no host")
@@ -385,7 +401,7 @@ func newDutiesAskCommand(a *app, what, short, example string) *cobra.Command {
 		fmt.Fprintf(a.term.Out, "%s: %s, %s\n", d.Name, what, hostCount(done.Hosts))
 		return nil
 	})
-	if what == keeper.AskRun || what == keeper.AskBaseline {
+	if what == keeper.AskRun || what == keeper.RequestBaseline {
 		fs.Text(&limit, "limit", "l", "", "HOSTS", "only these hosts, by name, parted by commas")
 	}
 	if what == keeper.AskPause {

@@ -22,19 +22,23 @@ func newGalaxyCommand(a *app, name string) *cobra.Command {
 		Use:   name,
 		Short: "Fetch, build and check roles and collections",
 		Long:  "Fetches, builds and checks roles and collections: from Galaxy servers, git, archives and directories.",
-		Example: "  " + a.example(name) + " install -r requirements.yml\n  " + a.example(name) + " collection install community.general\n  " +
+		Example: "  " + a.example(name) + " install -r requirements.yml\n  " + a.example(name) +
+			" collection install community.general\n  " +
 			a.example(name) + " role install git+https://git.example.com/nginx.git,v1.2",
 		RunE:        argparse.NeedChoice,
 		Annotations: map[string]string{"commands": "collection role", "action": "TYPE"},
 		Args:        cobra.ArbitraryArgs,
 	}
 	a.flags(cmd).verbosity(new(int))
-	collection := &cobra.Command{Use: "collection", Short: "Fetch, build and check collections", RunE: argparse.NeedChoice, Args: cobra.ArbitraryArgs,
+	collection := &cobra.Command{Use: "collection", Short: "Fetch, build and check collections",
+		RunE: argparse.NeedChoice, Args: cobra.ArbitraryArgs,
 		Annotations: map[string]string{"commands": "download init build install list verify", "action": "COLLECTION_ACTION"}}
-	collection.AddCommand(newCollectionDownloadCommand(a), newGalaxyInitCommand(a, true), newCollectionBuildCommand(a), newCollectionInstallCommand(a), newCollectionListCommand(a), newCollectionVerifyCommand(a))
+	collection.AddCommand(newCollectionDownloadCommand(a), newGalaxyInitCommand(a, true), newCollectionBuildCommand(a),
+		newCollectionInstallCommand(a), newCollectionListCommand(a), newCollectionVerifyCommand(a))
 	role := &cobra.Command{Use: "role", Short: "Fetch roles", RunE: argparse.NeedChoice, Args: cobra.ArbitraryArgs,
 		Annotations: map[string]string{"commands": "init remove list search info install", "action": "ROLE_ACTION"}}
-	role.AddCommand(newGalaxyInitCommand(a, false), newRoleRemoveCommand(a), newRoleListCommand(a), newRoleSearchCommand(a), newRoleInfoCommand(a), newRoleInstallCommand(a))
+	role.AddCommand(newGalaxyInitCommand(a, false), newRoleRemoveCommand(a), newRoleListCommand(a),
+		newRoleSearchCommand(a), newRoleInfoCommand(a), newRoleInstallCommand(a))
 	cmd.AddCommand(collection, role)
 	return cmd
 }
@@ -117,7 +121,8 @@ func (j *galaxyJob) with(cmd *cobra.Command, run func(context.Context, *galaxyJo
 		return ansibleerror.Errorf("cannot make a temporary directory: %v", err)
 	}
 	defer os.RemoveAll(temp)
-	j.client = &galaxy.Client{Screen: galaxyScreen{j.display}, Errors: j.term.Err, Temp: temp, Insecure: j.insecure(), Offline: j.offline,
+	j.client = &galaxy.Client{Screen: galaxyScreen{j.display}, Errors: j.term.Err, Temp: temp, Insecure: j.insecure(),
+		Offline: j.offline,
 		Signing: galaxy.Signing{Keyring: j.keyring, Count: j.count, Ignore: j.ignoreStatus, Off: j.noVerify}}
 	if j.keyring != "" {
 		j.client.Signing.Keyring = j.resolve(j.keyring)
@@ -161,7 +166,7 @@ func (s galaxyScreen) Verbose(level int, text string) { s.d.Verbose(level, "", t
 // resolve makes a path absolute, with variables and ~ expanded.
 func (j *galaxyJob) resolve(path string) string { return j.cfg.Abs(path) }
 
-// given are the paths of -p, and then those of the configuration.
+// given returns the paths of -p, and then those of the configuration.
 func (j *galaxyJob) given(flag []string, configured []string) []string {
 	var out []string
 	for _, list := range flag {
@@ -172,7 +177,7 @@ func (j *galaxyJob) given(flag []string, configured []string) []string {
 	return append(out, configured...)
 }
 
-// servers are those of the command line, of server_list, or the one that is set.
+// servers returns those of the command line, of server_list, or the one that is set.
 func (j *galaxyJob) servers() ([]*galaxy.Server, error) {
 	var list []*galaxy.Server
 	for _, name := range j.cfg.List("GALAXY_SERVER_LIST") {
@@ -206,7 +211,8 @@ func (j *galaxyJob) servers() ([]*galaxy.Server, error) {
 }
 
 func (j *galaxyJob) serverOptions(name, url string) galaxy.ServerOptions {
-	o := galaxy.ServerOptions{Name: name, URL: url, Insecure: j.insecure(), Timeout: time.Duration(j.timeout) * time.Second, ClearCache: j.clear}
+	o := galaxy.ServerOptions{Name: name, URL: url, Insecure: j.insecure(),
+		Timeout: time.Duration(j.timeout) * time.Second, ClearCache: j.clear}
 	if !j.noCache {
 		o.CacheDir = j.cfg.Text("GALAXY_CACHE_DIR")
 	}

@@ -34,16 +34,20 @@ func (j *galaxyJob) installFlags(fs flags, second func(flags)) {
 }
 
 func (j *galaxyJob) signatureFlags(fs flags, install, single bool) {
-	fs.Text(&j.keyring, "keyring", "", j.cfg.Text("GALAXY_GPG_KEYRING"), "KEYRING", "the keyring that signatures are checked with")
+	fs.Text(&j.keyring, "keyring", "", j.cfg.Text("GALAXY_GPG_KEYRING"), "KEYRING",
+		"the keyring that signatures are checked with")
 	if install {
-		fs.Toggle(&j.noVerify, "disable-gpg-verify", "", j.cfg.Bool("GALAXY_DISABLE_GPG_VERIFY"), "check no signatures of collections")
+		fs.Toggle(&j.noVerify, "disable-gpg-verify", "", j.cfg.Bool("GALAXY_DISABLE_GPG_VERIFY"),
+			"check no signatures of collections")
 	}
 	if single {
 		fs.List(&j.signatures, "signature", "", "SIGNATURES", "where another signature of the collection is: a URL")
 	}
-	fs.Text(&j.count, "required-valid-signature-count", "", j.cfg.Text("GALAXY_REQUIRED_VALID_SIGNATURE_COUNT"), "REQUIRED_VALID_SIGNATURE_COUNT",
+	fs.Text(&j.count, "required-valid-signature-count", "", j.cfg.Text("GALAXY_REQUIRED_VALID_SIGNATURE_COUNT"),
+		"REQUIRED_VALID_SIGNATURE_COUNT",
 		"how many signatures must be good: a number or all, +1 if there must be one")
-	fs.List(&j.ignoreStatus, "ignore-signature-status-code", "", "{"+strings.Join(galaxy.StatusNames(), ",")+"}", "a code of GnuPG that makes no signature bad")
+	fs.List(&j.ignoreStatus, "ignore-signature-status-code", "", "{"+strings.Join(galaxy.StatusNames(), ",")+"}",
+		"a code of GnuPG that makes no signature bad")
 }
 
 func (j *galaxyJob) checkSignatureFlags(cmd *cobra.Command) error {
@@ -75,30 +79,31 @@ func checked(cmd *cobra.Command, j **galaxyJob) *cobra.Command {
 
 func newCollectionInstallCommand(a *app) *cobra.Command {
 	var mine *galaxyJob
-	return checked(newGalaxySub(a, "install", "Fetch collections and what they need", "[collection_name ...]", func(fs flags, j *galaxyJob) {
-		mine = j
-		j.installFlags(fs, j.cacheFlags)
-		fs.Text(&j.path, "collections-path", "p", a.cfg.List("COLLECTIONS_PATHS")[0], "COLLECTIONS_PATH", "where to put them")
-		fs.Text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to fetch")
-		fs.Toggle(&j.pre, "pre", "", false, "take pre-releases too")
-		fs.Toggle(&j.upgrade, "upgrade", "U", false, "fetch newer versions of what is there")
-		j.signatureFlags(fs, true, true)
-		fs.Toggle(&j.offline, "offline", "", false, "ask no server")
-	}, func(ctx context.Context, j *galaxyJob) error {
-		file := j.requirementsFile()
-		wanted, err := j.client.Wanted(j.args, file, j.signatures)
-		if err != nil {
-			return err
-		}
-		if len(wanted.Roles) > 0 {
-			j.display.Verbose(3, "", ignoredKind(file, "role"))
-		}
-		if len(wanted.Collections) == 0 {
-			j.display.Print(view.NoColor, "Skipping install, no requirements found")
-			return nil
-		}
-		return j.installCollections(ctx, wanted.Collections, j.resolve(j.path))
-	}), &mine)
+	return checked(newGalaxySub(a, "install", "Fetch collections and what they need", "[collection_name ...]",
+		func(fs flags, j *galaxyJob) {
+			mine = j
+			j.installFlags(fs, j.cacheFlags)
+			fs.Text(&j.path, "collections-path", "p", a.cfg.List("COLLECTIONS_PATHS")[0], "COLLECTIONS_PATH", "where to put them")
+			fs.Text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to fetch")
+			fs.Toggle(&j.pre, "pre", "", false, "take pre-releases too")
+			fs.Toggle(&j.upgrade, "upgrade", "U", false, "fetch newer versions of what is there")
+			j.signatureFlags(fs, true, true)
+			fs.Toggle(&j.offline, "offline", "", false, "ask no server")
+		}, func(ctx context.Context, j *galaxyJob) error {
+			file := j.requirementsFile()
+			wanted, err := j.client.Wanted(j.args, file, j.signatures)
+			if err != nil {
+				return err
+			}
+			if len(wanted.Roles) > 0 {
+				j.display.Verbose(3, "", ignoredKind(file, "role"))
+			}
+			if len(wanted.Collections) == 0 {
+				j.display.Print(view.NoColor, "Skipping install, no requirements found")
+				return nil
+			}
+			return j.installCollections(ctx, wanted.Collections, j.resolve(j.path))
+		}), &mine)
 }
 
 func (j *galaxyJob) requirementsFile() string {
@@ -120,24 +125,26 @@ func (j *galaxyJob) installCollections(ctx context.Context, list []galaxy.Requir
 		j.display.Warn(fmt.Sprintf("The specified collections path '%s' is not part of the configured Ansible collections paths '%s'. The installed "+
 			"collection will not be picked up in an Ansible run, unless within a playbook-adjacent collections directory.", path, strings.Join(configured, ":")))
 	}
-	return j.client.Install(ctx, list, galaxy.Root(path), galaxy.InstallOptions{Force: j.force, ForceDeps: j.forceDeps, NoDeps: j.noDeps,
+	return j.client.Install(ctx, list, galaxy.Root(path), galaxy.InstallOptions{Force: j.force, ForceDeps: j.forceDeps,
+		NoDeps:  j.noDeps,
 		Upgrade: j.upgrade, Pre: j.pre, IgnoreErrors: j.ignoreErrors})
 }
 
 func newCollectionDownloadCommand(a *app) *cobra.Command {
-	return newGalaxySub(a, "download", "Fetch collections as archives, to install them elsewhere", "[collection ...]", func(fs flags, j *galaxyJob) {
-		j.cacheFlags(fs)
-		fs.Toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
-		fs.Text(&j.path, "download-path", "p", "./collections", "DOWNLOAD_PATH", "where to put them")
-		fs.Text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to fetch")
-		fs.Toggle(&j.pre, "pre", "", false, "take pre-releases too")
-	}, func(ctx context.Context, j *galaxyJob) error {
-		wanted, err := j.client.Wanted(j.args, j.requirementsFile(), nil)
-		if err != nil {
-			return err
-		}
-		return j.client.Download(ctx, wanted.Collections, j.resolve(j.path), j.noDeps, j.pre)
-	})
+	return newGalaxySub(a, "download", "Fetch collections as archives, to install them elsewhere", "[collection ...]",
+		func(fs flags, j *galaxyJob) {
+			j.cacheFlags(fs)
+			fs.Toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
+			fs.Text(&j.path, "download-path", "p", "./collections", "DOWNLOAD_PATH", "where to put them")
+			fs.Text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to fetch")
+			fs.Toggle(&j.pre, "pre", "", false, "take pre-releases too")
+		}, func(ctx context.Context, j *galaxyJob) error {
+			wanted, err := j.client.Wanted(j.args, j.requirementsFile(), nil)
+			if err != nil {
+				return err
+			}
+			return j.client.Download(ctx, wanted.Collections, j.resolve(j.path), j.noDeps, j.pre)
+		})
 }
 
 func newCollectionBuildCommand(a *app) *cobra.Command {
@@ -164,11 +171,13 @@ func newCollectionBuildCommand(a *app) *cobra.Command {
 func newCollectionListCommand(a *app) *cobra.Command {
 	formats := []string{"human", "yaml", "json"}
 	var mine *galaxyJob
-	cmd := newGalaxySub(a, "list", "Show the collections that are installed", "[collection]", func(fs flags, j *galaxyJob) {
-		mine = j
-		fs.List(&j.paths, "collections-path", "p", "COLLECTIONS_PATH", "directories to look into before those of the configuration")
-		fs.Text(&j.format, "format", "", "human", "{"+strings.Join(formats, ",")+"}", "how to print")
-	}, func(_ context.Context, j *galaxyJob) error { return j.listCollections() })
+	cmd := newGalaxySub(a, "list", "Show the collections that are installed", "[collection]",
+		func(fs flags, j *galaxyJob) {
+			mine = j
+			fs.List(&j.paths, "collections-path", "p", "COLLECTIONS_PATH",
+				"directories to look into before those of the configuration")
+			fs.Text(&j.format, "format", "", "human", "{"+strings.Join(formats, ",")+"}", "how to print")
+		}, func(_ context.Context, j *galaxyJob) error { return j.listCollections() })
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(formats, mine.format) {
@@ -182,7 +191,7 @@ func newCollectionListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// collectionPaths are those of the configuration, and Python's, where packages bring collections.
+// collectionPaths returns those of the configuration, and Python's, where packages bring collections.
 func (j *galaxyJob) collectionPaths() []string {
 	paths := slices.Clone(j.cfg.List("COLLECTIONS_PATHS"))
 	environ := func(name string) string { v, _ := j.cfg.Getenv(name); return v }
@@ -232,24 +241,26 @@ func (j *galaxyJob) listCollections() error {
 
 func newCollectionVerifyCommand(a *app) *cobra.Command {
 	var mine *galaxyJob
-	return checked(newGalaxySub(a, "verify", "Check that collections are as they were published", "[collection_name ...]", func(fs flags, j *galaxyJob) {
-		mine = j
-		fs.List(&j.paths, "collections-path", "p", "COLLECTIONS_PATH", "directories to look into before those of the configuration")
-		fs.Toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
-		fs.Toggle(&j.offline, "offline", "", false, "ask no server: hold what is here against its own manifest")
-		fs.Text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to check")
-		j.signatureFlags(fs, false, true)
-	}, func(ctx context.Context, j *galaxyJob) error {
-		wanted, err := j.client.Wanted(j.args, j.requirementsFile(), j.signatures)
-		if err != nil {
+	return checked(newGalaxySub(a, "verify", "Check that collections are as they were published",
+		"[collection_name ...]", func(fs flags, j *galaxyJob) {
+			mine = j
+			fs.List(&j.paths, "collections-path", "p", "COLLECTIONS_PATH",
+				"directories to look into before those of the configuration")
+			fs.Toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
+			fs.Toggle(&j.offline, "offline", "", false, "ask no server: hold what is here against its own manifest")
+			fs.Text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to check")
+			j.signatureFlags(fs, false, true)
+		}, func(ctx context.Context, j *galaxyJob) error {
+			wanted, err := j.client.Wanted(j.args, j.requirementsFile(), j.signatures)
+			if err != nil {
+				return err
+			}
+			same, err := j.client.Verify(ctx, wanted.Collections, j.given(j.paths, j.collectionPaths()), j.ignoreErrors)
+			if err == nil && !same {
+				err = &quietError{exitError}
+			}
 			return err
-		}
-		same, err := j.client.Verify(ctx, wanted.Collections, j.given(j.paths, j.collectionPaths()), j.ignoreErrors)
-		if err == nil && !same {
-			err = &quietError{exitError}
-		}
-		return err
-	}), &mine)
+		}), &mine)
 }
 
 // newGalaxyInitCommand makes the tree of a role or a collection.

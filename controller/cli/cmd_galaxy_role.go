@@ -21,14 +21,16 @@ func (j *galaxyJob) rolesPaths() []string { return j.given(j.paths, j.cfg.List("
 
 func newRoleInstallCommand(a *app) *cobra.Command {
 	var mine *galaxyJob
-	return checked(newGalaxySub(a, "install", "Fetch roles and what they need", "[role_name ...]", func(fs flags, j *galaxyJob) {
-		mine = j
-		j.installFlags(fs, j.rolesPathFlag)
-		fs.Text(&j.requirements, "role-file", "r", "", "REQUIREMENTS", "a file with the roles to fetch; without role, its collections too")
-		fs.Toggle(&j.keepHistory, "keep-scm-meta", "g", false, "take the repository's own files along")
-		j.signatureFlags(fs, true, false)
-		fs.own("keyring", "disable-gpg-verify", "required-valid-signature-count", "ignore-signature-status-code")
-	}, func(ctx context.Context, j *galaxyJob) error { return j.installRoles(ctx) }), &mine)
+	return checked(newGalaxySub(a, "install", "Fetch roles and what they need", "[role_name ...]",
+		func(fs flags, j *galaxyJob) {
+			mine = j
+			j.installFlags(fs, j.rolesPathFlag)
+			fs.Text(&j.requirements, "role-file", "r", "", "REQUIREMENTS",
+				"a file with the roles to fetch; without role, its collections too")
+			fs.Toggle(&j.keepHistory, "keep-scm-meta", "g", false, "take the repository's own files along")
+			j.signatureFlags(fs, true, false)
+			fs.own("keyring", "disable-gpg-verify", "required-valid-signature-count", "ignore-signature-status-code")
+		}, func(ctx context.Context, j *galaxyJob) error { return j.installRoles(ctx) }), &mine)
 }
 
 func (j *galaxyJob) installRoles(ctx context.Context) error {
@@ -57,8 +59,8 @@ func (j *galaxyJob) installRoles(ctx context.Context) error {
 	return j.installCollections(ctx, wanted.Collections, j.cfg.List("COLLECTIONS_PATHS")[0])
 }
 
-// wantedRoles are the roles of the command line or of the file, whose collections count only where role was not said
-// and no path was given.
+// wantedRoles returns the roles of the command line or of the file, whose collections count only where role was not
+// said and no path was given.
 func (j *galaxyJob) wantedRoles() (*galaxy.RequirementsFile, error) {
 	out := &galaxy.RequirementsFile{}
 	if j.requirements == "" {
@@ -95,7 +97,8 @@ func (j *galaxyJob) wantedRoles() (*galaxy.RequirementsFile, error) {
 }
 
 func newRoleRemoveCommand(a *app) *cobra.Command {
-	cmd := newGalaxySub(a, "remove", "Take roles away", "role [role ...]", func(fs flags, j *galaxyJob) { j.rolesPathFlag(fs) },
+	cmd := newGalaxySub(a, "remove", "Take roles away", "role [role ...]",
+		func(fs flags, j *galaxyJob) { j.rolesPathFlag(fs) },
 		func(_ context.Context, j *galaxyJob) error { return j.client.RemoveRoles(j.args, j.rolesPaths()) })
 	return needing(cmd, "role")
 }
@@ -113,7 +116,8 @@ func needing(cmd *cobra.Command, name string) *cobra.Command {
 }
 
 func newRoleListCommand(a *app) *cobra.Command {
-	return newGalaxySub(a, "list", "Show the roles that are installed", "[role]", func(fs flags, j *galaxyJob) { j.rolesPathFlag(fs) },
+	return newGalaxySub(a, "list", "Show the roles that are installed", "[role]",
+		func(fs flags, j *galaxyJob) { j.rolesPathFlag(fs) },
 		func(_ context.Context, j *galaxyJob) error {
 			if len(j.args) > 1 {
 				return &argparse.UsageError{Text: "unrecognized arguments: " + strings.Join(j.args[1:], " ")}
@@ -142,15 +146,16 @@ func newRoleSearchCommand(a *app) *cobra.Command {
 }
 
 func newRoleInfoCommand(a *app) *cobra.Command {
-	cmd := newGalaxySub(a, "info", "Show what is known of roles", "role_name[,version] [role_name[,version] ...]", func(fs flags, j *galaxyJob) {
-		j.rolesPathFlag(fs)
-		fs.Toggle(&j.offline, "offline", "", false, "ask no server")
-	}, func(ctx context.Context, j *galaxyJob) error {
-		text, err := j.client.RoleInfo(ctx, j.args, j.rolesPaths())
-		if err != nil {
-			return err
-		}
-		return j.term.Page(ctx, text)
-	})
+	cmd := newGalaxySub(a, "info", "Show what is known of roles", "role_name[,version] [role_name[,version] ...]",
+		func(fs flags, j *galaxyJob) {
+			j.rolesPathFlag(fs)
+			fs.Toggle(&j.offline, "offline", "", false, "ask no server")
+		}, func(ctx context.Context, j *galaxyJob) error {
+			text, err := j.client.RoleInfo(ctx, j.args, j.rolesPaths())
+			if err != nil {
+				return err
+			}
+			return j.term.Page(ctx, text)
+		})
 	return needing(cmd, "role_name[,version]")
 }

@@ -10,10 +10,11 @@ import (
 	"hark/controller/internal/ansible/galaxy"
 )
 
-// configured is a server of server_list, as its section of ansible.cfg and the environment describe it.
+// configured returns a server of server_list, as its section of ansible.cfg and the environment describe it.
 func (j *galaxyJob) configured(name string) (galaxy.ServerOptions, error) {
 	get := func(key string) string {
-		v, _ := j.cfg.Entry("galaxy_server."+name, key, "ANSIBLE_GALAXY_SERVER_"+strings.ToUpper(name)+"_"+strings.ToUpper(key))
+		v, _ := j.cfg.Entry("galaxy_server."+name, key,
+			"ANSIBLE_GALAXY_SERVER_"+strings.ToUpper(name)+"_"+strings.ToUpper(key))
 		return v
 	}
 	o := j.serverOptions(name, get("url"))

@@ -31,17 +31,20 @@ type inventoryJob struct {
 func newInventoryCommand(a *app, name string) *cobra.Command {
 	j := &inventoryJob{app: a}
 	cmd := &cobra.Command{
-		Use:         name,
-		Short:       "Show hosts, groups and their variables",
-		Example:     "  " + a.example(name) + " -i inventory --graph\n  " + a.example(name) + " -i inventory --host web1 --yaml",
+		Use:   name,
+		Short: "Show hosts, groups and their variables",
+		Example: "  " + a.example(name) + " -i inventory --graph\n  " + a.example(name) +
+			" -i inventory --host web1 --yaml",
 		Annotations: map[string]string{"args": "[host|group]"},
 		Args:        cobra.ArbitraryArgs,
 	}
 	fs := a.flags(cmd)
 	fs.verbosity(&j.o.Verbosity)
-	fs.List(&j.o.Inventory.Sources, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
+	fs.List(&j.o.Inventory.Sources, "inventory", "i", "INVENTORY",
+		"inventory file or directory, or a list of hosts with commas")
 	fs.vault(&j.o.Vault)
-	fs.Text(&j.o.BaseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
+	fs.Text(&j.o.BaseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR",
+		"the directory that counts as the playbook's")
 	fs.extra(&j.o.Extra)
 	fs.broker(&j.o.Broker)
 	fs.Text(&j.o.Inventory.Limit, "limit", "l", "", "SUBSET", "with --list: only hosts that match this pattern")
@@ -97,7 +100,8 @@ func (j *inventoryJob) run(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if err := os.WriteFile(j.cfg.Abs(j.output), []byte(text), 0o666); err != nil {
-		return ansibleerror.Errorf("Unable to write to destination file (%s): %s", j.output, osReason(err, "b"+value.ReprText(j.output)))
+		return ansibleerror.Errorf("Unable to write to destination file (%s): %s", j.output,
+			osReason(err, "b"+value.ReprText(j.output)))
 	}
 	return nil
 }
@@ -107,7 +111,8 @@ func (j *inventoryJob) text(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := inventory.Output{Export: j.export, Vars: j.vars, Extra: p.Extra, Tagged: p.Level.Has(dialect.InventoryJSON)}
+	o := inventory.Output{Export: j.export, Vars: j.vars, Extra: p.Extra, Tagged: p.Level.Has(dialect.InventoryJSON),
+		BareFacts: !p.Settings.Bool("INJECT_FACTS_AS_VARS")}
 	switch {
 	case j.yaml:
 		o.Format = inventory.YAML

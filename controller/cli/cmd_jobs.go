@@ -31,7 +31,7 @@ type jobsJob struct {
 // newJobsCommand is hark jobs.
 func newJobsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "jobs", Short: "See and steer background jobs (async) on the hosts", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs,
+		Use: "jobs", Short: "List, follow and cancel background jobs (async)", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs,
 		Long: "Background jobs are tasks with async. Their agents keep them, so they are found by every run and every\n" +
 			"controller. Without an inventory all agents that are present are asked, and this machine.",
 	}
@@ -50,9 +50,11 @@ func (j *jobsJob) command(use, short, args, example string, do func(context.Cont
 	}
 	fs := j.flags(cmd)
 	fs.verbosity(&j.o.Verbosity)
-	fs.List(&j.o.Inventory.Sources, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
+	fs.List(&j.o.Inventory.Sources, "inventory", "i", "INVENTORY",
+		"inventory file or directory, or a list of hosts with commas")
 	fs.Text(&j.o.Inventory.Limit, "limit", "l", "", "SUBSET", "only hosts of the inventory that match this pattern")
-	fs.Text(&j.o.Connect.Kind, "connection", "c", j.cfg.Text("DEFAULT_TRANSPORT"), "CONNECTION", "how to reach hosts: smart is their agent, local is this machine")
+	fs.Text(&j.o.Connect.Kind, "connection", "c", j.cfg.Text("DEFAULT_TRANSPORT"), "CONNECTION",
+		"how to reach hosts: smart is their agent, local is this machine")
 	fs.broker(&j.o.Broker)
 	fs.json(&j.asJSON)
 	cmd.RunE = func(cmd *cobra.Command, words []string) (err error) {
@@ -85,7 +87,7 @@ func (j *jobsJob) command(use, short, args, example string, do func(context.Cont
 	return cmd
 }
 
-// isJobID tells ids of jobs from patterns of hosts.
+// isJobID reports whether a word is the id of a job rather than a pattern of hosts.
 func isJobID(word string) bool { return regexp.MustCompile(`^j[0-9]+\.[0-9]+$`).MatchString(word) }
 
 func (j *jobsJob) listCommand() *cobra.Command {
@@ -97,7 +99,7 @@ func (j *jobsJob) listCommand() *cobra.Command {
 }
 
 func (j *jobsJob) showCommand() *cobra.Command {
-	return j.command("show", "Show jobs and what came of them", "job [job ...]", "show j123456789012.4711", j.show)
+	return j.command("show", "Show jobs and their results", "job [job ...]", "show j123456789012.4711", j.show)
 }
 
 func (j *jobsJob) tailCommand() *cobra.Command {
@@ -109,11 +111,13 @@ func (j *jobsJob) tailCommand() *cobra.Command {
 }
 
 func (j *jobsJob) waitCommand() *cobra.Command {
-	return j.command("wait", "Wait until jobs have ended; fails if one of them did", "job [job ...]", "wait 'j*' -i web1,", j.wait)
+	return j.command("wait", "Wait until jobs have ended; fails if one of them did", "job [job ...]",
+		"wait 'j*' -i web1,", j.wait)
 }
 
 func (j *jobsJob) cancelCommand() *cobra.Command {
-	return j.command("cancel", "End jobs with all that they have started", "job [job ...]", "cancel j123456789012.4711", j.cancel)
+	return j.command("cancel", "End jobs with all that they have started", "job [job ...]", "cancel j123456789012.4711",
+		j.cancel)
 }
 
 func (j *jobsJob) list(ctx context.Context, h *jobHosts, _ []string) error {
@@ -127,7 +131,8 @@ func (j *jobsJob) list(ctx context.Context, h *jobHosts, _ []string) error {
 	w := tabwriter.NewWriter(j.term.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "HOST\tJOB\tSTATE\tTIME\tLIMIT\tMODULE\tTASK")
 	for _, f := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Agent, f.ID, f.State, f.Took(), f.Limit, shortModule(f.Module), view.OneLine(f.Task))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Agent, f.ID, f.State, f.Took(), f.Limit, shortModule(f.Module),
+			view.OneLine(f.Task))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -159,7 +164,7 @@ func (j *jobsJob) cancel(ctx context.Context, h *jobHosts, ids []string) error {
 	return h.Each(ctx, ids, wire.JobsQuery{Op: "cancel"}, j.tell)
 }
 
-// tell is one line about a job.
+// tell prints one line about a job.
 func (j *jobsJob) tell(f jobs.Found, r wire.JobsReply) error {
 	if j.asJSON {
 		return j.term.PrintJSON(shownJob{f, r.Result})
@@ -185,8 +190,10 @@ func (j *jobsJob) show(ctx context.Context, h *jobHosts, ids []string) error {
 func (j *jobsJob) describe(f jobs.Found, r wire.JobsReply) error {
 	w := tabwriter.NewWriter(j.term.Out, 0, 8, 2, ' ', 0)
 	rows := [][2]string{
-		{"job", f.ID}, {"host", f.Agent}, {"state", f.State}, {"why", f.Why}, {"task", f.Task}, {"module", f.Module}, {"user", f.User}, {"run", f.Run},
-		{"began", f.Began.Local().Format(time.DateTime)}, {"time", f.Took().String()}, {"limit", f.Limit.String()}, {"directory", f.Dir},
+		{"job", f.ID}, {"host", f.Agent}, {"state", f.State}, {"why", f.Why}, {"task", f.Task}, {"module",
+			f.Module}, {"user", f.User}, {"run", f.Run},
+		{"began", f.Began.Local().Format(time.DateTime)}, {"time", f.Took().String()}, {"limit",
+			f.Limit.String()}, {"directory", f.Dir},
 	}
 	if f.Pid > 0 {
 		rows = append(rows, [2]string{"process", fmt.Sprint(f.Pid)})

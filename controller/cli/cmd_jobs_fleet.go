@@ -18,7 +18,7 @@ import (
 // thisHost is the name under which jobs of this machine's own agent are listed when no inventory is given.
 const thisHost = "localhost"
 
-// findJobHosts are the hosts that a command is about, with how they are reached.
+// jobHosts are the hosts that a command is about, and how they are reached.
 type jobHosts struct {
 	jobs.Hosts
 	local map[string]bool
@@ -112,7 +112,8 @@ func jobLink(a *app, ctx context.Context, o *project.Options, h *jobHosts) (link
 		return nil, err
 	}
 	cfg := link.Config{
-		Run: h.Run, Agent: agent.Local{Modules: registry, StateDir: state, Commands: commands, Logger: a.logTo()}.Run, Asks: jobs.NoAsks{}, Logger: a.logTo(),
+		Run: h.Run, Agent: agent.Local{Modules: registry, StateDir: state, Commands: commands,
+			Logger: a.logTo()}.Run, Asks: jobs.NoAsks{}, Logger: a.logTo(),
 		Local: func(host string) bool { return h.local[host] },
 		AgentName: func(host string) string {
 			if name := h.agent[host]; name != "" {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
@@ -20,13 +21,16 @@ import (
 	"hark/controller/internal/duties/dutystate"
 	"hark/controller/internal/duties/keeper"
 	"hark/controller/internal/fleet"
+	"hark/controller/internal/fleet/health"
 	"hark/controller/internal/play/link"
 )
 
 // newKeeperCommand is hark keeper.
 func newKeeperCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "keeper", Short: "Hold hosts to their playbooks, also while nobody is there", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
-	cmd.AddCommand(newKeeperRunCommand(a), newKeeperStatusCommand(a), newKeeperInstallCommand(a), newKeeperUninstallCommand(a))
+	cmd := &cobra.Command{Use: "keeper", Short: "Hold hosts to their playbooks while you are away",
+		RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
+	cmd.AddCommand(newKeeperRunCommand(a), newKeeperStatusCommand(a), newKeeperInstallCommand(a),
+		newKeeperUninstallCommand(a))
 	return cmd
 }
 
@@ -39,6 +43,7 @@ type keeping struct {
 	flags   []string        // the same as words
 	keyring string
 	poll    time.Duration
+	health  string // where it answers whether it works, "" for nowhere
 
 	log zerolog.Logger
 
@@ -50,17 +55,18 @@ type keeping struct {
 	offered map[string]bool
 
 	store    *dutystate.Store
-	unshared bool // readers were named to whom the keys could not be given yet
+	unshared bool // some named readers could not be given the keys yet
 
-	looked  time.Time       // for affairs
-	matters []keeper.Affair // that were found then
+	beat    atomic.Int64     // when it last looked at its duties, nanoseconds of Unix time
+	looked  time.Time        // for affairs
+	matters []keeper.Problem // that were found then
 }
 
 func newKeeperRunCommand(a *app) *cobra.Command {
 	k := &keeping{app: a, offered: map[string]bool{}}
 	var where string
 	cmd := &cobra.Command{
-		Use: "run", Short: "See to the duties of a project until told to stop", Args: argparse.NoArgs,
+		Use: "run", Short: "Run the duties of a project until told to stop", Args: argparse.NoArgs,
 		Long: "Reads duties.yml of a project, a directory or a branch of a git repository, and plays each duty on each of its hosts when its turn comes: " +
 			"exactly `hark play --limit HOST`. Of several keepers with one key one works, and the others wait.",
 		Example: "  hark keeper run --project .\n  hark keeper run --project https://example.org/site.git#main --verify-tags release-keys.gpg",
@@ -70,12 +76,23 @@ func newKeeperRunCommand(a *app) *cobra.Command {
 		return k.run(ctx, where)
 	})
 	fs.Text(&where, "project", "", ".", "DIR|URL#BRANCH", "the project")
-	fs.Text(&k.keyring, "verify-tags", "", "", "KEYRING", "only what somebody has tagged whose public key is in this file (gpg --export)")
+	fs.Text(&k.keyring, "verify-tags", "", "", "KEYRING",
+		"only what somebody has tagged whose public key is in this file (gpg --export)")
 	fs.Span(&k.poll, "poll", time.Minute, "TIME", "how often to look whether the project has changed")
-	fs.Text(&k.chosen, "level", "", "", "LEVEL", "language of the project: 2.14, 2.19, 2.20, 2.21 or 2.22 (default: what its ansible.cfg says, or that of the ansible-core on this machine)")
-	fs.List(&k.given.Inventory.Sources, "inventory", "i", "INVENTORY", "the inventory, in place of that of the project's settings")
+	fs.Text(&k.chosen, "level", "", "", "LEVEL",
+		"language of the project: 2.14, 2.19, 2.20, 2.21 or 2.22 (default: what its ansible.cfg says, or that of the ansible-core on this machine)")
+	fs.List(&k.given.Inventory.Sources, "inventory", "i", "INVENTORY",
+		"the inventory, in place of that of the project's settings")
 	fs.List(&k.given.Vault.Files, "vault-password-file", "", "FILE", "file with the password of vaults")
-	fs.List(&k.given.Extra, "extra-vars", "e", "EXTRA_VARS", "additional variables as key=value or YAML/JSON, with @ from a file")
+	fs.List(&k.given.Extra, "extra-vars", "e", "EXTRA_VARS",
+		"additional variables as key=value or YAML/JSON, with @ from a file")
+	fs.Text(&k.health, "health", "", "", "HOST:PORT",
+		"where to answer GET /healthz: 200 if it works, 503 if not (default: nowhere)")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		health.Ready(zerolog.Nop()) // before it has access it is started again and again, which is no failure to install it
+		return run(cmd, args)
+	}
 	return cmd
 }
 
@@ -105,7 +122,8 @@ func (k *keeping) run(ctx context.Context, where string) error {
 	if err != nil {
 		return err
 	}
-	k.log = zerolog.New(zerolog.ConsoleWriter{Out: k.term.Err, NoColor: true, TimeFormat: time.DateTime}).With().Timestamp().Logger()
+	k.log = zerolog.New(zerolog.ConsoleWriter{Out: k.term.Err, NoColor: true,
+		TimeFormat: time.DateTime}).With().Timestamp().Logger()
 	lock, err := dutystate.NewLock(ctx, k.b.Conn(), k.b.Operator.ID(), from())
 	if err != nil {
 		return err
@@ -119,6 +137,11 @@ func (k *keeping) run(ctx context.Context, where string) error {
 		return err
 	}
 	k.store = store
+	stop, err := k.watch(ctx, lock)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	waits := func(h dutystate.Holder) {
 		k.log.Info().Str("holder", h.From).Msg("another keeper with this key is at work: waiting")
 	}
@@ -126,7 +149,7 @@ func (k *keeping) run(ctx context.Context, where string) error {
 		k.unshared = true // readers may have been named while nobody was at work
 		workers := &keeper.Workers{Command: command, Dir: k.source.Dir, NewRun: link.NewID, Errors: k.term.Err}
 		defer workers.Close()
-		door, err := keeper.OpenDoor(ctx, k.b, k.b.Operator, k.b.Believes)
+		door, err := keeper.ServeRequests(ctx, k.b, k.b.Operator, k.b.Believes)
 		if err != nil {
 			return err
 		}
@@ -137,12 +160,48 @@ func (k *keeping) run(ctx context.Context, where string) error {
 		k.log.Info().Str("project", where).Str("key", k.b.Operator.Key).Msg("keeper at work")
 		return keeper.New(keeper.Config{
 			Store: store, Driver: workers, Plan: k.current, Before: k.before, Later: k.later, Affairs: k.affairs, Tell: k.tell, Keep: k.keep, Project: where, Poll: k.poll, Hellos: hellos, Present: k.present, Asks: door.Asks(),
-			Reached: func() bool { return lock.Held() && !k.b.Since().IsZero() }, Now: time.Now, Logger: k.log,
+			Reached: func() bool {
+				k.beat.Store(time.Now().UnixNano())
+				return lock.Held() &&
+					!k.b.Since().IsZero()
+			}, Now: time.Now, Logger: k.log,
 		}).Run(ctx)
 	})
 }
 
-// placed is the project as Open wants it: a directory from where the command was called.
+// stuckAfter is after how long without a look at its duties a keeper that has the lock does not work.
+const stuckAfter = 10 * time.Minute
+
+// watch answers whether the keeper works, to systemd and at its address, until the returned function is called.
+func (k *keeping) watch(ctx context.Context, lock *dutystate.Lock) (stop func(), err error) {
+	k.beat.Store(time.Now().UnixNano())
+	moves := func(context.Context) error {
+		if since := time.Since(time.Unix(0, k.beat.Load())); lock.Held() && !k.b.Since().IsZero() &&
+			since > max(stuckAfter, 3*k.poll) {
+			return fmt.Errorf("it has not looked at its duties for %s", since.Round(time.Second))
+		}
+		return nil
+	}
+	answer, err := health.Serve(k.health, func(ctx context.Context) error {
+		if k.b.Since().IsZero() {
+			return fmt.Errorf("the broker at %s is away", k.b.URL)
+		}
+		return moves(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	watching, end := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { health.Watch(watching, k.log, moves) })
+	return func() {
+		end()
+		work.Wait()
+		answer()
+	}, nil
+}
+
+// placed returns the project as Open wants it: a directory from where the command was called.
 func (k *keeping) placed(where string) string {
 	if where == "" || strings.Contains(where, ":") {
 		return where
@@ -163,8 +222,8 @@ func from() string {
 	return fmt.Sprintf("%s, process %d", host, os.Getpid())
 }
 
-// hellos are the ids of agents as they say that they are there. When too many come at once some are left out: who was
-// away is found at the next look at the project too.
+// hellos returns the ids of agents as they say that they are there. When too many come at once some are left out: who
+// was away is found at the next look at the project too.
 func (k *keeping) hellos(ctx context.Context) (<-chan string, error) {
 	const room = 100_000
 	out := make(chan string, room)
@@ -186,7 +245,7 @@ func (k *keeping) hellos(ctx context.Context) (<-chan string, error) {
 	return out, nil
 }
 
-// present are the agents that are there.
+// present returns the agents that are there.
 func (k *keeping) present(ctx context.Context) ([]string, error) {
 	all, err := k.b.Roster.All(ctx)
 	if err != nil {
@@ -204,7 +263,7 @@ func (k *keeping) present(ctx context.Context) ([]string, error) {
 func newKeeperStatusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "status", Short: "Tell which keepers there are, and what they last said", Args: argparse.NoArgs,
+		Use: "status", Short: "List the keepers and what they last said", Args: argparse.NoArgs,
 		Long: "Exit code: 3 if a keeper has said nothing of a duty for longer than its interval, a duty is paused, a project cannot be read or compiled as it is now, or a play " +
 			"that was put off has expired for some host.",
 	}
@@ -248,7 +307,7 @@ type kept struct {
 	Report *dutystate.Report `json:"report,omitempty"`
 }
 
-// keepers are those whose words are there.
+// keepers returns those whose words are there.
 func keepers(ctx context.Context, b *fleet.Connection, all []dutystate.Words) []kept {
 	out := []kept{}
 	for _, x := range all {

@@ -22,8 +22,10 @@ import (
 
 // newKeyCommand is hark key.
 func newKeyCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "key", Short: "The key that signs what is sent to agents", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
-	cmd.AddCommand(newKeyCreateCommand(a), newKeyShowCommand(a), newKeyBelieveCommand(a), newKeyTrustCommand(a), newKeyDistrustCommand(a), newKeyRotateCommand(a))
+	cmd := &cobra.Command{Use: "key", Short: "The key that signs what is sent to agents", RunE: argparse.NeedCommand,
+		Args: cobra.ArbitraryArgs}
+	cmd.AddCommand(newKeyCreateCommand(a), newKeyShowCommand(a), newKeyBelieveCommand(a), newKeyDisbelieveCommand(a),
+		newKeyTrustCommand(a), newKeyDistrustCommand(a), newKeyRotateCommand(a))
 	return cmd
 }
 
@@ -47,18 +49,18 @@ func newKeyCreateCommand(a *app) *cobra.Command {
 
 func newKeyShowCommand(a *app) *cobra.Command {
 	var public, asJSON bool
-	cmd := &cobra.Command{Use: "show", Short: "Show the operator key; it is made if there is none", Args: argparse.NoArgs}
+	cmd := &cobra.Command{Use: "show", Short: "Show the operator key, and make it if there is none", Args: argparse.NoArgs}
 	fs := a.flags(cmd)
 	fs.Toggle(&public, "public", "", false, "only the public key, as agents are told it")
 	fs.json(&asJSON)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		path := a.cfg.Text("HARK_OPERATOR_KEY")
-		id, _, err := trust.LoadOrCreate(path)
+		id, _, err := trust.LoadOrCreate(path, a.fleet.Home)
 		switch {
 		case err != nil:
 			return err
 		case asJSON:
-			return a.term.PrintJSON(map[string]string{"public": id.Key, "id": id.ID(), "path": path})
+			return a.term.PrintJSON(map[string]string{"public": id.Key, "id": id.ID(), "path": path, "reader": id.XKey})
 		case public:
 			fmt.Fprintln(a.term.Out, id.Key)
 		default:
@@ -74,7 +76,7 @@ func newKeyBelieveCommand(a *app) *cobra.Command {
 	var verbosity int
 	var url string
 	cmd := &cobra.Command{
-		Use: "believe", Short: "Believe another operator who an agent is", Annotations: map[string]string{"args": "key"},
+		Use: "believe", Short: "Trust another operator's word on which key an agent has", Annotations: map[string]string{"args": "key"},
 		Args: cobra.MatchAll(needsKey, cobra.MaximumNArgs(1)), Example: "  hark key believe UABC...",
 		Long: "Takes that operator's word for the names of agents that this operator has not met yet. It is about this machine alone: whom agents " +
 			"obey is the matter of `hark key trust`.",
@@ -98,11 +100,38 @@ func newKeyBelieveCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+// newKeyDisbelieveCommand takes another operator's word no more.
+func newKeyDisbelieveCommand(a *app) *cobra.Command {
+	var verbosity int
+	cmd := &cobra.Command{
+		Use: "disbelieve", Short: "No longer trust that operator's word", Annotations: map[string]string{"args": "key"},
+		Args: cobra.MatchAll(needsKey, cobra.MaximumNArgs(1)), Example: "  hark key disbelieve UABC...",
+		Long: "Takes back `hark key believe`, and what `hark broker use` brought with an access: that operator's word for agents, runs and duties.",
+	}
+	a.flags(cmd).verbosity(&verbosity)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := a.begin(cmd, verbosity); err != nil {
+			return err
+		}
+		brokers, err := trust.OpenBrokers(a.fleet.Home)
+		if err != nil {
+			return err
+		}
+		had, err := brokers.Disbelieve(args[0], "")
+		if err == nil && !had {
+			err = fmt.Errorf("the word of %s was not taken here", args[0])
+		}
+		return err
+	}
+	return cmd
+}
+
 // newKeyTrustCommand makes agents obey another operator.
 func newKeyTrustCommand(a *app) *cobra.Command {
 	var looks bool
 	var span string
-	cmd := newTrustCommand(a, "trust", "Make agents obey another operator too", "  hark key trust UABC...\n  hark key trust UABC... 'web*'\n  hark key trust UABC... --check --until 90d",
+	cmd := newTrustCommand(a, "trust", "Make agents obey another operator too",
+		"  hark key trust UABC...\n  hark key trust UABC... 'web*'\n  hark key trust UABC... --check --until 90d",
 		func(key string) (wire.Trust, error) { return trustFor(key, looks, span) })
 	fs := argparse.NewFlags(cmd.Flags())
 	fs.Toggle(&looks, "check", "", false, "only to look and not to change: check mode and facts")
@@ -110,7 +139,7 @@ func newKeyTrustCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// trustFor is the change that adds an operator, within limits if there are any.
+// trustFor returns the change that adds an operator, within limits if there are any.
 func trustFor(key string, looks bool, span string) (wire.Trust, error) {
 	if !looks && span == "" {
 		return wire.Trust{Add: []string{key}}, nil
@@ -119,7 +148,8 @@ func trustFor(key string, looks bool, span string) (wire.Trust, error) {
 	if span != "" {
 		d, ok := duty.Span(span)
 		if !ok {
-			return wire.Trust{}, argparse.OptionsError(fmt.Sprintf("--until wants a time from now such as 12h or 90d, not %q", span))
+			return wire.Trust{}, argparse.OptionsError(fmt.Sprintf("--until wants a time from now such as 12h or 90d, not %q",
+				span))
 		}
 		l.Until = time.Now().Add(d).UTC()
 	}
@@ -128,7 +158,7 @@ func trustFor(key string, looks bool, span string) (wire.Trust, error) {
 
 // newKeyDistrustCommand makes agents obey an operator no more.
 func newKeyDistrustCommand(a *app) *cobra.Command {
-	return newTrustCommand(a, "distrust", "Make agents obey an operator no more", "  hark key distrust UABC...",
+	return newTrustCommand(a, "distrust", "Make agents no longer obey an operator", "  hark key distrust UABC...",
 		func(key string) (wire.Trust, error) { return wire.Trust{Remove: []string{key}}, nil })
 }
 
@@ -162,7 +192,7 @@ func needsKey(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// changeTrust tells agents whom to obey, and of each what came of it.
+// changeTrust tells agents whom to obey, and prints the result for each.
 func changeTrust(a *app, ctx context.Context, b *fleet.Connection, patterns []string, change wire.Trust) (failed int, err error) {
 	agents, err := b.Present(ctx, patterns)
 	if err != nil {
@@ -194,7 +224,8 @@ func newKeyRotateCommand(a *app) *cobra.Command {
 		Long: "Makes a new operator key, has all agents that are present obey it in place of the old one, and then takes it. The new key needs access " +
 			"to the broker: rotate where the broker's keys are (--data), or have it admitted (hark broker admit) as the command says.",
 	}
-	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error { return rotate(a, ctx, b, data) })
+	fs := onBroker(a, cmd,
+		func(ctx context.Context, b *fleet.Connection, _ []string) error { return rotate(a, ctx, b, data) })
 	fs.data(&data)
 	return cmd
 }
@@ -203,13 +234,17 @@ func newKeyRotateCommand(a *app) *cobra.Command {
 // not answer.
 func rotate(a *app, ctx context.Context, b *fleet.Connection, data string) error {
 	path := a.cfg.Text("HARK_OPERATOR_KEY")
-	next, _, err := trust.LoadOrCreate(path + ".next")
+	next, err := trust.Load(path + ".next")
+	var none *trust.NoKeyError
+	if errors.As(err, &none) {
+		next, err = trust.Create(path + ".next")
+	}
 	if err != nil {
 		return err
 	}
 	access := b.Access
 	if access.Token != "" {
-		admitted, err := admit(data, next.Key, admission{url: b.URL, manages: true})
+		admitted, err := admit(data, next.Key, admission{url: b.URL, rights: enrol.MayManage})
 		if err != nil {
 			return fmt.Errorf("the new key %s has no access to the broker yet: %w", next.Key, err)
 		}
@@ -223,6 +258,9 @@ func rotate(a *app, ctx context.Context, b *fleet.Connection, data string) error
 		return fmt.Errorf("%d agents do not obey the new key: the old one stays; call the command again, or remove those agents", failed)
 	}
 	if err := vouchAnew(a, ctx, b, next, access); err != nil {
+		return err
+	}
+	if access.Token, err = replaceOperator(a, ctx, b, next, access, data); err != nil {
 		return err
 	}
 	brokers, err := trust.OpenBrokers(a.fleet.Home)
@@ -242,6 +280,30 @@ func rotate(a *app, ctx context.Context, b *fleet.Connection, data string) error
 	}
 	fmt.Fprintf(a.term.Out, "the operator key is %s now; the old one is in %s.old\n", next.Key, path)
 	return nil
+}
+
+// replaceOperator takes the old key's access back, and gives its name to the new one.
+func replaceOperator(a *app, ctx context.Context, b *fleet.Connection, next *wire.Identity, access trust.Access,
+	data string) (token string, err error) {
+	if access.Token == "" {
+		return "", nil
+	}
+	bus, err := a.fleet.Reach(ctx, next, access, "")
+	if err != nil {
+		return "", err
+	}
+	defer bus.Close()
+	old, _, err := (&enrol.Client{Transport: bus, Operator: next, Access: access.Token}).Expel(ctx, b.Operator.Key)
+	if errors.Is(err, enrol.ErrNoRegistrar) {
+		a.display.Warn("The old key has access to the broker still: " + err.Error())
+		return access.Token, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("the old key keeps its access to the broker: %w", err)
+	}
+	named, err := admit(data, next.Key, admission{url: b.URL, rights: enrol.MayManage, name: old.Name, by: old.By,
+		spare: true})
+	return named.Token, err
 }
 
 // vouchAnew has the new key vouch for the agents that the old one vouches for.

@@ -13,7 +13,7 @@ import (
 	"hark/controller/config"
 )
 
-// extraCommands are those that only the build of packages has: hark man DIR writes the manual pages.
+// extraCommands returns those that only the build of packages has: hark man DIR writes the manual pages.
 func extraCommands() []*cobra.Command {
 	return []*cobra.Command{{
 		Use: "man DIR", Hidden: true, Args: cobra.ExactArgs(1),
@@ -39,7 +39,7 @@ func nameArguments(cmd *cobra.Command) {
 	}
 }
 
-// manualSections are the same in all pages.
+// manualSections returns the same in all pages.
 func manualSections() []manual.Section {
 	codes := manual.Section{Title: "EXIT STATUS", Entries: []manual.Entry{
 		{Name: "0", Text: "All is well."},
@@ -60,12 +60,15 @@ func manualSections() []manual.Section {
 		}
 	}
 	vars.Entries = append(vars.Entries,
-		manual.Entry{Name: "ANSIBLE_CONFIG", Text: "The settings file, in place of the ones below. Each setting of Ansible has its variable: hark config list."},
+		manual.Entry{Name: "ANSIBLE_CONFIG",
+			Text: "The settings file, in place of the ones below. Each setting of Ansible has its variable: hark config list."},
 		manual.Entry{Name: "NO_COLOR", Text: "If set, nothing is coloured."})
 	files := manual.Section{Title: "FILES", Entries: []manual.Entry{
-		{Name: "./ansible.cfg, ~/.ansible.cfg, /etc/ansible/ansible.cfg", Text: "Settings: the first of these that is there."},
+		{Name: "./ansible.cfg, ~/.ansible.cfg, /etc/ansible/ansible.cfg",
+			Text: "Settings: the first of these that is there."},
 		{Name: "~/.config/hark", Text: "The operator's key, access to brokers and records of runs (HARK_HOME)."},
-		{Name: "/var/lib/hark-broker, /var/lib/hark-keeper, /var/lib/hark-console", Text: "What the services keep that hark installs."},
+		{Name: "/var/lib/hark-broker, /var/lib/hark-keeper, /var/lib/hark-console",
+			Text: "What the services keep that hark installs."},
 		{Name: "/usr/lib/hark", Text: "Agents for hosts, and hark under the names of Ansible's commands."},
 		{Name: "/usr/share/doc/hark", Text: "The documentation."},
 	}}

@@ -4,5 +4,5 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// extraCommands are those that only the build of packages has, see man.go.
+// extraCommands returns those that only the build of packages has, see man.go.
 func extraCommands() []*cobra.Command { return nil }

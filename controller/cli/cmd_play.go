@@ -18,6 +18,7 @@ import (
 	"hark/controller/internal/play"
 	"hark/controller/internal/runs/record"
 	"hark/controller/internal/ui/view"
+	"hark/modules/dialect"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
 )
@@ -53,7 +54,8 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 	fs := a.flags(cmd)
 	fs.verbosity(&j.o.Verbosity)
 	fs.connect(&j.o.Connect)
-	fs.Toggle(&j.o.ForceHandlers, "force-handlers", "", a.cfg.Bool("DEFAULT_FORCE_HANDLERS"), "run notified handlers on hosts that failed too")
+	fs.Toggle(&j.o.ForceHandlers, "force-handlers", "", a.cfg.Bool("DEFAULT_FORCE_HANDLERS"),
+		"run notified handlers on hosts that failed too")
 	fs.flushCache(&j.o.FlushCache)
 	fs.become(&j.o.Become)
 	fs.tags(&j.o.Tags)
@@ -68,10 +70,13 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 	fs.Toggle(&j.tags, "list-tags", "", false, "show the tags that there are and do nothing else")
 	fs.Toggle(&j.step, "step", "", false, "ask before each task")
 	if a.name == "hark" { // ansible-playbook has only the setting
-		fs.Number(&j.o.TaskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
+		fs.Number(&j.o.TaskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT",
+			"seconds that a task may take on a host, 0 for no limit")
 		fs.Span(&j.o.Straggler, "straggler", 0, "DURATION", "go on without hosts that keep the others waiting for so long")
-		fs.Toggle(&j.who, "list-evaluators", "", false, "show of each task whether its host evaluates it, or the controller and why, and do nothing else")
-		fs.Text(&j.chosen, "level", "", "", "LEVEL", "language of the playbooks, 2.14, 2.19, 2.20, 2.21 or 2.22 (default: the setting HARK_ANSIBLE, or that of the ansible-core on this machine, or 2.22)")
+		fs.Toggle(&j.who, "list-evaluators", "", false,
+			"show of each task whether its host evaluates it, or the controller and why, and do nothing else")
+		fs.Text(&j.chosen, "level", "", "", "LEVEL",
+			"language of the playbooks, 2.14, 2.19, 2.20, 2.21 or 2.22 (default: the setting HARK_ANSIBLE, or that of the ansible-core on this machine, or 2.22)")
 		fs.Toggle(&j.o.Follow, "follow", "", false, "show the output of commands while they run")
 	}
 	fs.Text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
@@ -79,13 +84,17 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 	fs.ephemeral(&j.o)
 	fs.retryOf(&j.retryOf)
 	if a.name == "hark" {
-		fs.Text(&j.later, laterFlag, "", "", "TIME", "have hosts that are away get this play when they are back within the time, from a keeper: 12h, 7d")
-		fs.Number(&j.require, "require-hosts", "", 0, "NUMBER", "do nothing, and end with 4, if the plays have fewer hosts than so many")
+		fs.Text(&j.later, laterFlag, "", "", "TIME",
+			"have hosts that are away get this play when they are back within the time, from a keeper: 12h, 7d")
+		fs.Number(&j.require, "require-hosts", "", 0, "NUMBER",
+			"do nothing, and end with 4, if the plays have fewer hosts than so many")
 		fs.Toggle(&j.detach, detachFlag, "", false, "have a process of its own drive the run, print the run's id and end")
 		fs.Toggle(&j.driver, driverFlag, "", false, "drive a run that was detached")
 		fs.Lookup(driverFlag).Hidden = true
 		j.staging.flags(fs)
 	}
+	fs.completeFlag("start-at-task", func(c *completion) []string { return c.taskNames() })
+	cmd.ValidArgsFunction = playbooks
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.run(cmd, fs, args) }
 	return cmd
 }
@@ -125,18 +134,21 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 			return err
 		}
 	}
-	j.o.BaseDir = filepath.Dir(absolute(j.app, names[0]))
+	j.o.BaseDir, j.o.Tags.Listed = filepath.Dir(absolute(j.app, names[0])), j.tags
 	p, err := j.open(ctx, &j.o, j.o.BaseDir)
 	if err != nil {
 		return err
 	}
 	p.retryOf, p.driver = j.retryOf, j.driver
+	j.dirs = append(j.dirs, j.o.BaseDir)
+	hintVariables(p)
 	hosts, err := p.Limit("all")
 	if err != nil {
 		return err
 	}
 	books, err := p.Playbooks(absolutes(j.app, names))
 	l := listing{run: p, hosts: j.o.Inventory.ListHosts, tasks: j.tasks, tags: j.tags, who: j.who, syntaxOnly: j.syntax}
+	hintMistakes(p, books)
 	if l.wanted() && err == nil {
 		err = l.print(ctx, names, books)
 	}
@@ -187,7 +199,7 @@ func (j *playJob) unplayable(ctx context.Context, cmd *cobra.Command, p *run, ho
 	if err := p.record(cmd, j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), hosts, nil); err != nil {
 		return why
 	}
-	return p.told(ctx, view.All(), func(view.View) error { return why })
+	return p.withRecord(ctx, view.All(), func(view.View) error { return why })
 }
 
 // enough refuses a run whose plays have fewer hosts than it must have.
@@ -212,17 +224,19 @@ func enough(ctx context.Context, p *run, books []*compile.Playbook, least int) e
 		}
 	}
 	if len(met) < least {
-		return &codedError{exitSyntax, fmt.Errorf("the plays have %s, and --require-hosts demands %d: nothing was done", hostCount(len(met)), least)}
+		return &codedError{exitSyntax, fmt.Errorf("the plays have %s, and --require-hosts demands %d: nothing was done",
+			hostCount(len(met)), least)}
 	}
 	return nil
 }
 
-// quiet is the flag by which nothing is run and nobody asked, "" if there is none.
+// quiet returns the flag that has nothing run and nobody asked, "" if there is none.
 func (j *playJob) quiet() string {
 	for _, f := range []struct {
 		on   bool
 		name string
-	}{{j.o.Inventory.ListHosts, "list-hosts"}, {j.tasks, "list-tasks"}, {j.tags, "list-tags"}, {j.syntax, "syntax-check"}, {j.who, "list-evaluators"}} {
+	}{{j.o.Inventory.ListHosts, "list-hosts"}, {j.tasks, "list-tasks"}, {j.tags, "list-tags"}, {j.syntax,
+		"syntax-check"}, {j.who, "list-evaluators"}} {
 		if f.on {
 			return f.name
 		}
@@ -249,7 +263,7 @@ func readable(a *app, name string) error {
 	case err != nil && collectionPlaybook(name):
 		return nil
 	case err != nil:
-		return fmt.Errorf("the playbook: %s could not be found", name)
+		return fmt.Errorf(dialect.PlaybookNotFound.Format, name)
 	case !info.Mode().IsRegular() && info.Mode()&os.ModeNamedPipe == 0:
 		return fmt.Errorf("the playbook: %s does not appear to be a file", name)
 	}
@@ -265,7 +279,7 @@ func absolute(a *app, name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	return filepath.Join(a.cfg.Dir(), name)
+	return filepath.Join(a.cfg.WorkingDir(), name)
 }
 
 func absolutes(a *app, names []string) []string {
@@ -279,8 +293,8 @@ func absolutes(a *app, names []string) []string {
 	return out
 }
 
-// told has a run told to its views and its record, from its beginning to its end.
-func (p *run) told(ctx context.Context, v view.View, carry func(view.View) error) (err error) {
+// withRecord runs carry with the view and the record of the run, and ends both afterwards.
+func (p *run) withRecord(ctx context.Context, v view.View, carry func(view.View) error) (err error) {
 	v, stop := p.withStatus(v)
 	if p.recording != nil {
 		v = view.All(p.recording, v)
@@ -316,7 +330,7 @@ func (p *run) told(ctx context.Context, v view.View, carry func(view.View) error
 
 // play carries out a run and ends with its exit code. The change fills in what only one command has.
 func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, change func(*play.Input)) error {
-	return p.told(ctx, v, func(v view.View) error { return p.carry(ctx, books, v, change) })
+	return p.withRecord(ctx, v, func(v view.View) error { return p.carry(ctx, books, v, change) })
 }
 
 // carry drives the plays of a run.
@@ -359,7 +373,8 @@ func (p *run) carry(ctx context.Context, books []*compile.Playbook, v view.View,
 // hintAgain tells whoever sits at a terminal what can be done about hosts that failed.
 func (p *run) hintAgain(err error) {
 	if status := recordedStatus(err); p.term.Terminal != nil && (status == record.Failed || status == record.Unreachable) {
-		p.hint(fmt.Sprintf("`hark runs show %s --failed` shows this again, `hark runs retry %s` tries these hosts again", p.id, p.id))
+		p.hint(fmt.Sprintf("`hark runs show %s --failed` shows this again, `hark runs retry %s` tries these hosts again",
+			p.id, p.id))
 	}
 }
 
@@ -390,7 +405,7 @@ func (p *run) withStatus(v view.View) (view.View, func()) {
 	}
 }
 
-// forkLimit is how many hosts may be at a step at once: all, unless the user set a number.
+// forkLimit returns how many hosts may be at a step at once: all, unless the user set a number.
 func (p *run) forkLimit() int {
 	if p.o.Forks.Given || p.cfg.IsSet("DEFAULT_FORKS") {
 		return p.o.Forks.Number

@@ -55,7 +55,7 @@ func (l listing) evaluators(ctx context.Context, n int, p *compile.Play, s *comp
 	return nil
 }
 
-// values are the different values that hosts have for a variable in the inventory.
+// values returns the different values that hosts have for a variable in the inventory.
 func (l listing) values(hosts []*inventory.Host, name string) []value.Value {
 	var out []value.Value
 	seen := map[string]bool{}

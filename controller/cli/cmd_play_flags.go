@@ -9,7 +9,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// shownFlags are the options of a play as -vvvv shows them: those that are set, in Ansible's order and under its names.
+// shownFlags returns the options of a play as -vvvv shows them: those that are set, in Ansible's order and under its
+// names.
 func (j *playJob) shownFlags(names []string) []view.Flag {
 	o := &j.o
 	out := []view.Flag{{Name: "Positional arguments", Value: strings.Join(names, " ")}}
@@ -74,7 +75,7 @@ func (j *playJob) shownFlags(names []string) []view.Flag {
 	return out
 }
 
-// pyTuple is a list of texts as Python prints a tuple.
+// pyTuple returns a list of texts as Python prints a tuple.
 func pyTuple(items []string) string {
 	parts := make([]string, len(items))
 	for i, s := range items {

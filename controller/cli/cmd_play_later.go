@@ -26,10 +26,10 @@ const laterFlag = "later"
 
 // later is a play that a keeper has for the hosts that are away.
 type later struct {
-	*keeper.Account // of who was away
-	b               *fleet.Connection
-	key, xkey       string // the keeper's
-	ask             keeper.Ask
+	*keeper.TurnResult // of who was away
+	b                  *fleet.Connection
+	key, xkey          string // the keeper's
+	ask                keeper.Request
 }
 
 // readLater reads the time of --later, and refuses the flag with what else is done than playing, in this process.
@@ -52,7 +52,8 @@ func (j *playJob) readLater() error {
 
 // laterFits explains why the flags of a call cannot be those of a play that is put off: the keeper plays with its own.
 func laterFits(cmd *cobra.Command, names []string) error {
-	may := []string{laterFlag, "limit", "check", "diff", "tags", "skip-tags", "inventory", "verbose", "forks", "broker", "straggler", "follow"}
+	may := []string{laterFlag, "limit", "check", "diff", "tags", "skip-tags", "inventory", "verbose", "forks", "broker",
+		"straggler", "follow"}
 	var others []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(may, f.Name) {
@@ -78,7 +79,7 @@ func (j *playJob) newLater(cmd *cobra.Command, names []string) (*later, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &later{Account: keeper.NewAccount(), ask: keeper.Ask{What: keeper.AskLater, Later: &keeper.Later{
+	l := &later{TurnResult: keeper.NewTurnResult(), ask: keeper.Request{What: keeper.AskLater, Later: &keeper.DeferredPlay{
 		From: from, Check: j.o.Mode.Check, Flags: laterFlags(j.o.Tags), Until: time.Now().Add(j.span).UTC(),
 	}}}
 	if l.b, err = j.fleet.Dial(ctx, j.o.Broker); err != nil {
@@ -91,7 +92,7 @@ func (j *playJob) newLater(cmd *cobra.Command, names []string) (*later, error) {
 	return l, nil
 }
 
-// laterFlags are the flags that go along.
+// laterFlags returns the flags that go along.
 func laterFlags(tags project.Tags) []string {
 	var out []string
 	for _, t := range tags.Only {
@@ -103,7 +104,7 @@ func laterFlags(tags project.Tags) []string {
 	return out
 }
 
-// origins are the states of projects that a playbook may be of: its repository's, and that of the directory from
+// origins returns the states of projects that a playbook may be of: its repository's, and that of the directory from
 // which it is played.
 func origins(ctx context.Context, a *app, play string) ([]keeper.Origin, error) {
 	var out []keeper.Origin
@@ -167,7 +168,8 @@ func (l *later) hand(ctx context.Context, a *app) error {
 		a.display.Warn("the play is not put off for " + why)
 	}
 	if done.Duty != "" {
-		fmt.Fprintf(a.term.Err, "later: %s: a keeper plays it there as soon as an agent is back, until %s: hark duties show %s, hark duties cancel %[3]s\n",
+		fmt.Fprintf(a.term.Err,
+			"later: %s: a keeper plays it there as soon as an agent is back, until %s: hark duties show %s, hark duties cancel %[3]s\n",
 			strings.Join(view.Fold(away), " "), l.ask.Later.Until.Local().Format(time.DateTime), done.Duty)
 	}
 	return nil

@@ -55,7 +55,8 @@ func (l listing) line(text string) { l.display.Print(view.NoColor, text) }
 
 func (l listing) play(ctx context.Context, n int, p *compile.Play, s *compile.Settings) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n  play #%d (%s): %s\tTAGS: [%s]", n, strings.Join(s.Hosts, ","), s.Name, strings.Join(unique(s.Tags), ","))
+	fmt.Fprintf(&b, "\n  play #%d (%s): %s\tTAGS: [%s]", n, strings.Join(s.Hosts, ","), s.Name,
+		strings.Join(unique(s.Tags), ","))
 	hosts, err := l.Inventory.Match(s.Hosts...)
 	if err != nil {
 		return err
@@ -91,7 +92,8 @@ func (l listing) taskList(ctx context.Context, p *compile.Play, s *compile.Setti
 	for _, t := range tasks {
 		all = append(all, t.Tags...)
 		if l.tasks {
-			fmt.Fprintf(&b, "      %s\tTAGS: [%s]\n", t.Name, strings.Join(unique(slices.Sorted(slices.Values(append(slices.Clone(s.Tags), t.Tags...)))), ", "))
+			fmt.Fprintf(&b, "      %s\tTAGS: [%s]\n", t.Name,
+				strings.Join(unique(slices.Sorted(slices.Values(append(slices.Clone(s.Tags), t.Tags...)))), ", "))
 		}
 	}
 	if l.tags {

@@ -37,10 +37,11 @@ type pullJob struct {
 func newPullCommand(a *app, name string) *cobra.Command {
 	j := &pullJob{app: a}
 	cmd := &cobra.Command{
-		Use:         name,
-		Short:       "Check a repository out and play it on this machine",
-		Long:        "Checks a repository of playbooks out and plays one of them on this machine.",
-		Example:     "  " + a.example(name) + " -U https://example.org/site.git\n  " + a.example(name) + " -U https://example.org/site.git -C stable -o web.yml",
+		Use:   name,
+		Short: "Check a repository out and play it on this machine",
+		Long:  "Checks a repository of playbooks out and plays one of them on this machine.",
+		Example: "  " + a.example(name) + " -U https://example.org/site.git\n  " + a.example(name) +
+			" -U https://example.org/site.git -C stable -o web.yml",
 		Annotations: map[string]string{"args": "[playbook.yml ...]"},
 		Args:        cobra.ArbitraryArgs,
 	}
@@ -93,7 +94,7 @@ func (j *pullJob) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	out, err := j.child(ctx, j.cfg.Dir(), "ansible", j.checkoutArgs())
+	out, err := j.child(ctx, j.cfg.WorkingDir(), "ansible", j.checkoutArgs())
 	switch {
 	case err != nil && j.force:
 		j.display.Warn("Unable to update repository. Continuing with (forced) run of playbook.")
@@ -127,7 +128,8 @@ func (j *pullJob) check() (int, error) {
 		return 0, argparse.OptionsError("URL for repository not specified, use -h for help")
 	}
 	if choices := []string{"git", "subversion", "hg", "bzr"}; !slices.Contains(choices, j.module) {
-		return 0, argparse.OptionsError(fmt.Sprintf("Unsupported repo module %s, choices are %s", j.module, strings.Join(choices, ",")))
+		return 0, argparse.OptionsError(fmt.Sprintf("Unsupported repo module %s, choices are %s", j.module,
+			strings.Join(choices, ",")))
 	}
 	registry, err := project.Registry(j.cfg, levelOf(j.app), j.display.Warn)
 	if err != nil {
@@ -139,14 +141,14 @@ func (j *pullJob) check() (int, error) {
 	return nap, nil
 }
 
-// hostNames are the names of this machine, its full one first.
+// hostNames returns the names of this machine, its full one first.
 func hostNames() []string {
 	name, _ := os.Hostname()
 	short, _, _ := strings.Cut(name, ".")
 	return unique([]string{name, short})
 }
 
-// hosts is what a pull is limited to: this machine by all its names.
+// hosts returns what a pull is limited to: this machine by all its names.
 func (j *pullJob) hosts() string { return "localhost," + strings.Join(hostNames(), ",") + ",127.0.0.1" }
 
 // commonArgs are for both of the commands that a pull runs.
@@ -161,7 +163,7 @@ func (j *pullJob) commonArgs() []string {
 	return args
 }
 
-// inventories are those of -i that exist: one that the checkout brings is not there for the checkout itself.
+// inventories returns those of -i that exist: one that the checkout brings is not there for the checkout itself.
 func (j *pullJob) inventories(dir string) []string {
 	var args []string
 	for _, i := range j.o.Inventory.Sources {
@@ -176,9 +178,9 @@ func (j *pullJob) inventories(dir string) []string {
 	return args
 }
 
-// checkoutArgs are the arguments of the ad-hoc command that checks out.
+// checkoutArgs returns the arguments of the ad-hoc command that checks out.
 func (j *pullJob) checkoutArgs() []string {
-	args := j.inventories(j.cfg.Dir())
+	args := j.inventories(j.cfg.WorkingDir())
 	if args == nil {
 		args = []string{"-i", "localhost,"}
 		if python := pythonOfAnsible(j.app); python.ansible != "" { // as there: this machine's is known and not looked for
@@ -189,7 +191,7 @@ func (j *pullJob) checkoutArgs() []string {
 	return append(args, "-m", j.module, "-a", strings.Join(j.moduleArgs(), " "), "all", "-l", j.hosts())
 }
 
-// moduleArgs are the arguments of the module that checks out.
+// moduleArgs returns the arguments of the module that checks out.
 func (j *pullJob) moduleArgs() []string {
 	source, version := "repo", "revision"
 	if j.module == "git" || j.module == "bzr" {
@@ -250,7 +252,7 @@ func (j *pullJob) play(ctx context.Context) error {
 	return err
 }
 
-// choose gives the playbooks to play: those of the command line, else that of this machine, else local.yml.
+// choose returns the playbooks to play: those of the command line, else that of this machine, else local.yml.
 func (j *pullJob) choose() ([]string, error) {
 	names, all := j.playbooks, true
 	if len(names) == 0 {

@@ -18,6 +18,7 @@ import (
 	"hark/controller/internal/runs/record"
 	"hark/controller/internal/ui/view"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/inventory"
 	"hark/playbook/syntax"
@@ -41,10 +42,11 @@ type runJob struct {
 func newRunCommand(a *app, name string) *cobra.Command {
 	j := &runJob{app: a}
 	cmd := &cobra.Command{
-		Use:         name,
-		Short:       "Run one module on hosts",
-		Long:        "Runs a single task on the hosts that match a pattern." + ownPatterns(a),
-		Example:     "  " + a.example(name) + " all -m ping\n  " + a.example(name) + " web -b -m service -a 'name=nginx state=restarted'",
+		Use:   name,
+		Short: "Run one module on hosts",
+		Long:  "Runs a single task on the hosts that match a pattern." + ownPatterns(a),
+		Example: "  " + a.example(name) + " all -m ping\n  " + a.example(name) +
+			" web -b -m service -a 'name=nginx state=restarted'",
 		Annotations: map[string]string{"args": "pattern"},
 		Args:        cobra.ArbitraryArgs,
 	}
@@ -52,7 +54,8 @@ func newRunCommand(a *app, name string) *cobra.Command {
 	fs.verbosity(&j.o.Verbosity)
 	fs.become(&j.o.Become)
 	fs.inventory(&j.o.Inventory)
-	fs.Number(&j.poll, "poll", "P", a.cfg.Int("DEFAULT_POLL_INTERVAL"), "POLL_INTERVAL", "with -B: how often progress is shown, in seconds; 0 does not wait")
+	fs.Number(&j.poll, "poll", "P", a.cfg.Int("DEFAULT_POLL_INTERVAL"), "POLL_INTERVAL",
+		"with -B: how often progress is shown, in seconds; 0 does not wait")
 	fs.Number(&j.background, "background", "B", 0, "SECONDS", "run as a job that may take so many seconds")
 	fs.Toggle(&j.oneLine, "one-line", "o", false, "one line for each host")
 	fs.Text(&j.o.Tree, "tree", "t", "", "TREE", "write the results to this directory, a file for each host")
@@ -64,19 +67,25 @@ func newRunCommand(a *app, name string) *cobra.Command {
 	fs.own("flush-cache")
 	fs.forks(&j.o.Forks)
 	fs.modules(&j.o.ModulePath)
-	fs.Text(&j.o.BaseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
-	fs.Number(&j.o.TaskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that the task may take")
+	fs.Text(&j.o.BaseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR",
+		"the directory that counts as the playbook's")
+	fs.Number(&j.o.TaskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT",
+		"seconds that the task may take")
 	if a.name == "hark" {
 		fs.Toggle(&j.o.Follow, "follow", "", false, "show the output of commands while they run")
 	}
-	fs.Text(&j.args, "args", "a", a.cfg.Text("DEFAULT_MODULE_ARGS"), "MODULE_ARGS", "arguments of the module: key=value or JSON")
-	fs.Text(&j.module, "module-name", "m", a.cfg.Text("DEFAULT_MODULE_NAME"), "MODULE_NAME", "the module to run (default=command)")
+	fs.Text(&j.args, "args", "a", a.cfg.Text("DEFAULT_MODULE_ARGS"), "MODULE_ARGS",
+		"arguments of the module: key=value or JSON")
+	fs.Text(&j.module, "module-name", "m", a.cfg.Text("DEFAULT_MODULE_NAME"), "MODULE_NAME",
+		"the module to run (default=command)")
 	fs.broker(&j.o.Broker)
 	fs.ephemeral(&j.o)
 	fs.retryOf(&j.retryOf)
 	if name == "run" { // ansible has none of them
 		j.cast.flags(fs)
 	}
+	fs.completeFlag("module-name", func(c *completion) []string { return c.modules() })
+	a.completeArgs(cmd, 1, func(c *completion) []string { return c.patterns() })
 	cmd.RunE = j.run
 	return cmd
 }
@@ -111,6 +120,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	p.retryOf = j.retryOf
+	hintVariables(p)
 	hosts, err := j.hosts(ctx, p)
 	if errors.Is(err, project.ErrNoHosts) && j.o.Inventory.Limit == "" || err != nil && j.o.Inventory.Limit == "" && j.cast.expr == "" {
 		hosts = nil
@@ -128,7 +138,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	return j.task(ctx, p, hosts)
 }
 
-// ownPatterns is what the help says of patterns that Ansible does not have.
+// ownPatterns returns what the help says of patterns that Ansible does not have.
 func ownPatterns(a *app) string {
 	if a.name != "hark" {
 		return ""
@@ -137,10 +147,10 @@ func ownPatterns(a *app) string {
 		"The inventory -i hark: is all agents that are there; it is taken where no other is given or configured."
 }
 
-// baseDir is the directory that counts as the playbook's where there is no playbook.
+// baseDir returns the directory that counts as the playbook's where there is no playbook.
 func baseDir(a *app, o *project.Options) string {
 	if o.BaseDir == "" {
-		return a.cfg.Dir()
+		return a.cfg.WorkingDir()
 	}
 	return a.cfg.Abs(o.BaseDir)
 }
@@ -178,7 +188,7 @@ func (j *runJob) task(ctx context.Context, p *run, hosts []*inventory.Host) erro
 		p.Compiler.Read(baseDir(j.app, &j.o))
 	}
 	if !p.Compiler.HasModule(j.module) && !strings.HasPrefix(short, "include") && !strings.HasPrefix(short, "import") {
-		return p.told(ctx, v, func(v view.View) error { return j.unknownModule(v, hosts) })
+		return p.withRecord(ctx, v, func(v view.View) error { return j.unknownModule(v, hosts) })
 	}
 	text, err := j.playbook(short, hosts)
 	if err != nil {
@@ -203,7 +213,7 @@ func (j *runJob) task(ctx context.Context, p *run, hosts []*inventory.Host) erro
 // adHocName is the name under which the task is a playbook.
 const adHocName = "__adhoc_playbook__"
 
-// takesText tells the modules whose argument is a command.
+// takesText reports whether the argument of a module is a command.
 func takesText(module string) bool {
 	switch module {
 	case "command", "shell", "raw", "script", "win_command", "win_shell":
@@ -243,12 +253,13 @@ func (j *runJob) view(ctx context.Context, p *run, hosts []*inventory.Host) (vie
 
 // unknownModule fails on every host, as it does where modules are looked for when a task runs.
 func (j *runJob) unknownModule(v view.View, hosts []*inventory.Host) error {
-	raw, err := json.Marshal(map[string]string{"msg": "The module " + j.module + " was not found in configured module paths"})
+	raw, err := json.Marshal(map[string]string{"msg": dialect.ModuleNotFound.Text(j.module)})
 	if err != nil {
 		return err
 	}
 	for _, h := range hosts {
-		v.Done(view.Result{Task: view.Task{Action: j.module}, Host: h.Name, Outcome: &wire.Outcome{Status: wire.StatusFailed, Result: raw}})
+		v.Done(view.Result{Task: view.Task{Action: j.module}, Host: h.Name,
+			Outcome: &wire.Outcome{Status: wire.StatusFailed, Result: raw}})
 	}
 	if len(hosts) == 0 {
 		return nil
@@ -256,7 +267,7 @@ func (j *runJob) unknownModule(v view.View, hosts []*inventory.Host) error {
 	return &quietError{exitFailed}
 }
 
-// playbook is the task as a playbook.
+// playbook returns the task as a playbook.
 func (j *runJob) playbook(short string, hosts []*inventory.Host) (string, error) {
 	args, err := j.moduleArgs(short)
 	if err != nil {

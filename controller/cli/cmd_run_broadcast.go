@@ -35,10 +35,14 @@ type broadcast struct {
 }
 
 func (b *broadcast) flags(fs flags) {
-	fs.Toggle(&b.summary, "summary", "", false, "show equal results once with their hosts, and the sum over all expected hosts (the options below do that too)")
-	fs.Text(&b.until, "until", "", "", "PERCENT", "end when so many of the hosts have answered (95%), and give up on the others")
-	fs.Text(&b.batch, "batch", "", "", "BATCH", "so many hosts at a time (50 or 10%); ends when all hosts of a batch have failed")
-	fs.Number(&b.splay, "splay", "", 0, "SECONDS", "let each host wait a while of its own, up to so many seconds, before it begins")
+	fs.Toggle(&b.summary, "summary", "", false,
+		"show equal results once with their hosts, and the sum over all expected hosts (the options below do that too)")
+	fs.Text(&b.until, "until", "", "", "PERCENT",
+		"end when so many of the hosts have answered (95%), and give up on the others")
+	fs.Text(&b.batch, "batch", "", "", "BATCH",
+		"so many hosts at a time (50 or 10%); ends when all hosts of a batch have failed")
+	fs.Number(&b.splay, "splay", "", 0, "SECONDS",
+		"let each host wait a while of its own, up to so many seconds, before it begins")
 }
 
 // counts reports whether an account was asked for.
@@ -46,7 +50,7 @@ func (b *broadcast) counts() bool {
 	return b.summary || b.until != "" || b.batch != "" || b.splay > 0 || b.expr != ""
 }
 
-// share is the part of hosts that --until waits for; 0 is all.
+// share returns the part of hosts that --until waits for; 0 is all.
 func (b *broadcast) share() (float64, error) {
 	if b.until == "" {
 		return 0, nil
@@ -75,7 +79,7 @@ func (b *broadcast) check() error {
 // splayTask is the name of the task that waits.
 const splayTask = "splay"
 
-// prelude tells the steps before the one that was asked for.
+// prelude reports whether a step comes before the one that was asked for.
 func prelude(t view.Task) bool {
 	return t.Name == splayTask || t.Action == "gather_facts" || strings.HasSuffix(t.Action, ".gather_facts")
 }
@@ -119,7 +123,7 @@ func (j *runJob) aim() error {
 	return nil
 }
 
-// hosts are those of the pattern.
+// hosts returns those of the pattern.
 func (j *runJob) hosts(ctx context.Context, p *run) ([]*inventory.Host, error) {
 	if j.cast.expr == "" {
 		return p.Limit(j.pattern)
@@ -127,7 +131,7 @@ func (j *runJob) hosts(ctx context.Context, p *run) ([]*inventory.Host, error) {
 	return j.where(ctx, p)
 }
 
-// expected is what the view of a broadcast expects.
+// expected returns what the view of a broadcast expects.
 func (j *runJob) expected(hosts []*inventory.Host) view.TallyOptions {
 	var o view.TallyOptions
 	o.Prelude = prelude
@@ -157,15 +161,19 @@ func (j *runJob) where(ctx context.Context, p *run) ([]*inventory.Host, error) {
 	var broken *jinja.SyntaxError
 	switch {
 	case errors.As(err, &broken):
-		return nil, ansibleerror.Errorf("cannot read the condition %q, line %d: %s", j.pattern, max(broken.Line, 1), broken.Msg)
+		return nil, ansibleerror.Errorf("cannot read the condition %q, line %d: %s", j.pattern, max(broken.Line, 1),
+			broken.Msg)
 	case err != nil:
 		return nil, err
 	}
 	all := len(within)
-	hosts := slices.DeleteFunc(within, func(h *inventory.Host) bool { return !slices.Contains(sure, h) && !slices.Contains(unsure, h) })
-	known := len(slices.DeleteFunc(slices.Clone(hosts), func(h *inventory.Host) bool { return slices.Contains(unsure, h) }))
-	j.display.PrintErr(view.NoColor, fmt.Sprintf("facts: %d of %d hosts are asked: %d that fit by the facts on record, %d of which they do not tell or are too old; %d are left out by theirs",
-		len(hosts), all, known, len(hosts)-known, all-len(hosts)))
+	hosts := slices.DeleteFunc(within,
+		func(h *inventory.Host) bool { return !slices.Contains(sure, h) && !slices.Contains(unsure, h) })
+	known := len(slices.DeleteFunc(slices.Clone(hosts),
+		func(h *inventory.Host) bool { return slices.Contains(unsure, h) }))
+	j.display.PrintErr(view.NoColor,
+		fmt.Sprintf("facts: %d of %d hosts are asked: %d that fit by the facts on record, %d whose facts are missing or too old; %d are left out by theirs",
+			len(hosts), all, known, len(hosts)-known, all-len(hosts)))
 	if len(hosts) == 0 {
 		return nil, project.ErrNoHosts
 	}

@@ -17,7 +17,8 @@ func newRunsCommand(a *app) *cobra.Command {
 		Use: "runs", Short: "See what was run, watch it, compare it and run it again", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs,
 		Long: "Every run is recorded as it was shown (HARK_RECORD, HARK_RUNS_KEEP). RUN is its id or the beginning of one, `last` or `last-failed`.",
 	}
-	cmd.AddCommand((&runsList{app: a}).command(), (&runsShow{app: a}).command(), (&runsTail{app: a}).command(), (&runsDiff{app: a}).command(),
+	cmd.AddCommand((&runsList{app: a}).command(), (&runsShow{app: a}).command(), (&runsTail{app: a}).command(),
+		(&runsDiff{app: a}).command(),
 		(&runsRetry{app: a}).command(), (&runsStop{app: a}).command(), (&runsKeep{app: a}).command())
 	cmd.AddCommand(fleetRuns(a)...)
 	return cmd
@@ -29,6 +30,9 @@ func ofRuns(a *app, cmd *cobra.Command, least, most int, do func(ctx context.Con
 	fs := a.flags(cmd)
 	fs.verbosity(&verbosity)
 	cmd.Args = cobra.ArbitraryArgs
+	if most > 0 {
+		a.completeArgs(cmd, most, func(c *completion) []string { return c.recorded() })
+	}
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		switch {
 		case len(words) < least:
@@ -62,7 +66,7 @@ func checkPatterns(patterns ...string) error {
 	return nil
 }
 
-// moment is a time of a flag: how long ago (2h, 7d), or a day, or a day with a time.
+// moment returns a time of a flag: how long ago (2h, 7d), or a day, or a day with a time.
 func moment(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -26,13 +26,14 @@ type runsAudit struct {
 
 func (j *runsAudit) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "audit", Short: "Prove that the records at the broker are what their operators signed", Annotations: map[string]string{"args": "[run]"},
+		Use: "audit", Short: "Check that the records at the broker are what operators signed", Annotations: map[string]string{"args": "[run]"},
 		Args: cobra.MaximumNArgs(1), Example: "  hark runs audit --since 30d",
 		Long: "Looks at every record at the broker, or at that of one run: who signed it, whether a part was altered, left out, swapped or taken from another " +
 			"run, whether it is complete, and whether everything is there that was sent from here. The exit code is 1 if anything is wrong.",
 	}
 	fs := onBroker(j.app, cmd, j.audit)
-	fs.Text(&j.since, "since", "", "", "TIME", "only runs that began then or later: how long ago (2h, 7d), or a day (2026-11-01)")
+	fs.Text(&j.since, "since", "", "", "TIME",
+		"only runs that began then or later: how long ago (2h, 7d), or a day (2026-11-01)")
 	fs.Text(&j.until, "until", "", "", "TIME", "only runs that began then or before")
 	fs.json(&j.asJSON)
 	checkFirst(cmd, func() (err error) {
@@ -79,7 +80,7 @@ func (j *runsAudit) audit(ctx context.Context, b *fleet.Connection, args []strin
 	return err
 }
 
-// named is the run of a word. One whose beginning is not there any more can be named by its whole id.
+// named returns the run of a word. One whose beginning is not there any more can be named by its whole id.
 func (j *runsAudit) named(ctx context.Context, l *ledger.Ledger, word string) (string, error) {
 	if word == record.Last || word == record.LastFailed {
 		e, err := record.Choose(ctx, runStore(j.app), word)
@@ -108,7 +109,8 @@ func (j *runsAudit) print(found []ledger.Verdict, wrong int) error {
 		if !v.At.IsZero() {
 			when = v.At.Local().Format(time.DateTime)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", v.Run, when, view.OneLine(whoSigned(v)), dash(view.OneLine(v.Commit)), v.Parts, dash(string(v.State)), view.OneLine(verdictOf(v)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", v.Run, when, view.OneLine(whoSigned(v)),
+			dash(view.OneLine(v.Commit)), v.Parts, dash(string(v.State)), view.OneLine(verdictOf(v)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -117,7 +119,7 @@ func (j *runsAudit) print(found []ledger.Verdict, wrong int) error {
 	return nil
 }
 
-// whoSigned is the operator: by name only if his key is known here.
+// whoSigned returns the operator: by name only if his key is known here.
 func whoSigned(v *ledger.Verdict) string {
 	switch {
 	case v.Who == "":

@@ -26,13 +26,14 @@ type runsCollect struct {
 
 func (j *runsCollect) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "collect", Short: "Bring a run to an end whose controller died", Annotations: map[string]string{"args": "run"}, Args: exactly("run"),
+		Use: "collect", Short: "Finish a run whose controller died", Annotations: map[string]string{"args": "run"}, Args: exactly("run"),
 		Long: "Asks the agents of a run that was lost what became of it, which they keep for a day, and adds that to the record: then the fate of every host is known, or " +
 			"that it did not answer. It begins nothing and ends nothing on the hosts. It is called where the run was started, by the same operator.",
 		Example: "  hark runs collect last",
 	}
 	fs := onBroker(j.app, cmd, j.collect)
-	fs.Span(&j.wait, "wait", 2*time.Minute, "DURATION", "how long hosts may take to come to the end of what they are at (default: 2m)")
+	fs.Span(&j.wait, "wait", 2*time.Minute, "DURATION",
+		"how long hosts may take to come to the end of what they are at (default: 2m)")
 	fs.json(&j.asJSON)
 	checkFirst(cmd, func() error {
 		if j.wait <= 0 {
@@ -52,7 +53,8 @@ func (j *runsCollect) collect(ctx context.Context, b *fleet.Connection, args []s
 	if e.Head.Who != "" && e.Head.Who != b.Operator.Key {
 		return ansibleerror.Errorf("run %s is of another operator: %s", e.Head.Run, e.Head.Who)
 	}
-	job := collect.Job{Home: j.fleet.Home, Run: e.Head.Run, Store: store, Transport: b, Operator: b.Operator, Limit: j.wait, Logger: j.logTo(), Now: time.Now}
+	job := collect.Job{Home: j.fleet.Home, Run: e.Head.Run, Store: store, Transport: b, Operator: b.Operator,
+		Limit: j.wait, Logger: j.logTo(), Now: time.Now}
 	r, err := job.Collect(ctx)
 	if err != nil {
 		return err
@@ -91,10 +93,13 @@ func (j *runsCollect) print(run string, r *collect.Result) {
 	for _, part := range []struct {
 		hosts []string
 		text  string
-	}{{r.Told, "told everything"}, {r.Silent, "did not answer"}, {r.Busy, "still at it"}} {
+	}{{r.Complete, "told what they had kept"}, {r.Silent, "did not answer"}, {r.Busy, "still at it"}} {
 		if len(part.hosts) > 0 {
 			fmt.Fprintf(j.term.Out, "%d %s: %s\n", len(part.hosts), part.text, strings.Join(view.Fold(part.hosts), " "))
 		}
+	}
+	if r.Gap != "" {
+		j.display.Warn(r.Gap)
 	}
 	if r.Ended {
 		fmt.Fprintf(j.term.Out, "run %s has an end now: %d results were added; `hark runs show %s`\n", run, r.Events, run)

@@ -57,7 +57,7 @@ func (j *runsDiff) diff(ctx context.Context, runs []record.Entry) error {
 	return nil
 }
 
-// before is the last run before another with the same command line.
+// before returns the last run before another with the same command line.
 func (j *runsDiff) before(ctx context.Context, e *record.Entry) (*record.Entry, error) {
 	all, err := allRuns(j.app).List(ctx, record.Filter{Until: e.Head.At})
 	if err != nil {

@@ -18,12 +18,12 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// fleetRuns are the commands of hark runs that are about runs of other machines and of other people.
+// fleetRuns returns the commands of hark runs that are about runs of other machines and of other people.
 func fleetRuns(a *app) []*cobra.Command {
 	return []*cobra.Command{(&runsCollect{app: a}).command(), (&runsAudit{app: a}).command(), runsPush(a), runsReaders(a)}
 }
 
-// allRuns are the runs of this machine and of the fleet. The connection that they may need lasts as long as the
+// allRuns returns the runs of this machine and of the fleet. The connection that they may need lasts as long as the
 // command.
 func allRuns(a *app) *fleet.Runs {
 	if a.runs == nil {
@@ -70,7 +70,7 @@ func checkFirst(cmd *cobra.Command, check func() error) {
 
 func runsPush(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "push", Short: "Send records to the broker that were not sent while it was away", Args: argparse.NoArgs,
+		Use: "push", Short: "Send records that the broker missed while it was away", Args: argparse.NoArgs,
 		Long: "Records go to the broker while a run goes on; what is left at its end goes with the next run, or now.",
 	}
 	onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error {
@@ -101,7 +101,8 @@ func runsPush(a *app) *cobra.Command {
 // here demands that the record of a run is on this machine.
 func here(e *record.Entry) error {
 	if e.Origin != files.Origin {
-		return ansibleerror.Errorf("run %s was started on another machine (%s): its record there is needed for that", e.Head.Run, whence(e))
+		return ansibleerror.Errorf("run %s was started on another machine (%s): its record there is needed for that",
+			e.Head.Run, whence(e))
 	}
 	return nil
 }
@@ -114,19 +115,19 @@ func whence(e *record.Entry) string {
 	return e.Head.From
 }
 
-// stopElsewhere asks the controller of a run on another machine to stop it. It obeys its own operator alone.
-func stopElsewhere(ctx context.Context, a *app, e *record.Entry) error {
+// stopRemote asks the controller of a run on another machine to stop it. It obeys its own operator only.
+func stopRemote(ctx context.Context, a *app, e *record.Entry) error {
 	b, err := a.fleet.Dial(ctx, a.cfg.Text("HARK_BROKER"))
 	if err != nil {
 		return err
 	}
 	defer b.Close()
 	if e.Head.Who != b.Operator.Key {
-		return ansibleerror.Errorf("run %s is of another operator, whom alone its controller obeys: ask %s (%s) to stop it", e.Head.Run, whence(e), e.Head.Who)
+		return ansibleerror.Errorf("run %s is of another operator, and its controller obeys only that one: ask %s (%s) to stop it", e.Head.Run, whence(e), e.Head.Who)
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendLimit)
 	defer cancel()
-	if err := link.AskStop(ctx, b, b.Operator, e.Head.Run); err != nil {
+	if err := link.RequestRunStop(ctx, b, b.Operator, e.Head.Run); err != nil {
 		return fmt.Errorf("cannot stop run %s on %s: %w", e.Head.Run, whence(e), err)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/runs/record"
 	"hark/controller/internal/ui/view"
+	"hark/modules/dialect"
 )
 
 // runsList is one call of hark runs list.
@@ -34,11 +35,14 @@ func (j *runsList) command() *cobra.Command {
 	fs.Text(&j.filter.Task, "task", "", "", "PATTERN", "only runs that had such a task")
 	fs.List(&j.states, "state", "", "STATE", "only runs that are running, ended, stopped or lost")
 	fs.Toggle(&j.filter.Failed, "failed", "", false, "only runs that came out other than well")
-	fs.Text(&j.since, "since", "", "", "TIME", "only runs that began then or later: how long ago (2h, 7d), or a day (2026-11-01)")
+	fs.Text(&j.since, "since", "", "", "TIME",
+		"only runs that began then or later: how long ago (2h, 7d), or a day (2026-11-01)")
 	fs.Text(&j.until, "until", "", "", "TIME", "only runs that began then or before")
-	fs.Text(&j.filter.By, "by", "", "", "PERSON", "only runs of this person: a login, login@machine, or the beginning of an operator's key")
+	fs.Text(&j.filter.By, "by", "", "", "PERSON",
+		"only runs of this person: a login, login@machine, or the beginning of an operator's key")
 	fs.Text(&j.filter.Duty, "duty", "", "", "DUTY", "only runs for this duty")
-	fs.Toggle(&j.turns, "turns", "", false, "each turn of a keeper in a row of its own; otherwise those of a duty between two other runs are one row")
+	fs.Toggle(&j.turns, "turns", "", false,
+		"each turn of a keeper in a row of its own; otherwise those of a duty between two other runs are one row")
 	fs.Number(&j.filter.Limit, "limit", "n", 0, "NUMBER", "no more than so many runs (default: all)")
 	fs.json(&j.asJSON)
 	return cmd
@@ -60,67 +64,35 @@ func (j *runsList) list(ctx context.Context) error {
 	}
 	w := tabwriter.NewWriter(j.term.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tWHEN\tWHO\tWHAT\tHOSTS\tOK/CHANGED/FAILED/GONE\tTOOK\tSTATE")
-	for _, s := range foldTurns(found.Entries, j.turns || j.filter.Duty != "") {
-		e := &s.newest
-		if s.turns > 1 {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.Head.Run, e.Head.At.Local().Format(time.DateTime), view.OneLine(e.Head.Name), s.text(), s.hosts, s.counts(), "", s.state())
+	for _, folded := range record.MergeTurns(found.Entries, j.turns || j.filter.Duty != "") {
+		s, e := turns{folded}, &folded.Newest
+		if s.N > 1 {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.Head.Run, e.Head.At.Local().Format(time.DateTime),
+				view.OneLine(e.Head.Name), s.text(), s.Hosts, s.counts(), "", s.state())
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.Head.Run, e.Head.At.Local().Format(time.DateTime), view.OneLine(e.Head.Name), whatRan(&e.Head), e.Met(), fatesOf(e),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.Head.Run, e.Head.At.Local().Format(time.DateTime),
+			view.OneLine(e.Head.Name), whatRan(&e.Head), e.Met(), stateCounts(e),
 			tookText(e.Took(time.Now())), stateText(e))
 	}
 	return w.Flush()
 }
 
-// turnsOf are turns of one duty without a run of anybody else between them, or one run.
-type turnsOf struct {
-	newest        record.Entry
-	turns, failed int
-	hosts         int
-	fates         map[record.Fate]int
+// turns is a row of the list for turns of one duty.
+type turns struct{ *record.Turns }
+
+func (s turns) text() string { return fmt.Sprintf("%d turns of %s", s.N, s.Newest.Head.Duty) }
+
+func (s turns) counts() string {
+	return fmt.Sprintf("%d/%d/%d/%d", s.States[record.StateOK], s.States[record.StateChanged],
+		s.States[record.StateFailed], s.States[record.StateUnreachable])
 }
 
-// foldTurns puts turns of the same duty together, where nothing else lies between them but turns of other duties.
-func foldTurns(all []record.Entry, apart bool) []*turnsOf {
-	var out []*turnsOf
-	open := map[string]*turnsOf{} // by keeper and duty, since the last run that was no turn
-	for _, e := range all {
-		key := e.Head.Who + "\x00" + e.Head.Duty
-		s := open[key]
-		if e.Head.Duty == "" || apart {
-			s = nil
-			clear(open)
-		}
-		if s == nil {
-			s = &turnsOf{newest: e, fates: map[record.Fate]int{}}
-			out = append(out, s)
-			if e.Head.Duty != "" && !apart {
-				open[key] = s
-			}
-		}
-		s.turns++
-		s.hosts += e.Met()
-		if e.Failed() {
-			s.failed++
-		}
-		for fate, n := range e.Counts {
-			s.fates[fate] += n
-		}
-	}
-	return out
-}
-
-func (s *turnsOf) text() string { return fmt.Sprintf("%d turns of %s", s.turns, s.newest.Head.Duty) }
-
-func (s *turnsOf) counts() string {
-	return fmt.Sprintf("%d/%d/%d/%d", s.fates[record.FateOK], s.fates[record.FateChanged], s.fates[record.FateFailed], s.fates[record.FateUnreachable])
-}
-
-func (s *turnsOf) state() string {
-	if s.failed == 0 {
+func (s turns) state() string {
+	if s.Failed == 0 {
 		return "ok"
 	}
-	return fmt.Sprintf("%d failed", s.failed)
+	return fmt.Sprintf("%d failed", s.Failed)
 }
 
 // read checks the filter.
@@ -131,7 +103,7 @@ func (j *runsList) read() (err error) {
 	all := []record.State{record.Running, record.Ended, record.Stopped, record.Lost}
 	for _, s := range j.states {
 		if !slices.Contains(all, record.State(s)) {
-			return &argparse.UsageError{Text: fmt.Sprintf("argument --state: invalid choice: '%s' (choose from 'running', 'ended', 'stopped', 'lost')", s)}
+			return &argparse.UsageError{Text: dialect.InvalidChoice.Text("--state", s, "'running', 'ended', 'stopped', 'lost'")}
 		}
 		j.filter.States = append(j.filter.States, record.State(s))
 	}
@@ -145,7 +117,7 @@ func (j *runsList) read() (err error) {
 	return err
 }
 
-// whatRan is the command line in short.
+// whatRan returns the command line in short.
 func whatRan(h *record.Head) string {
 	const most = 44
 	words := slices.Clone(h.Line)
@@ -159,15 +131,16 @@ func whatRan(h *record.Head) string {
 	return string(text)
 }
 
-// fatesOf are the counts of hosts.
-func fatesOf(e *record.Entry) string {
+// stateCounts returns the counts of hosts.
+func stateCounts(e *record.Entry) string {
 	if e.Foot == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%d/%d/%d/%d", e.Counts[record.FateOK], e.Counts[record.FateChanged], e.Counts[record.FateFailed], e.Counts[record.FateUnreachable])
+	return fmt.Sprintf("%d/%d/%d/%d", e.Counts[record.StateOK], e.Counts[record.StateChanged],
+		e.Counts[record.StateFailed], e.Counts[record.StateUnreachable])
 }
 
-// tookText is a duration as people say it.
+// tookText returns a duration as people say it.
 func tookText(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
@@ -177,10 +150,10 @@ func tookText(d time.Duration) string {
 	}
 }
 
-// stateText is the state, of runs without an end with where they stand.
+// stateText returns the state, of runs without an end with where they stand.
 func stateText(e *record.Entry) string {
 	text := e.Word()
-	if stage := e.StageText(); stage != "" {
+	if stage := e.RolloutStage(); stage != "" {
 		text += ", " + stage
 	}
 	if e.At != "" {

@@ -31,11 +31,12 @@ const ownReader = "(this operator)"
 
 func readersList(a *app) *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{Use: "list", Short: "List the readers, this operator and his own key first", Args: argparse.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List the readers, beginning with your own key",
+		Args: argparse.NoArgs}
 	fs := a.flags(cmd)
 	fs.json(&asJSON)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		self, _, err := trust.LoadOrCreate(a.cfg.Text("HARK_OPERATOR_KEY"))
+		self, _, err := trust.LoadOrCreate(a.cfg.Text("HARK_OPERATOR_KEY"), a.fleet.Home)
 		if err != nil {
 			return err
 		}
@@ -75,7 +76,7 @@ func readersAdd(a *app) *cobra.Command {
 
 func readersRemove(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "remove", Short: "Let somebody read no records of later weeks", Annotations: map[string]string{"args": "name"}, Args: exactly("name"),
+		Use: "remove", Short: "Stop somebody from reading records of later weeks", Annotations: map[string]string{"args": "name"}, Args: exactly("name"),
 	}
 	onReaders(a, cmd, func(args []string) error { return trust.RemoveReader(a.fleet.Home, args[0]) },
 		func(args []string) string { return args[0] + " reads no records of later weeks" })

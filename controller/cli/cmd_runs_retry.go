@@ -16,7 +16,7 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// retryFlag is the flag by which hark runs retry says which run is tried again.
+// retryFlag is the flag in which hark runs retry names the run that is tried again.
 const retryFlag = "retry-of"
 
 // runsRetry is one call of hark runs retry.
@@ -57,9 +57,9 @@ func (j *runsRetry) retry(e *record.Entry) error {
 	if e.Foot == nil {
 		return ansibleerror.Errorf("run %s was lost: which hosts failed is not known", e.Head.Run)
 	}
-	hosts := e.Foot.Names(record.FateUnreachable)
+	hosts := e.Foot.Names(record.StateUnreachable)
 	if !j.unreachable {
-		hosts = append(e.Foot.Names(record.FateFailed), hosts...)
+		hosts = append(e.Foot.Names(record.StateFailed), hosts...)
 	}
 	if len(hosts) == 0 {
 		return ansibleerror.Errorf("no host of run %s failed or was not reached", e.Head.Run)
@@ -71,14 +71,15 @@ func (j *runsRetry) retry(e *record.Entry) error {
 	if j.dry && j.asJSON {
 		return j.term.PrintJSON(map[string]any{"dir": e.Head.Dir, "command": args, "hosts": hosts})
 	}
-	j.display.PrintErr(view.NoColor, fmt.Sprintf("%s of run %s: %s", hostCount(len(hosts)), e.Head.Run, strings.Join(quoted(args), " ")))
+	j.display.PrintErr(view.NoColor, fmt.Sprintf("%s of run %s: %s", hostCount(len(hosts)), e.Head.Run,
+		strings.Join(quoted(args), " ")))
 	if j.dry {
 		return nil
 	}
 	return j.become(e, args)
 }
 
-// again is the command line of the retry.
+// again returns the command line of the retry.
 func (j *runsRetry) again(e *record.Entry, hosts []string) ([]string, error) {
 	limit := strings.Join(hosts, ",")
 	if slices.ContainsFunc(hosts, func(h string) bool { return strings.ContainsAny(h, ",:!&*?[]~@ ") }) || len(limit) > 32<<10 {
@@ -91,7 +92,8 @@ func (j *runsRetry) again(e *record.Entry, hosts []string) ([]string, error) {
 	given := func(names ...string) bool {
 		return slices.ContainsFunc(j.more, func(w string) bool {
 			return slices.ContainsFunc(names, func(n string) bool {
-				return w == n || len(n) > 2 && strings.HasPrefix(w, n+"=") || len(n) == 2 && strings.HasPrefix(w, n) && !strings.HasPrefix(w, "--")
+				return w == n || len(n) > 2 && strings.HasPrefix(w, n+"=") || len(n) == 2 && strings.HasPrefix(w, n) &&
+					!strings.HasPrefix(w, "--")
 			})
 		})
 	}
@@ -103,12 +105,14 @@ func (j *runsRetry) again(e *record.Entry, hosts []string) ([]string, error) {
 			i++
 		case i+1 < len(line) && w == "-e" && strings.Contains(line[i+1], origin.Hidden):
 			if !given("-e", "--extra-vars") {
-				return nil, ansibleerror.Errorf("run %s was given values that are not kept: hark runs retry %s -- -e '%s'", e.Head.Run, e.Head.Run, line[i+1])
+				return nil, ansibleerror.Errorf("run %s was given values that are not kept: hark runs retry %s -- -e '%s'",
+					e.Head.Run, e.Head.Run, line[i+1])
 			}
 			i++
 		case i+1 < len(line) && w == "-a" && strings.Contains(line[i+1], origin.Hidden):
 			if !given("-a", "--args") {
-				return nil, ansibleerror.Errorf("run %s was given arguments that are not kept: hark runs retry %s -- -a '%s'", e.Head.Run, e.Head.Run, line[i+1])
+				return nil, ansibleerror.Errorf("run %s was given arguments that are not kept: hark runs retry %s -- -a '%s'",
+					e.Head.Run, e.Head.Run, line[i+1])
 			}
 			i++
 		default:
@@ -158,7 +162,7 @@ func quoted(words []string) []string {
 	return out
 }
 
-// retryOf declares the flag by which a run knows what it tries again.
+// retryOf declares the flag that names the run that is tried again.
 func (f flags) retryOf(p *string) {
 	f.Text(p, retryFlag, "", "", "RUN", "the run that this one tries again")
 	f.Lookup(retryFlag).Hidden = true

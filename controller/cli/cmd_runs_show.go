@@ -53,7 +53,7 @@ func (j *runsShow) check() error {
 	return checkPatterns(j.choice.Host, j.choice.Task)
 }
 
-// show tells a run again.
+// show shows a run again.
 func (j *runsShow) show(ctx context.Context, e *record.Entry) error {
 	if j.summary {
 		return j.sum(ctx, e)
@@ -92,10 +92,11 @@ func bodyless(e *record.Entry) error {
 	if e.Foot != nil && e.Foot.Incomplete != "" {
 		why = "are not there (" + e.Foot.Incomplete + ")"
 	}
-	return ansibleerror.Errorf("the lines of run %s %s; `hark runs show %s --summary` tells what is known", e.Head.Run, why, e.Head.Run)
+	return ansibleerror.Errorf("the lines of run %s %s; `hark runs show %s --summary` tells what is known", e.Head.Run,
+		why, e.Head.Run)
 }
 
-// rerun tells the lines of a run to the screen.
+// rerun sends the lines of a run to the view.
 type rerun struct {
 	*app
 	entry *record.Entry
@@ -154,17 +155,17 @@ func (r *rerun) viewFor(s record.Screen, d *view.Display, p *record.Player) (vie
 	if r.view != "" {
 		return v, nil
 	}
-	return view.All(append([]view.View{v}, r.printingBeside(s.Beside, o)...)...), nil
+	return view.All(append([]view.View{v}, r.otherViews(s.OtherViews, o)...)...), nil
 }
 
-// printingBeside are those of the views beside the one on the screen that printed there too. What wrote files has
+// otherViews returns those of the views beside the one on the screen that printed there too. What wrote files has
 // written them.
-func (r *rerun) printingBeside(names []string, o view.Options) []view.View {
+func (r *rerun) otherViews(names []string, o view.Options) []view.View {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		short := name[strings.LastIndexByte(name, '.')+1:]
 		return short != "timer" && !strings.HasPrefix(short, "profile_")
 	})
-	return r.screens.Beside(names, o)
+	return r.screens.OtherViews(names, o)
 }
 
 // printLines prints the lines as they are.

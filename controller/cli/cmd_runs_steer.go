@@ -34,12 +34,13 @@ func (j *runsStop) stop(ctx context.Context, e *record.Entry) error {
 	}
 	stop := func() error { return runStore(j.app).Stop(e.Head.Run) }
 	if e.Origin == ledger.Origin {
-		stop = func() error { return stopElsewhere(ctx, j.app, e) }
+		stop = func() error { return stopRemote(ctx, j.app, e) }
 	}
 	if err := stop(); err != nil {
 		return err
 	}
-	return sayDone(j.app, j.asJSON, e, "stopping", "was asked to stop; `hark runs tail -f "+e.Head.Run+"` shows how it ends")
+	return sayDone(j.app, j.asJSON, e, "stopping",
+		"was asked to stop; `hark runs tail -f "+e.Head.Run+"` shows how it ends")
 }
 
 // sayDone returns what was done with a run.

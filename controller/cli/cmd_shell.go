@@ -48,8 +48,10 @@ func newShellCommand(a *app, name string) *cobra.Command {
 	fs.vault(&j.o.Vault)
 	fs.forks(&j.o.Forks)
 	fs.modules(&j.o.ModulePath)
-	fs.Text(&j.o.BaseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
-	fs.Number(&j.o.TaskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take")
+	fs.Text(&j.o.BaseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR",
+		"the directory that counts as the playbook's")
+	fs.Number(&j.o.TaskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT",
+		"seconds that a task may take")
 	fs.broker(&j.o.Broker)
 	fs.ephemeral(&j.o)
 	cmd.RunE = j.run
@@ -94,7 +96,7 @@ func (j *shellJob) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// shell is the conversation, with its doors.
+// shell returns the loop, with what it runs and reads.
 func (j *shellJob) shell(ctx context.Context, pattern string) *shell.Shell {
 	c := &shell.Shell{
 		State: shell.State{
@@ -146,7 +148,7 @@ func (j *shellJob) groups() []string {
 	return names
 }
 
-// hosts are the names of the hosts of a pattern, within --limit.
+// hosts returns the names of the hosts of a pattern, within --limit.
 func (j *shellJob) hosts(pattern string) ([]string, error) {
 	found, err := j.p.Inventory.Match(pattern)
 	if err != nil {

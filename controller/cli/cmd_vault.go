@@ -24,15 +24,17 @@ import (
 // newVaultCommand is ansible-vault.
 func newVaultCommand(a *app, name string) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:         name,
-		Short:       "Encrypt and decrypt files and strings",
-		Example:     "  " + a.example(name) + " encrypt group_vars/all/secrets.yml\n  " + a.example(name) + " encrypt_string --name db_password 's3cret'",
+		Use:   name,
+		Short: "Encrypt and decrypt files and strings",
+		Example: "  " + a.example(name) + " encrypt group_vars/all/secrets.yml\n  " + a.example(name) +
+			" encrypt_string --name db_password 's3cret'",
 		RunE:        argparse.NeedChoice,
 		Annotations: map[string]string{"commands": "create decrypt edit view encrypt encrypt_string rekey"},
 		Args:        cobra.ArbitraryArgs,
 	}
 	a.flags(cmd).verbosity(new(int))
-	cmd.AddCommand(newVaultCreateCommand(a), newVaultDecryptCommand(a), newVaultEditCommand(a), newVaultViewCommand(a), newVaultEncryptCommand(a), newVaultStringCommand(a), newVaultRekeyCommand(a))
+	cmd.AddCommand(newVaultCreateCommand(a), newVaultDecryptCommand(a), newVaultEditCommand(a), newVaultViewCommand(a),
+		newVaultEncryptCommand(a), newVaultStringCommand(a), newVaultRekeyCommand(a))
 	return cmd
 }
 
@@ -57,7 +59,8 @@ func (j *vaultJob) secretFlags(fs flags) {
 // newVaultSub makes a sub-command: its flags, and its work once the flags are checked.
 func newVaultSub(a *app, name, short string, add func(flags, *vaultJob), run func(context.Context, *vaultJob) error) *cobra.Command {
 	j := &vaultJob{app: a}
-	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, Annotations: map[string]string{"args": "[file_name ...]"}}
+	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs,
+		Annotations: map[string]string{"args": "[file_name ...]"}}
 	fs := a.flags(cmd)
 	add(fs, j)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -86,7 +89,8 @@ func outputFlag(fs flags, j *vaultJob) {
 }
 
 func encryptIDFlag(fs flags, j *vaultJob) {
-	fs.Text(&j.encryptID, "encrypt-vault-id", "", "", "ENCRYPT_VAULT_ID", "the vault id to encrypt with, if several are known")
+	fs.Text(&j.encryptID, "encrypt-vault-id", "", "", "ENCRYPT_VAULT_ID",
+		"the vault id to encrypt with, if several are known")
 }
 
 func (j *vaultJob) need() secrets.Need {
@@ -133,7 +137,7 @@ func (j *vaultJob) done(what string) {
 	}
 }
 
-// read is the content of a file, of stdin for -.
+// read returns the content of a file, of stdin for -.
 func (j *vaultJob) read(path string) ([]byte, error) {
 	var data []byte
 	var err error
@@ -148,7 +152,7 @@ func (j *vaultJob) read(path string) ([]byte, error) {
 	return data, nil
 }
 
-// osReason is an error of the system as Python words it; quoted is the file's name as Python prints it.
+// osReason returns an error of the system as Python words it; quoted is the file's name as Python prints it.
 func osReason(err error, quoted string) string {
 	errno := syscall.ENOENT
 	if !errors.As(err, &errno) && !errors.Is(err, exec.ErrNotFound) {
@@ -159,7 +163,7 @@ func osReason(err error, quoted string) string {
 }
 
 // write puts data in place of a file, of stdout for -. The new file belongs to whoever runs the command and nobody
-// else can read it, unless like gives a file whose mode and owner it shall have.
+// else can read it, unless like names a file whose mode and owner it gets.
 func (j *vaultJob) write(path string, data []byte, like fs.FileInfo) error {
 	if path == "-" {
 		_, err := j.term.Out.Write(data)
@@ -191,7 +195,7 @@ func fill(f *os.File, data []byte, like fs.FileInfo) error {
 	return errors.Join(err, f.Close())
 }
 
-// real is a path with its links followed; - stays as it is.
+// real returns a path with its links followed; - stays as it is.
 func (j *vaultJob) real(path string) string {
 	if path == "-" {
 		return path
@@ -208,10 +212,10 @@ func (j *vaultJob) absolute(path string) string {
 	if filepath.IsAbs(path) || path == "-" {
 		return path
 	}
-	return filepath.Join(j.cfg.Dir(), path)
+	return filepath.Join(j.cfg.WorkingDir(), path)
 }
 
-// outputTo is where a command writes: the file of --output, or the file that it read.
+// outputTo returns where a command writes: the file of --output, or the file that it read.
 func (j *vaultJob) outputTo(path string) string {
 	if j.output != "" {
 		return j.absolute(j.output)

@@ -73,29 +73,30 @@ func overwrite(f *os.File) error {
 }
 
 func newVaultDecryptCommand(a *app) *cobra.Command {
-	return newVaultSub(a, "decrypt", "Decrypt files", func(fs flags, j *vaultJob) { outputFlag(fs, j); j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
-		if err := j.openSecrets(ctx); err != nil {
-			return err
-		}
-		if len(j.args) == 0 && j.term.Interactive() {
-			fmt.Fprintln(j.term.Err, "Reading ciphertext input from stdin")
-		}
-		for _, path := range j.inputs() {
-			path = j.real(path)
-			plain, _, err := j.open(path)
-			if err != nil {
+	return newVaultSub(a, "decrypt", "Decrypt files",
+		func(fs flags, j *vaultJob) { outputFlag(fs, j); j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
+			if err := j.openSecrets(ctx); err != nil {
 				return err
 			}
-			if err := j.write(j.outputTo(path), plain, nil); err != nil {
-				return err
+			if len(j.args) == 0 && j.term.Interactive() {
+				fmt.Fprintln(j.term.Err, "Reading ciphertext input from stdin")
 			}
-		}
-		j.done("Decryption")
-		return nil
-	})
+			for _, path := range j.inputs() {
+				path = j.real(path)
+				plain, _, err := j.open(path)
+				if err != nil {
+					return err
+				}
+				if err := j.write(j.outputTo(path), plain, nil); err != nil {
+					return err
+				}
+			}
+			j.done("Decryption")
+			return nil
+		})
 }
 
-// open decrypts a file and tells with which secret.
+// open decrypts a file and returns with which secret.
 func (j *vaultJob) open(path string) ([]byte, vault.Secret, error) { return j.openAs(path, path) }
 
 // openUnnamed is open for edit and rekey, whose errors name the file once.
@@ -114,21 +115,22 @@ func (j *vaultJob) openAs(path, name string) ([]byte, vault.Secret, error) {
 }
 
 func newVaultViewCommand(a *app) *cobra.Command {
-	return newVaultSub(a, "view", "Show encrypted files", func(fs flags, j *vaultJob) { j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
-		if err := j.openSecrets(ctx); err != nil {
-			return err
-		}
-		for _, path := range j.args {
-			plain, _, err := j.open(path)
-			if err != nil {
+	return newVaultSub(a, "view", "Show encrypted files",
+		func(fs flags, j *vaultJob) { j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
+			if err := j.openSecrets(ctx); err != nil {
 				return err
 			}
-			if err := j.term.Page(ctx, string(plain)); err != nil {
-				return err
+			for _, path := range j.args {
+				plain, _, err := j.open(path)
+				if err != nil {
+					return err
+				}
+				if err := j.term.Page(ctx, string(plain)); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 }
 
 func newVaultRekeyCommand(a *app) *cobra.Command {
@@ -140,22 +142,23 @@ func newVaultRekeyCommand(a *app) *cobra.Command {
 		fs.Text(&newID, "new-vault-id", "", "", "NEW_VAULT_ID", "the new vault identity")
 		fs.Exclusive("new-vault-password-file", "new-vault-id")
 	}
-	return newVaultSub(a, "rekey", "Encrypt files with another password", add, func(ctx context.Context, j *vaultJob) error {
-		if err := j.openSecrets(ctx); err != nil {
-			return err
-		}
-		with, err := j.newSecret(ctx, newFile, newID)
-		if err != nil {
-			return err
-		}
-		for _, path := range j.args {
-			if err := j.rekey(j.real(path), with); err != nil {
+	return newVaultSub(a, "rekey", "Encrypt files with another password", add,
+		func(ctx context.Context, j *vaultJob) error {
+			if err := j.openSecrets(ctx); err != nil {
 				return err
 			}
-		}
-		fmt.Fprintln(j.term.Err, "Rekey successful")
-		return nil
-	})
+			with, err := j.newSecret(ctx, newFile, newID)
+			if err != nil {
+				return err
+			}
+			for _, path := range j.args {
+				if err := j.rekey(j.real(path), with); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintln(j.term.Err, "Rekey successful")
+			return nil
+		})
 }
 
 // newSecret gathers the secret that files get in a rekey.

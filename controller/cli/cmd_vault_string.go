@@ -33,9 +33,11 @@ func newVaultStringCommand(a *app) *cobra.Command {
 		fs.Toggle(&s.prompt, "prompt", "p", false, "ask for the string")
 		fs.Toggle(&s.show, "show-input", "", false, "show the string while it is typed")
 		fs.List(&s.names, "name", "n", "ENCRYPT_STRING_NAMES", "the name of the variable")
-		fs.Text(&s.stdinName, "stdin-name", "", "", "ENCRYPT_STRING_STDIN_NAME", "the name of the variable that stdin is read for")
+		fs.Text(&s.stdinName, "stdin-name", "", "", "ENCRYPT_STRING_STDIN_NAME",
+			"the name of the variable that stdin is read for")
 	}
-	cmd := newVaultSub(a, "encrypt_string", "Encrypt a string for a YAML file", add, func(ctx context.Context, _ *vaultJob) error { return s.run(ctx) })
+	cmd := newVaultSub(a, "encrypt_string", "Encrypt a string for a YAML file", add,
+		func(ctx context.Context, _ *vaultJob) error { return s.run(ctx) })
 	cmd.Annotations["args"] = "[string_to_encrypt ...]"
 	return cmd
 }
@@ -80,13 +82,14 @@ func (s *stringJob) run(ctx context.Context) error {
 
 func (s *stringJob) announce(n int, t vaultText) {
 	if t.name != "" {
-		fmt.Fprintf(s.term.Err, "# The encrypted version of variable (\"%s\", the string #%d from %s).\n", t.name, n, t.source)
+		fmt.Fprintf(s.term.Err, "# The encrypted version of variable (\"%s\", the string #%d from %s).\n", t.name, n,
+			t.source)
 		return
 	}
 	fmt.Fprintf(s.term.Err, "# The encrypted version of the string #%d from %s.)\n", n, t.source)
 }
 
-// vaultYAML is a vault as the value of a variable.
+// vaultYAML returns a vault as the value of a variable.
 func vaultYAML(sealed, name string) string {
 	var b strings.Builder
 	if name != "" {
@@ -99,7 +102,7 @@ func vaultYAML(sealed, name string) string {
 	return b.String()
 }
 
-// texts are the strings: from the prompt, from stdin, from the arguments.
+// texts returns the strings: from the prompt, from stdin, from the arguments.
 func (s *stringJob) texts(ctx context.Context, stdin bool) ([]vaultText, error) {
 	var out []vaultText
 	if s.prompt {
@@ -158,7 +161,8 @@ func (s *stringJob) prompted(ctx context.Context) (vaultText, error) {
 
 func (s *stringJob) fromStdin() (vaultText, error) {
 	if s.term.Terminal != nil {
-		fmt.Fprintln(s.term.Err, "Reading plaintext input from stdin. (ctrl-d to end input, twice if your content does not already have a newline)")
+		fmt.Fprintln(s.term.Err,
+			"Reading plaintext input from stdin. (ctrl-d to end input, twice if your content does not already have a newline)")
 	}
 	raw, err := s.term.ReadAll()
 	if err != nil {

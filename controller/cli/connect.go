@@ -18,8 +18,8 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// onBroker gives a command the flags that every command of the broker has, and runs it on a connection that is closed
-// in the end. The command's own flags go into the set.
+// onBroker returns a command the flags that every command of the broker has, and runs it on a connection that is
+// closed in the end. The command's own flags go into the set.
 func onBroker(a *app, cmd *cobra.Command, run func(ctx context.Context, b *fleet.Connection, args []string) error) flags {
 	var verbosity int
 	var url string
@@ -40,7 +40,7 @@ func onBroker(a *app, cmd *cobra.Command, run func(ctx context.Context, b *fleet
 	return fs
 }
 
-// logTo is where the rooms below log: stderr, from -vvvv on.
+// logTo returns where the rooms below log: stderr, from -vvvv on.
 func (a *app) logTo() zerolog.Logger {
 	if a.display.Verbosity() < 4 {
 		return zerolog.New(io.Discard)
@@ -61,13 +61,14 @@ func (p *run) connect(run string) func(context.Context, play.Serve) (link.Link, 
 			return nil, err
 		}
 		cfg := link.Config{
-			Run: run, Agent: agent.Local{Modules: p.Modules, StateDir: state, Commands: commands, Logger: p.logTo(), Hidden: p.display.Hidden()}.Run,
+			Run: run, Agent: agent.Local{Modules: p.Modules, StateDir: state, Commands: commands, Logger: p.logTo(),
+				Hidden: p.display.Hidden()}.Run,
 			Local: s.Local, AgentName: s.AgentName, Asks: s.Asks,
 			Lease: time.Duration(p.cfg.Float("HARK_LEASE") * float64(time.Second)), Logger: p.logTo(),
 			Warn: func(text string) { p.display.PrintErr(view.ColorWarn, "[WARNING]: "+text) },
 		}
 		if none, _ := p.noAgents(); !none {
-			cfg.OnRecord, cfg.Dial, cfg.Opens = p.met(), p.far.dial, p.far.opens
+			cfg.OnRecord, cfg.Dial, cfg.Opens, cfg.Keep = p.met(), p.far.dial, p.far.opens, p.far.keep
 		}
 		if p.drive != nil {
 			p.drive.connect(&cfg)
@@ -77,7 +78,7 @@ func (p *run) connect(run string) func(context.Context, play.Serve) (link.Link, 
 	}
 }
 
-// stateDir is where this machine's own agent keeps its jobs.
+// stateDir returns where this machine's own agent keeps its jobs.
 func stateDir(a *app) (string, error) {
 	dir := filepath.Join(a.fleet.Home, "local")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -16,14 +16,14 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// The flags of runs that go on by themselves: the user's, and the one by which hark calls the process that drives
+// The flags of detached runs: the user's, and the one with which hark calls the process that drives
 // such a run.
 const (
 	detachFlag = "detach"
 	driverFlag = "driver"
 )
 
-// readyFD is the file by which a driver tells its run's id once the run has begun.
+// readyFD is the file to which a driver writes its run's id once the run has begun.
 const readyFD = 3
 
 // detached has a process of its own drive the run, and ends when that has begun.
@@ -65,7 +65,7 @@ func (j *playJob) detached() error {
 	return &quietError{cmd.ProcessState.ExitCode()}
 }
 
-// driverArgs are the arguments of the process that drives a run.
+// driverArgs returns the arguments of the process that drives a run.
 func driverArgs(args []string) []string {
 	var out []string
 	for i, w := range args {

@@ -40,7 +40,7 @@ type codedError struct {
 
 func (e *codedError) Unwrap() error { return e.error }
 
-// exitCode is the code of an error.
+// exitCode returns the code of an error.
 func exitCode(err error) int {
 	var (
 		usage   *argparse.UsageError
@@ -73,7 +73,7 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// statusCode is the code of a run.
+// statusCode returns the code of a run.
 func statusCode(s play.Status) int {
 	switch s {
 	case play.OK:

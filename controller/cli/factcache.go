@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"hark/controller/internal/ansible/plugins"
@@ -11,6 +12,9 @@ import (
 	"hark/controller/internal/fleet/factcache"
 	"hark/controller/internal/play"
 	"hark/modules"
+	"hark/modules/py/value"
+	"hark/playbook/compile"
+	"hark/playbook/vars"
 )
 
 // factCache keeps facts between runs where the settings ask for it.
@@ -36,7 +40,34 @@ func (p *run) factCache() play.FactCache {
 	return c
 }
 
-// cacheDirs are where the project keeps fact cache plug-ins in Python.
+// keptFacts returns what knows the facts that the cache has of hosts, for the inventory of a project. They come in by
+// the same rule as those that a play reads: they are data, and decide nothing that no host may decide.
+func keptFacts(p *run, of *project.Project) func(host string) *value.Dict {
+	p.Project = of
+	type source struct {
+		cache     play.FactCache
+		protected vars.Protected
+	}
+	open := sync.OnceValue(func() source {
+		ways := p.ways()
+		return source{p.factCache(),
+			vars.Protected{Options: ways.Names(), Documented: compile.OptionVariables(of.Compiler)}}
+	})
+	return func(host string) *value.Dict {
+		s := open()
+		if s.cache == nil {
+			return nil
+		}
+		facts, ok := s.cache.Load(host)
+		if !ok {
+			return nil
+		}
+		clean, _ := s.protected.Facts(facts)
+		return clean
+	}
+}
+
+// cacheDirs returns where the project keeps fact cache plug-ins in Python.
 func (p *run) cacheDirs() []string {
 	var dirs []string
 	for _, book := range p.Compiler.Books() {

@@ -11,9 +11,9 @@ import (
 func TestTurnsOfKeepersAreFolded(t *testing.T) {
 	entry := func(text string) record.Entry {
 		run, duty, _ := strings.Cut(text, " ")
-		e := record.Entry{Head: record.Head{Run: run, Duty: duty, Hosts: 1}, State: record.Ended, Foot: &record.Foot{Status: record.OK}, Counts: map[record.Fate]int{record.FateOK: 1}}
+		e := record.Entry{Head: record.Head{Run: run, Duty: duty, Hosts: 1}, State: record.Ended, Foot: &record.Foot{Status: record.OK}, Counts: map[record.HostState]int{record.StateOK: 1}}
 		if strings.HasPrefix(run, "x") {
-			e.Foot.Status, e.Counts = record.Failed, map[record.Fate]int{record.FateFailed: 1}
+			e.Foot.Status, e.Counts = record.Failed, map[record.HostState]int{record.StateFailed: 1}
 		}
 		return e
 	}
@@ -22,9 +22,9 @@ func TestTurnsOfKeepersAreFolded(t *testing.T) {
 		all = append(all, entry(text))
 	}
 	var got []string
-	for _, s := range foldTurns(all, false) {
-		text := s.newest.Head.Run
-		if s.turns > 1 {
+	for _, folded := range record.MergeTurns(all, false) {
+		s, text := turns{folded}, folded.Newest.Head.Run
+		if s.N > 1 {
 			text += " " + s.text() + " " + s.counts() + " " + s.state()
 		}
 		got = append(got, text)
@@ -33,7 +33,7 @@ func TestTurnsOfKeepersAreFolded(t *testing.T) {
 	if strings.Join(got, "|") != want {
 		t.Errorf("%s, want %s", strings.Join(got, "|"), want)
 	}
-	if n := len(foldTurns(all, true)); n != len(all) {
+	if n := len(record.MergeTurns(all, true)); n != len(all) {
 		t.Errorf("%d rows of %d", n, len(all))
 	}
 }

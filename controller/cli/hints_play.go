@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,7 +29,7 @@ type hintView struct {
 // mostSeen is how many different messages of tasks are looked at: many hosts may fail, each in words of its own.
 const mostSeen = 50
 
-// hintViews are the views that give hints, none under Ansible's names.
+// hintViews returns the views that give hints, none under Ansible's names.
 func (p *run) hintViews() []view.View {
 	if p.name != "hark" {
 		return nil
@@ -68,7 +69,7 @@ func (v *hintView) look(r view.Result) {
 	if !said.Failed() {
 		return
 	}
-	text := cmp.Or(said.Message(), said.Reason())
+	text := cmp.Or(said.Message(), said.Reason(), conditionError(r.Outcome.Result))
 	if slices.Contains(v.seen, text) || len(v.seen) == mostSeen {
 		return
 	}
@@ -78,7 +79,7 @@ func (v *hintView) look(r view.Result) {
 	}
 	words := knownWords(v.app)
 	if r.Task.Step != nil {
-		if text := words.Argument(r.Task.Step.Action, names(r.Task.Step.Args.Dict)); text != "" {
+		if text := words.ModuleOption(r.Task.Step.Action, names(r.Task.Step.Args.Dict)); text != "" {
 			v.app.hint(text)
 			return
 		}
@@ -86,7 +87,21 @@ func (v *hintView) look(r view.Result) {
 	v.app.hint(cmp.Or(words.For(text), templateLine(text)))
 }
 
-// names are the keys of a mapping that are text.
+// conditionError returns what a result says of changed_when or failed_when that could not be judged.
+func conditionError(raw []byte) string {
+	var r struct {
+		Changed any `json:"changed_when_result"`
+		Failed  any `json:"failed_when_result"`
+	}
+	if json.Unmarshal(raw, &r) != nil {
+		return ""
+	}
+	changed, _ := r.Changed.(string)
+	failed, _ := r.Failed.(string)
+	return cmp.Or(changed, failed)
+}
+
+// names returns the keys of a mapping that are text.
 func names(d *value.Dict) []string {
 	var out []string
 	if d == nil {
@@ -107,6 +122,43 @@ func (v *hintView) Stats(view.Stats) {
 	}
 }
 
+// hintMistakes says what in the tasks will fail when it is reached: the plays are known, and nothing was done yet.
+func hintMistakes(p *run, books []*compile.Playbook) {
+	if p.name != "hark" {
+		return
+	}
+	told := 0
+	for _, b := range books {
+		for _, play := range b.Plays {
+			for _, m := range compile.Mistakes(play) {
+				if told++; told > mostSeen {
+					return
+				}
+				p.hint(mistakeText(m))
+			}
+		}
+	}
+}
+
+// mistakeText words a mistake, with its place.
+func mistakeText(m compile.Mistake) string {
+	text := ""
+	switch m.Kind {
+	case "register":
+		text = "the result cannot be registered as '" + m.Word + "': " + hint.RegisterName(m.Word)
+	case "meta":
+		text = "meta has no action '" + m.Word + "'"
+	case "handler":
+		text = "there is no handler '" + m.Word + "'"
+	case "argument":
+		text = m.Of + " has no argument '" + m.Word + "'"
+	}
+	if near := hint.Nearest(m.Word, m.Known); near != "" {
+		text += "; did you mean '" + near + "'?"
+	}
+	return m.Place.String() + ": " + text
+}
+
 // hintStart says which task --start-at-task may have meant, if none was begun.
 func (j *playJob) hintStart(books []*compile.Playbook) {
 	if j.startAt == "" || j.playing == nil || j.playing.tasks > 0 {
@@ -125,8 +177,8 @@ func (j *playJob) hintStart(books []*compile.Playbook) {
 	j.hint("`--list-tasks` shows the names of the tasks")
 }
 
-// templateLine is where a template of several lines is wrong, which Ansible's words for it do not tell, "" for what
-// is no such mistake.
+// templateLine returns where a template of several lines is wrong, which Ansible's words for it do not tell, "" for
+// what is no such mistake.
 func templateLine(message string) string {
 	_, rest, ok := strings.Cut(message, "template error while templating string: ")
 	reason, src, found := strings.Cut(rest, ". String: ")

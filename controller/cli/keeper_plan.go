@@ -24,7 +24,8 @@ import (
 // asks elsewhere.
 const planAge = 10 * time.Minute
 
-// current is the project as it is in force. It is read anew when it has changed, when agents came, or after a while.
+// current returns the project as it is in force. It is read again when it has changed, when agents came, or after a
+// while.
 func (k *keeping) current(ctx context.Context) (keeper.Plan, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -60,7 +61,7 @@ func (k *keeping) shareAnew(ctx context.Context) {
 	}
 }
 
-// before is the project as it was at a commit that is still there.
+// before returns the project as it was at a commit that is still there.
 func (k *keeping) before(ctx context.Context, commit string) (keeper.Plan, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -76,13 +77,14 @@ func (k *keeping) before(ctx context.Context, commit string) (keeper.Plan, error
 }
 
 // later makes a duty of a play that somebody puts off. It must be one of the project as it is in force.
-func (k *keeping) later(ctx context.Context, a keeper.Asked) (p keeper.Planned, commit string, unfit []string, err error) {
+func (k *keeping) later(ctx context.Context, a keeper.Requested) (p keeper.Planned, commit string, unfit []string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.plan.Commit == "" {
 		return p, "", nil, errors.New("the keeper has not read its project yet: try again, or see `hark keeper status`")
 	}
-	i := slices.IndexFunc(a.Later.From, func(o keeper.Origin) bool { return o.Commit == k.plan.Commit || k.offered[o.Commit] })
+	i := slices.IndexFunc(a.Later.From,
+		func(o keeper.Origin) bool { return o.Commit == k.plan.Commit || k.offered[o.Commit] })
 	if i < 0 {
 		return p, "", nil, fmt.Errorf("the keeper's project is at %s, and not what lies here: commit and push what is to be played, and wait until the keeper has it (`hark keeper status`)", k.plan.Commit)
 	}
@@ -92,7 +94,7 @@ func (k *keeping) later(ctx context.Context, a keeper.Asked) (p keeper.Planned, 
 		return p, "", nil, fmt.Errorf("the keeper's project is no longer there as it was at %s: try again", commit)
 	}
 	name := "later-" + link.NewID()[:6]
-	put := keeper.NewLater(name, a.Later.From[i].Play, a.By, a.Later)
+	put := keeper.NewDeferredPlay(name, a.Later.From[i].Play, a.By, a.Later)
 	put.Duty.Hosts = "all"
 	if len(a.Hosts) > 0 {
 		put.Duty.Hosts = strings.Join(a.Hosts, ",")
@@ -148,15 +150,16 @@ func (k *keeping) compile(ctx context.Context, commit, dir string) (keeper.Plan,
 func (k *keeping) in(dir string) (*app, error) {
 	world := k.world
 	world.Dir = dir
-	a, err := newApp(System{Args: []string{"hark"}, In: strings.NewReader(""), Out: k.term.Err, Err: k.term.Err, NoTTY: true, World: world})
+	a, err := newApp(System{Args: []string{"hark"}, In: strings.NewReader(""), Out: k.term.Err, Err: k.term.Err,
+		NoTTY: true, World: world})
 	if err == nil {
 		a.chosen = k.chosen
 	}
 	return a, err
 }
 
-// levelIn is the language of the project. What nobody has said is not guessed: those who change the project may read
-// it in another.
+// levelIn returns the language of the project. What nobody has said is not guessed: those who change the project may
+// read it in another.
 func (k *keeping) levelIn(a *app) (string, error) {
 	is, origin := levelFrom(a)
 	if origin == levelDefault {
@@ -165,7 +168,7 @@ func (k *keeping) levelIn(a *app) (string, error) {
 	return is.String(), nil
 }
 
-// notifies is who is told of a project whose duties do not say it, nil for nobody.
+// notifies is who is notified for a project whose duties do not say it, nil for nobody.
 func (k *keeping) notifies(dir string) (*duty.Notify, error) {
 	a, err := k.in(dir)
 	if err != nil {
@@ -178,7 +181,7 @@ func (k *keeping) notifies(dir string) (*duty.Notify, error) {
 	return duty.NotifyAll(to), nil
 }
 
-// dutyAt is a duty as it is in a commit, false if that is gone or does not have it.
+// dutyAt returns a duty as it is in a commit, false if that is gone or does not have it.
 func (k *keeping) dutyAt(name, commit string) (duty.Duty, bool) {
 	dir, ok := k.source.Dir(commit)
 	if !ok {
@@ -249,7 +252,7 @@ func (k *keeping) duty(ctx context.Context, dir string, d duty.Duty) (keeper.Pla
 			Inventory: func(name string) []value.Value { return listing{run: p}.values(found, name) },
 		})
 	}
-	if err := keeper.Suits(ctx, p.Compiler, books, d, compiled); err != nil {
+	if err := keeper.CheckPlaybooks(ctx, p.Compiler, books, d, compiled); err != nil {
 		return planned, err
 	}
 	for _, h := range hosts {

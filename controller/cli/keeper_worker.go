@@ -45,7 +45,7 @@ type drive struct {
 // connect has a run use the connection that is there already.
 func (d *drive) connect(cfg *link.Config) {
 	b := d.broker
-	cfg.Dial, cfg.Broker, cfg.Operator, cfg.Roster, cfg.Standing, cfg.Nonce = nil, b.Transport, b.Operator, b.Roster, b.Standings(), d.nonce
+	cfg.Dial, cfg.Broker, cfg.Operator, cfg.Roster, cfg.WhyAbsent, cfg.Nonce = nil, b.Transport, b.Operator, b.Roster, b.WhyAbsent(), d.nonce
 }
 
 // watchedLink explains why plans were not taken.
@@ -66,7 +66,8 @@ func (l *watchedLink) Start(ctx context.Context, s wire.Start) error {
 // keeperWorker drives runs for a keeper in the directory of one commit, by the broker at url. Its flags are those
 // that the keeper was given for its runs.
 func keeperWorker(url string, flags []string, in io.Reader, out, errs io.Writer) error {
-	s := System{Args: []string{"hark"}, In: strings.NewReader(""), Out: io.Discard, Err: errs, NoTTY: true, World: config.ThisWorld()}
+	s := System{Args: []string{"hark"}, In: strings.NewReader(""), Out: io.Discard, Err: errs, NoTTY: true,
+		World: config.ThisWorld()}
 	a, err := newApp(s)
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ type driving struct {
 	broker *fleet.Connection // guarded by mu
 }
 
-// connect gives the connection of all runs.
+// connect returns the connection of all runs.
 func (w *driving) connect(ctx context.Context) (*fleet.Connection, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,7 +122,7 @@ func (w *driving) carry(ctx context.Context, j keeper.Job) map[string]keeper.Out
 	b, err := w.connect(ctx)
 	if err != nil {
 		for _, h := range j.Hosts {
-			all[h.Agent] = keeper.Outcome{Fate: keeper.Busy, Why: err.Error()}
+			all[h.Agent] = keeper.Outcome{Status: keeper.Busy, Why: err.Error()}
 		}
 		return all
 	}
@@ -158,7 +159,7 @@ func (w *driving) look(ctx context.Context, b *fleet.Connection, j keeper.Job, h
 
 // play is exactly `hark play --limit HOST --diff [--check] PLAY`.
 func (w *driving) play(ctx context.Context, b *fleet.Connection, j keeper.Job, hosts []keeper.Host, all map[string]keeper.Outcome) {
-	account := keeper.NewAccount()
+	account := keeper.NewTurnResult()
 	var mu sync.Mutex
 	replayed := map[string]bool{} // guarded by mu
 	d := &drive{
@@ -184,16 +185,17 @@ func (w *driving) play(ctx context.Context, b *fleet.Connection, j keeper.Job, h
 		args = append(args, "--check")
 	}
 	var said, failed bytes.Buffer
-	code := Main(ctx, System{Args: append(args, j.Play), In: strings.NewReader(""), Out: &said, Err: &failed, NoTTY: true, World: w.world, drive: d})
+	code := Main(ctx, System{Args: append(args, j.Play), In: strings.NewReader(""), Out: &said, Err: &failed,
+		NoTTY: true, World: w.world, drive: d})
 	for _, h := range hosts {
 		o := account.Of(h.Name)
 		switch {
 		case replayed[h.Name]:
-			o = keeper.Outcome{Fate: keeper.Twice}
-		case o.Fate == keeper.Done && o.Tasks == 0 && code != exitOK:
-			o.Fate, o.Why = keeper.Broke, lastError(failed.String()+said.String())
-		case o.Fate == keeper.Done && code == exitInterrupted:
-			o.Fate, o.Why = keeper.Lost, "the keeper was stopped while the host was at this turn"
+			o = keeper.Outcome{Status: keeper.Twice}
+		case o.Status == keeper.Done && o.Tasks == 0 && code != exitOK:
+			o.Status, o.Why = keeper.Broke, lastError(failed.String()+said.String())
+		case o.Status == keeper.Done && code == exitInterrupted:
+			o.Status, o.Why = keeper.Lost, "the keeper was stopped while the host was at this turn"
 		}
 		if d.recorded.Load() {
 			o.Run = j.Run
@@ -227,7 +229,7 @@ func (w *driving) send(b *fleet.Connection) {
 	})
 }
 
-// lastError is what a run that came to nothing said of it.
+// lastError returns what a run that came to nothing said of it.
 func lastError(text string) string {
 	if i := strings.LastIndex(text, "ERROR! "); i >= 0 {
 		text = text[i+len("ERROR! "):]
@@ -243,7 +245,7 @@ func lastError(text string) string {
 	return text
 }
 
-// workerCommand is how a keeper starts its workers.
+// workerCommand returns how a keeper starts its workers.
 func workerCommand(url string, flags []string) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {

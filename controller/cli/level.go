@@ -7,14 +7,14 @@ import (
 	"hark/playbook/plan"
 )
 
-// levelOf is the language of this call.
+// levelOf returns the language of this call.
 func levelOf(a *app) plan.Level {
 	l, _ := levelFrom(a)
 	return l
 }
 
-// levelFrom is the level and where it comes from: the flag, the setting, the ansible-core of this machine, or the
-// newest. Others than there are were refused where they were read.
+// levelFrom returns the level and where it comes from: the flag, the setting, the ansible-core of this machine, or
+// the newest. Others than there are were refused where they were read.
 func levelFrom(a *app) (plan.Level, string) {
 	if a.chosen != "" {
 		l, _ := level.Parse(a.chosen)

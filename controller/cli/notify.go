@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/jwt/v2"
-
 	"hark/agent/wire"
 	"hark/controller/internal/duties/dutystate"
 	"hark/controller/internal/duties/keeper"
@@ -20,7 +18,7 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// notifyTargets are those of the setting HARK_NOTIFY.
+// notifyTargets returns those of the setting HARK_NOTIFY.
 func notifyTargets(a *app) ([]string, error) {
 	all := a.cfg.List("HARK_NOTIFY")
 	for _, text := range all {
@@ -55,7 +53,7 @@ func publishEvent(b *fleet.Connection) func(*notify.Event) error {
 	}
 }
 
-// consoleLink is the address of a page of the console, "" if nobody has said where that is.
+// consoleLink returns the address of a page of the console, "" if nobody has said where that is.
 func consoleLink(a *app, page string) string {
 	base := strings.TrimRight(a.cfg.Text("HARK_CONSOLE"), "/")
 	if base == "" {
@@ -64,7 +62,7 @@ func consoleLink(a *app, page string) string {
 	return base + page
 }
 
-// tell has targets told of a notice of the keeper.
+// tell sends a notice of the keeper to targets.
 func (k *keeping) tell(ctx context.Context, kind, subject string, n keeper.Notice) {
 	s := notifySender(k.app, k.b.Operator)
 	s.Publish = publishEvent(k.b)
@@ -100,7 +98,7 @@ func (k *keeping) tell(ctx context.Context, kind, subject string, n keeper.Notic
 	work.Wait()
 }
 
-// How long before its end a credential or certificate is told of, and how often what is the matter outside of duties
+// How long before its end a credential or certificate is reported, and how often what is the matter outside of duties
 // is looked for.
 const (
 	endsSoon    = 30 * 24 * time.Hour
@@ -108,8 +106,8 @@ const (
 	affairsTime = 5 * time.Minute
 )
 
-// affairs are what is the matter outside of duties. What takes the broker long is looked for now and then.
-func (k *keeping) affairs(ctx context.Context) []keeper.Affair {
+// affairs returns what is the matter outside of duties. What takes the broker long is looked for now and then.
+func (k *keeping) affairs(ctx context.Context) []keeper.Problem {
 	if time.Since(k.looked) < affairsTime {
 		return k.matters
 	}
@@ -119,33 +117,25 @@ func (k *keeping) affairs(ctx context.Context) []keeper.Affair {
 	return all
 }
 
-// ends are the access of the keeper and the certificate of the broker, if they end soon.
-func (k *keeping) ends(now time.Time) []keeper.Affair {
-	var all []keeper.Affair
+// ends returns the access of the keeper and the certificate of the broker, if they end soon.
+func (k *keeping) ends(now time.Time) []keeper.Problem {
+	var all []keeper.Problem
 	soon := func(key, what string, at time.Time) {
 		if at.IsZero() || at.Sub(now) > endsSoon {
 			return
 		}
-		all = append(all, keeper.Affair{Key: key, What: notify.Expiring, Text: fmt.Sprintf("%s ends on %s", what, at.UTC().Format(time.DateTime+" MST"))})
+		all = append(all, keeper.Problem{Key: key, What: notify.Expiring,
+			Text: fmt.Sprintf("%s ends on %s", what, at.UTC().Format(time.DateTime+" MST"))})
 	}
-	soon("keeper/access", "the access of the keeper to the broker", tokenEnds(k.b.Access.Token))
+	soon("keeper/access", "the access of the keeper to the broker", fleet.Ends(k.b.Token()))
 	if state, err := k.b.Conn().TLSConnectionState(); err == nil && len(state.PeerCertificates) > 0 {
 		soon("broker/certificate", "the certificate of the broker", state.PeerCertificates[0].NotAfter)
 	}
 	return all
 }
 
-// tokenEnds is when a token of an authority ends, the zero time for never.
-func tokenEnds(token string) time.Time {
-	claims, err := jwt.DecodeUserClaims(token)
-	if err != nil || claims.Expires == 0 {
-		return time.Time{}
-	}
-	return time.Unix(claims.Expires, 0)
-}
-
 // agentsEnd are agents whose credentials end soon. One that is there renews them by itself, so it is away.
-func (k *keeping) agentsEnd(ctx context.Context, now time.Time) []keeper.Affair {
+func (k *keeping) agentsEnd(ctx context.Context, now time.Time) []keeper.Problem {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	agents, err := k.b.Agents(ctx)
@@ -162,11 +152,13 @@ func (k *keeping) agentsEnd(ctx context.Context, now time.Time) []keeper.Affair 
 		return nil
 	}
 	slices.Sort(names)
-	return []keeper.Affair{{Key: "agents/credentials", What: notify.Expiring, Text: fmt.Sprintf("the credentials of agents that are away end within %d days: %s", int(agentEnds.Hours()/24), notify.Hosts(names))}}
+	return []keeper.Problem{{Key: "agents/credentials", What: notify.Expiring,
+		Text: fmt.Sprintf("the credentials of agents that are away end within %d days: %s", int(agentEnds.Hours()/24),
+			notify.Hosts(names))}}
 }
 
 // silent are other keepers that have said nothing for too long. That this one is silent somebody else must see.
-func (k *keeping) silent(ctx context.Context, now time.Time) []keeper.Affair {
+func (k *keeping) silent(ctx context.Context, now time.Time) []keeper.Problem {
 	store, err := dutystate.Open(k.b.Conn(), k.b.Operator, nil, k.b.Believes)
 	if err != nil {
 		return nil
@@ -175,34 +167,36 @@ func (k *keeping) silent(ctx context.Context, now time.Time) []keeper.Affair {
 	if err != nil {
 		return nil
 	}
-	var out []keeper.Affair
+	var out []keeper.Problem
 	for _, x := range keepers(ctx, k.b, all) {
 		words := all[slices.IndexFunc(all, func(w dutystate.Words) bool { return w.Keeper == x.Keeper })]
 		late := slices.ContainsFunc(words.Definitions, func(d dutystate.Definition) bool { return d.Late(now) })
 		if x.Keeper == k.b.Operator.Key || x.Work != nil || !late {
 			continue
 		}
-		out = append(out, keeper.Affair{Key: "keeper/" + wire.IDOf(x.Keeper) + "/silent", What: notify.Silent, Text: fmt.Sprintf("the keeper %s has said nothing since %s", x.Keeper, x.Said.UTC().Format(time.DateTime+" MST"))})
+		out = append(out, keeper.Problem{Key: "keeper/" + wire.IDOf(x.Keeper) + "/silent", What: notify.Silent,
+			Text: fmt.Sprintf("the keeper %s has said nothing since %s", x.Keeper, x.Said.UTC().Format(time.DateTime+" MST"))})
 	}
 	return out
 }
 
 // lostRuns are runs of the last day that nobody writes any more, and that did not end.
-func (k *keeping) lostRuns(ctx context.Context, now time.Time) []keeper.Affair {
+func (k *keeping) lostRuns(ctx context.Context, now time.Time) []keeper.Problem {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	l, err := k.b.Ledger(k.fleet.Home)
 	if err != nil {
 		return nil
 	}
-	list, err := l.Store().List(ctx, record.Filter{States: []record.State{record.Lost}, Since: now.Add(-24 * time.Hour), Limit: 100})
+	list, err := l.Store().List(ctx, record.Filter{States: []record.State{record.Lost}, Since: now.Add(-24 * time.Hour),
+		Limit: 100})
 	if err != nil {
 		return nil
 	}
-	var out []keeper.Affair
+	var out []keeper.Problem
 	for _, e := range list.Entries {
 		text := fmt.Sprintf("the run %s of %s was lost: %s", e.Head.Run, e.Head.Name, strings.Join(e.Head.Line, " "))
-		out = append(out, keeper.Affair{Key: "run/" + e.Head.Run, What: notify.Lost, Text: text, Once: true})
+		out = append(out, keeper.Problem{Key: "run/" + e.Head.Run, What: notify.Lost, Text: text, Once: true})
 	}
 	return out
 }
@@ -240,7 +234,7 @@ func tellEnd(p *run, err error) {
 		})
 		return failed
 	}
-	e := notify.New("run", source, p.id, time.Now(), end.told(status, err))
+	e := notify.New("run", source, p.id, time.Now(), end.notification(status, err))
 	for _, text := range targets {
 		to, err := notify.Parse(text)
 		if err == nil {
@@ -252,10 +246,10 @@ func tellEnd(p *run, err error) {
 	}
 }
 
-// runEnd is the end of a run that somebody is told of.
+// runEnd is the end of a run that somebody is notified of.
 type runEnd struct{ *run }
 
-// before is how the run before this one with the same command line ended.
+// before returns how the run before this one with the same command line ended.
 func (p runEnd) before() (record.Status, bool) {
 	if p.recording == nil {
 		return "", false
@@ -273,8 +267,8 @@ func (p runEnd) before() (record.Status, bool) {
 	return "", false
 }
 
-// told is what there is to tell of it.
-func (p runEnd) told(status record.Status, err error) notify.Data {
+// notification returns the notification about it.
+func (p runEnd) notification(status record.Status, err error) notify.Data {
 	d := notify.Data{What: notify.Failed, Run: p.id, Link: consoleLink(p.app, "/runs/"+p.id)}
 	line := p.name
 	if p.recording != nil {
@@ -282,7 +276,7 @@ func (p runEnd) told(status record.Status, err error) notify.Data {
 		line, d.Commit, d.Of, d.By = strings.Join(head.Line, " "), head.Commit, head.Hosts, head.Name+"@"+head.From
 		d.Key = "run/" + head.Dir + "/" + line
 		if e, err := p.recording.store.Find(context.Background(), p.id); err == nil && e.Foot != nil {
-			d.Hosts = slices.Concat(e.Foot.Names(record.FateFailed), e.Foot.Names(record.FateUnreachable))
+			d.Hosts = slices.Concat(e.Foot.Names(record.StateFailed), e.Foot.Names(record.StateUnreachable))
 		}
 	}
 	switch {

@@ -16,7 +16,7 @@ type ansiblePython struct {
 	path, version string
 }
 
-// jinja is the version of the Jinja beside it. It takes a look at a large directory.
+// jinja returns the version of the Jinja beside it. It takes a look at a large directory.
 func (p ansiblePython) jinja() string {
 	version := "unknown"
 	for _, pattern := range []string{"Jinja2-*.dist-info", "Jinja2-*.egg-info", "jinja2-*.dist-info"} {
@@ -28,7 +28,7 @@ func (p ansiblePython) jinja() string {
 	return version
 }
 
-// pythonOfAnsible is the one that is installed, which is looked for once.
+// pythonOfAnsible returns the one that is installed, which is looked for once.
 func pythonOfAnsible(a *app) ansiblePython {
 	if a.core == nil {
 		found := findAnsible(a)

@@ -35,7 +35,7 @@ type recorder struct {
 	pruned chan struct{} // closed when old records are gone
 }
 
-// runStore is where the records of this machine are.
+// runStore returns where the records of this machine are.
 func runStore(a *app) *files.Store {
 	return &files.Store{Dir: filepath.Join(a.fleet.Home, "runs")}
 }
@@ -51,7 +51,7 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host,
 		return err
 	}
 	h := record.Head{
-		Run: p.id, Who: operatorKey(p.app), Dir: p.cfg.Dir(), Line: p.recordedLine(cmd), Commit: origin.Commit(baseDir(p.app, p.o)),
+		Run: p.id, Who: operatorKey(p.app), Dir: p.cfg.WorkingDir(), Line: p.recordedLine(cmd), Commit: origin.Commit(baseDir(p.app, p.o)),
 		Inventory: origin.Sources(p.Sources()), Hosts: len(hosts), Groups: p.groupsOf(hosts), Check: p.o.Mode.Check, Hark: version.String(), Level: p.Level.String(), RetryOf: p.retryOf,
 		Screen: p.recordedScreen(screen, tally),
 	}
@@ -69,7 +69,8 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host,
 	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: failed, Hidden: p.display.Hidden()}, sink)
 	r := record.NewRecorder(w, h, record.RecorderOptions{
 		Args:   h.Screen.Options.ShowArgs || slices.Contains(p.cfg.List("CALLBACKS_ENABLED"), "junit"),
-		Starts: h.Screen.Options.HostStarts, Facts: !p.BriefResults() || p.o.Verbosity > 0, Brief: p.BriefResults() && p.o.Verbosity == 0,
+		Starts: h.Screen.Options.HostStarts, Facts: !p.BriefResults() || p.o.Verbosity > 0, Brief: p.BriefResults() &&
+			p.o.Verbosity == 0,
 		Origin: p.o.Origin,
 	})
 	p.recording = &recorder{Recorder: r, head: h, store: store, keep: keep, failed: failed, pruned: make(chan struct{})}
@@ -77,8 +78,8 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host,
 	return nil
 }
 
-// groupsOf are the groups of hosts, each with its hosts, for the head of a record. Heads are what lists are made of,
-// so they stay small.
+// groupsOf returns the groups of hosts, each with its hosts, for the head of a record. Heads are what lists are made
+// of, so they stay small.
 func (p *run) groupsOf(hosts []*inventory.Host) map[string][]string {
 	const most = 2 << 10
 	groups, size := map[string][]string{}, 0
@@ -101,7 +102,7 @@ func (p *run) groupsOf(hosts []*inventory.Host) map[string][]string {
 	return groups
 }
 
-// operatorKey is the public key of the operator, "" where there is none yet.
+// operatorKey returns the public key of the operator, "" where there is none yet.
 func operatorKey(a *app) string {
 	id, err := trust.Load(a.cfg.Text("HARK_OPERATOR_KEY"))
 	if err != nil {
@@ -110,7 +111,7 @@ func operatorKey(a *app) string {
 	return id.Key
 }
 
-// recordedScreen is how the run is shown.
+// recordedScreen returns how the run is shown.
 func (p *run) recordedScreen(screen string, tally *record.Tally) record.Screen {
 	o := p.screens.Options(shownOf(p.o))
 	o.Flags = slices.Clone(o.Flags)
@@ -120,7 +121,7 @@ func (p *run) recordedScreen(screen string, tally *record.Tally) record.Screen {
 		}
 	}
 	s := record.Screen{
-		View: screen, Beside: p.cfg.List("CALLBACKS_ENABLED"), Verbosity: p.o.Verbosity, Options: o, Tally: tally,
+		View: screen, OtherViews: p.cfg.List("CALLBACKS_ENABLED"), Verbosity: p.o.Verbosity, Options: o, Tally: tally,
 		NoDeprecations: !p.cfg.Bool("DEPRECATION_WARNINGS"), VerboseToStderr: p.cfg.Bool("VERBOSE_TO_STDERR"), Tagged: p.screens.Tagged,
 	}
 	if !known(screen) && tally == nil {
@@ -137,12 +138,14 @@ func hiddenExtra(texts []string) []string {
 	return out
 }
 
-// recordedLine is the command line without what is secret in it, short options first as users write them.
+// recordedLine returns the command line without what is secret in it. Playbooks and patterns come first, so that lists
+// show them when the line is cut. Options have their short names, if they have one.
 func (p *run) recordedLine(cmd *cobra.Command) []string {
 	out := []string{p.name}
 	if p.name == "hark" {
 		out = append(out, cmd.Name())
 	}
+	out = append(out, cmd.Flags().Args()...)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name == detachFlag || f.Name == driverFlag || f.Name == retryFlag {
 			return
@@ -162,10 +165,10 @@ func (p *run) recordedLine(cmd *cobra.Command) []string {
 			}
 		}
 	})
-	return append(out, cmd.Flags().Args()...)
+	return out
 }
 
-// flagValues are the values of a flag, one by one.
+// flagValues returns the values of a flag, one by one.
 func flagValues(f *pflag.Flag) []string {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		return list.GetSlice()
@@ -173,7 +176,7 @@ func flagValues(f *pflag.Flag) []string {
 	return []string{f.Value.String()}
 }
 
-// hidden is the value of a flag as a record has it.
+// hidden returns the value of a flag as a record has it.
 func (p *run) hidden(flag, v string) string {
 	switch flag {
 	case "extra-vars":
@@ -227,7 +230,7 @@ func (r *recorder) end(d *view.Display, err error) {
 	<-r.pruned
 }
 
-// recordedStatus is how a run came out that ended with an error.
+// recordedStatus returns how a run came out that ended with an error.
 func recordedStatus(err error) record.Status {
 	var quiet *quietError
 	switch {
@@ -240,14 +243,15 @@ func recordedStatus(err error) record.Status {
 	case !errors.As(err, &quiet):
 		return record.Broken
 	}
-	status, ok := map[int]record.Status{exitFailed: record.Failed, exitUnreachable: record.Unreachable, exitInterrupted: record.Cancelled}[quiet.code]
+	status, ok := map[int]record.Status{exitFailed: record.Failed, exitUnreachable: record.Unreachable,
+		exitInterrupted: record.Cancelled}[quiet.code]
 	if !ok {
 		return record.Broken
 	}
 	return status
 }
 
-// keepSetting is how long records are kept. A setting that cannot be read is an error before the run.
+// keepSetting returns how long records are kept. A setting that cannot be read is an error before the run.
 func keepSetting(a *app) (record.Keep, error) {
 	k, err := record.ParseKeep(a.cfg.Text("HARK_RUNS_KEEP"))
 	if err != nil {

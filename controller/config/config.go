@@ -22,7 +22,7 @@ type Config struct {
 	Warnings []string
 	// Unknown are the entries of the file that no setting reads, as [section]name.
 	Unknown []string
-	// Deprecated tells of what is used though it will go.
+	// Deprecated is called with what is used though a later version will not have it.
 	Deprecated []deprecation.Notice
 	// Gone are the settings that are set and do nothing at this level, with their origins.
 	Gone map[string]string
@@ -72,8 +72,8 @@ func Load(w World, file string) (*Config, error) {
 	return c, nil
 }
 
-// Newer is the configuration of level 2.19: with its defaults where nothing else is set, and without what it does not
-// know any more.
+// Newer returns the configuration of level 2.19: with its defaults where nothing else is set, and without what it
+// does not know any more.
 func (c *Config) Newer() *Config {
 	n := *c
 	n.values, n.Gone = maps.Clone(c.values), map[string]string{}
@@ -96,7 +96,7 @@ func (c *Config) Newer() *Config {
 	return &n
 }
 
-// At is the configuration of a language level: settings that came with a later one have their defaults.
+// At returns the configuration of a language level: settings that came with a later one have their defaults.
 func (c *Config) At(level dialect.Level) *Config {
 	n := *c
 	n.values = maps.Clone(c.values)
@@ -115,7 +115,7 @@ func (c *Config) reset(name string, s Setting) {
 	}
 }
 
-// key is how a setting is asked for: its name, with the plug-in's in front if it belongs to one.
+// key returns how a setting is asked for: its name, with the plug-in's in front if it belongs to one.
 func key(s Setting) string {
 	if s.Plugin == "" {
 		return s.Name
@@ -233,8 +233,8 @@ func checkChoice(s Setting, v any) error {
 		fmt.Sprint(v), entry(s)+" ", strings.Join(s.Choices, ", "))}
 }
 
-// unknown are the entries of the file that no setting reads. Sections of plug-ins that hark does not have are left
-// alone.
+// unknown returns the entries of the file that no setting reads. Sections of plug-ins that hark does not have are
+// left alone.
 func (c *Config) unknown(ini iniFile) []string {
 	known, sections := map[Key]bool{}, map[string]bool{}
 	for _, s := range c.settings {
@@ -255,7 +255,7 @@ func (c *Config) unknown(ini iniFile) []string {
 	return out
 }
 
-// Entry is an entry that no setting stands for, as those of Galaxy servers, whose names users choose: the
+// Entry returns an entry that no setting stands for, as those of Galaxy servers, whose names users choose: the
 // environment's, else the file's.
 func (c *Config) Entry(section, name, env string) (string, bool) {
 	if v, ok := c.world.Getenv(env); ok {

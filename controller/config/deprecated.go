@@ -17,7 +17,7 @@ func (d deprecated) notice() deprecation.Notice {
 	return deprecation.Notice{Text: text, Version: d.version, Collection: "ansible.builtin"}
 }
 
-// deprecatedNames are those that will go, in the order in which Ansible tells of them.
+// deprecatedNames returns those that are deprecated, in the order in which Ansible warns of them.
 func deprecatedNames() []deprecated {
 	const (
 		renamed  = "normalizing names to new standard"
@@ -36,7 +36,7 @@ func deprecatedNames() []deprecated {
 	}
 }
 
-// deprecations tells of the deprecated names that are used. An entry of the file that a variable of the environment
+// deprecations reports the deprecated names that are used. An entry of the file that a variable of the environment
 // hides is not.
 func (c *Config) deprecations(ini iniFile) []deprecation.Notice {
 	used := map[string]bool{}

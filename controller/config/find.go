@@ -13,19 +13,32 @@ import (
 type World struct {
 	// Getenv looks up an environment variable.
 	Getenv func(name string) (string, bool)
+	// Names are the names of all environment variables; nil knows none.
+	Names func() []string
 	// Dir is the working directory, Home the user's.
 	Dir, Home string
 	// System is the file for the whole machine, /etc/ansible/ansible.cfg.
 	System string
 }
 
-// ThisWorld is that of the process.
-func ThisWorld() World {
-	dir, _ := cwd.Get()
-	return World{Getenv: os.LookupEnv, Dir: dir, Home: home(), System: "/etc/ansible/ansible.cfg"}
+// environment returns the names of this process's variables.
+func environment() []string {
+	var out []string
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		out = append(out, name)
+	}
+	return out
 }
 
-// home is the user's directory: that of $HOME, or that of the user database where services and timers leave HOME out.
+// ThisWorld returns that of the process.
+func ThisWorld() World {
+	dir, _ := cwd.Get()
+	return World{Getenv: os.LookupEnv, Names: environment, Dir: dir, Home: home(), System: "/etc/ansible/ansible.cfg"}
+}
+
+// home returns the user's directory: that of $HOME, or that of the user database where services and timers leave HOME
+// out.
 func home() string {
 	if dir, err := os.UserHomeDir(); err == nil {
 		return dir
@@ -33,9 +46,9 @@ func home() string {
 	return nss.Home("")
 }
 
-// find gives the configuration file that counts, "" if there is none: that of ANSIBLE_CONFIG, of the working
-// directory, of the user, of the machine. A working directory that anybody can write to does not count;
-// the warning says so.
+// find returns the configuration file that counts, "" if there is none: that of ANSIBLE_CONFIG, of the working
+// directory, of the user, of the machine. A working directory that anybody can write to does not count; the warning
+// says so.
 func (w World) find() (path, warning string) {
 	var candidates []string
 	named := ""
@@ -62,7 +75,8 @@ func (w World) find() (path, warning string) {
 		}
 	}
 	if public && (named == "" || path != named) {
-		warning = "Ansible is being run in a world writable directory (" + w.Dir + "), ignoring it as an ansible.cfg source. " +
+		warning = "Ansible is being run in a world writable directory (" + w.Dir +
+			"), ignoring it as an ansible.cfg source. " +
 			"For more information see https://docs.ansible.com/ansible/devel/reference_appendices/config.html#cfg-in-world-writable-dir"
 	}
 	return path, warning

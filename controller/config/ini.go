@@ -83,7 +83,8 @@ func (p *iniParser) value(n int, raw, text string) error {
 	}
 	name := strings.ToLower(strings.TrimSpace(text[:at]))
 	if _, ok := p.file[p.section][name]; ok {
-		return failf("While reading from '<string>' [line %2d]: option '%s' in section '%s' already exists", n, name, p.section)
+		return failf("While reading from '<string>' [line %2d]: option '%s' in section '%s' already exists", n, name,
+			p.section)
 	}
 	p.name = name
 	p.file[p.section][name] = strings.TrimSpace(text[at+1:])
@@ -103,7 +104,7 @@ func stripComment(line string) string {
 	return line
 }
 
-// shown is a line as messages quote it: whole, unless it is longer than anything that was meant to be a line.
+// shown returns a line as messages quote it: whole, unless it is longer than anything that was meant to be a line.
 func shown(line string) string {
 	const most = 300
 	if len(line) > most {
@@ -112,7 +113,7 @@ func shown(line string) string {
 	return value.ReprText(line)
 }
 
-// get is the trimmed value of a key.
+// get returns the trimmed value of a key.
 func (f iniFile) get(k Key) (string, bool) {
 	v, ok := f[k.Section][strings.ToLower(k.Name)]
 	return strings.TrimRight(v, "\n"), ok

@@ -79,7 +79,7 @@ func keys(list ...string) []Key {
 	return out
 }
 
-// Settings is the table.
+// Settings returns the table.
 func Settings() []Setting {
 	var all []Setting
 	for _, part := range [][]Setting{

@@ -87,8 +87,8 @@ func Truth(text string) bool {
 	return b
 }
 
-// Get is the value of a setting by name, "callback/default.result_format" for one of a plug-in. A name that is not
-// in the table is a mistake of the caller and panics.
+// Get returns the value of a setting by name, "callback/default.result_format" for one of a plug-in. A name that is
+// not in the table is a mistake of the caller and panics.
 func (c *Config) Get(name string) Value {
 	v, ok := c.values[name]
 	if !ok {
@@ -97,25 +97,25 @@ func (c *Config) Get(name string) Value {
 	return v
 }
 
-// Text is a setting of text or a path, "" for None.
+// Text returns a setting of text or a path, "" for None.
 func (c *Config) Text(name string) string { s, _ := c.Get(name).V.(string); return s }
 
 // Bool is a setting that is true or false.
 func (c *Config) Bool(name string) bool { b, _ := c.Get(name).V.(bool); return b }
 
-// Int is a whole number, 0 for None.
+// Int returns a whole number, 0 for None.
 func (c *Config) Int(name string) int { n, _ := c.Get(name).V.(int); return n }
 
-// Float is a number, 0 for None.
+// Float returns a number, 0 for None.
 func (c *Config) Float(name string) float64 { f, _ := c.Get(name).V.(float64); return f }
 
-// List is a list of texts or paths, nil for None.
+// List returns a list of texts or paths, nil for None.
 func (c *Config) List(name string) []string { l, _ := c.Get(name).V.([]string); return l }
 
 // IsSet reports whether a setting has a value that is not its default.
 func (c *Config) IsSet(name string) bool { return c.Get(name).Origin != "default" }
 
-// Values are all values of a plug-in's settings ("" for the general ones), sorted by name.
+// Values returns all values of a plug-in's settings ("" for the general ones), sorted by name.
 func (c *Config) Values(plugin string) []Value {
 	var out []Value
 	for _, v := range c.values {
@@ -130,8 +130,8 @@ func (c *Config) Values(plugin string) []Value {
 // Abs makes a path of the command line absolute: ~ and variables expanded, relative to the working directory.
 func (c *Config) Abs(path string) string { return c.world.abs(path, c.world.Dir) }
 
-// Dir is the working directory.
-func (c *Config) Dir() string { return c.world.Dir }
+// WorkingDir returns the working directory.
+func (c *Config) WorkingDir() string { return c.world.Dir }
 
 // Getenv looks up a variable of the environment that the configuration was read from.
 func (c *Config) Getenv(name string) (string, bool) { return c.world.Getenv(name) }

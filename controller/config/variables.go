@@ -7,8 +7,8 @@ import (
 	"hark/modules/dialect"
 )
 
-// Variables are the variables of hosts that count more than what a setting of a plug-in says; the last of them that
-// is set counts most.
+// Variables returns the variables of hosts that count more than what a setting of a plug-in says; the last of them
+// that is set counts most.
 func (s Setting) Variables() []string {
 	kind, plugin, _ := strings.Cut(s.Plugin, "/")
 	if list, ok := variableNames()[s.Plugin+"."+s.Name]; ok {
@@ -23,7 +23,7 @@ func (s Setting) Variables() []string {
 	return nil
 }
 
-// variableNames are those that are not called as their setting.
+// variableNames returns those that are not called as their setting.
 func variableNames() map[string][]string {
 	return map[string][]string{
 		"connection/ssh.host_key_checking":    names("ansible_host_key_checking", "ansible_ssh_host_key_checking"),
@@ -39,7 +39,7 @@ func variableNames() map[string][]string {
 	}
 }
 
-// becomeVariables are those of an option of a become method.
+// becomeVariables returns those of an option of a become method.
 func becomeVariables(method, name string) []string {
 	m, ok := dialect.MethodNamed(method)
 	if !ok {

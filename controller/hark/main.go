@@ -42,7 +42,8 @@ func run() int {
 	detach := make(chan struct{})
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, ending()...)
-	go wishes{cancel: cancel, detach: func() { close(detach) }, exit: func() { os.Exit(cli.Detached) }}.obey(signals, time.After)
+	go wishes{cancel: cancel, detach: func() { close(detach) }, exit: func() { os.Exit(cli.Detached) }}.obey(signals,
+		time.After)
 	s := cli.ThisSystem()
 	s.Detach = detach
 	return cli.Main(ctx, s)

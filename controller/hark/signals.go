@@ -11,8 +11,8 @@ import (
 // group, and those who pass on a Ctrl-C repeat what the terminal has sent already.
 const echo = 100 * time.Millisecond
 
-// ending are the signals that ask a program to end. A terminal that goes away is one of them, unless nohup said that
-// it does not matter.
+// ending returns the signals that ask a program to end. A terminal that goes away is one of them, unless nohup said
+// that it does not matter.
 func ending() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

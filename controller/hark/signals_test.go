@@ -11,7 +11,8 @@ import (
 func TestASignalThatComesTwiceIsOneWish(t *testing.T) {
 	signals, over, did := make(chan os.Signal), make(chan time.Time), make(chan string)
 	say := func(what string) func() { return func() { did <- what } }
-	go wishes{say("cancel"), say("detach"), say("exit")}.obey(signals, func(time.Duration) <-chan time.Time { return over })
+	go wishes{say("cancel"), say("detach"), say("exit")}.obey(signals,
+		func(time.Duration) <-chan time.Time { return over })
 
 	var got []string
 	signals <- os.Interrupt

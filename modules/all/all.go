@@ -13,7 +13,7 @@ import (
 	"hark/modules/foreign"
 )
 
-// Modules are all modules, collection by collection.
+// Modules returns all modules, collection by collection.
 func Modules() []*modules.Module {
 	return slices.Concat(
 		builtin.All(),

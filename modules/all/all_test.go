@@ -20,7 +20,8 @@ func ofCore() []string {
 
 func TestCatalogueIsWhole(t *testing.T) {
 	r := modules.NewRegistry(Modules()...)
-	for _, name := range append([]string{"ansible.builtin.template", "ansible.legacy.command", "ansible.builtin.dnf5"}, ofCore()...) {
+	for _, name := range append([]string{"ansible.builtin.template", "ansible.legacy.command", "ansible.builtin.dnf5"},
+		ofCore()...) {
 		if _, ok := r.Get(name); !ok {
 			t.Errorf("there is no %s", name)
 		}

@@ -14,7 +14,7 @@ import (
 	"hark/modules/all"
 )
 
-// What the rest of the house goes by stands in the declarations of these modules, and of no others.
+// The traits that other code goes by are in the declarations of these modules, and of no others.
 func TestTraitsOfModules(t *testing.T) {
 	for trait, want := range map[modules.Trait][]string{
 		modules.ForAllHosts:      {"ansible.builtin.add_host", "ansible.builtin.pause"},
@@ -22,21 +22,25 @@ func TestTraitsOfModules(t *testing.T) {
 		modules.SetsVariables:    {"ansible.builtin.set_fact"},
 		modules.LoadsVariables:   {"ansible.builtin.include_vars"},
 		modules.ShowsOnly:        {"ansible.builtin.debug"},
-		modules.StartsNoPython:   {"ansible.builtin.fetch", "ansible.builtin.raw", "ansible.builtin.reboot", "ansible.builtin.script"},
-		modules.RestartsHost:     {"ansible.builtin.reboot"},
-		modules.ChangesUsers:     {"ansible.builtin.user"},
-		modules.AsksForJobs:      {modules.AsyncStatus},
-		modules.BringsFiles:      {"ansible.builtin.fetch"},
-		modules.ReadsFiles:       {"ansible.builtin.copy", "ansible.builtin.unarchive"},
-		modules.ReadsTemplates:   {"ansible.builtin.template"},
-		modules.ReadsProgram:     {"ansible.builtin.script"},
-		modules.ReadsBodies:      {"ansible.builtin.uri"},
-		modules.ReadsFragments:   {"ansible.builtin.assemble"},
-		modules.AsksController: {"ansible.builtin.add_host", "ansible.builtin.fetch", "ansible.builtin.group_by", "ansible.builtin.include_vars", "ansible.builtin.pause",
+		modules.StartsNoPython: {"ansible.builtin.fetch", "ansible.builtin.raw", "ansible.builtin.reboot",
+			"ansible.builtin.script"},
+		modules.RestartsHost:   {"ansible.builtin.reboot"},
+		modules.ChangesUsers:   {"ansible.builtin.user"},
+		modules.AsksForJobs:    {modules.AsyncStatus},
+		modules.BringsFiles:    {"ansible.builtin.fetch"},
+		modules.ReadsFiles:     {"ansible.builtin.copy", "ansible.builtin.unarchive"},
+		modules.ReadsTemplates: {"ansible.builtin.template"},
+		modules.ReadsProgram:   {"ansible.builtin.script"},
+		modules.ReadsBodies:    {"ansible.builtin.uri"},
+		modules.ReadsFragments: {"ansible.builtin.assemble"},
+		modules.AsksController: {"ansible.builtin.add_host", "ansible.builtin.fetch", "ansible.builtin.group_by",
+			"ansible.builtin.include_vars", "ansible.builtin.pause",
 			"ansible.posix.synchronize"},
 		modules.ChangesController: {"ansible.builtin.fetch", "ansible.posix.synchronize"},
-		modules.IsAction: {"ansible.builtin.add_host", "ansible.builtin.assert", "ansible.builtin.debug", "ansible.builtin.fail", "ansible.builtin.fetch",
-			"ansible.builtin.group_by", "ansible.builtin.include_vars", "ansible.builtin.pause", "ansible.builtin.raw", "ansible.builtin.reboot", "ansible.builtin.script",
+		modules.IsAction: {"ansible.builtin.add_host", "ansible.builtin.assert", "ansible.builtin.debug",
+			"ansible.builtin.fail", "ansible.builtin.fetch",
+			"ansible.builtin.group_by", "ansible.builtin.include_vars", "ansible.builtin.pause", "ansible.builtin.raw",
+			"ansible.builtin.reboot", "ansible.builtin.script",
 			"ansible.builtin.set_stats", "ansible.builtin.validate_argument_spec", "ansible.builtin.wait_for_connection"},
 	} {
 		var got []string
@@ -52,10 +56,11 @@ func TestTraitsOfModules(t *testing.T) {
 	}
 }
 
-// The modules that the house calls by itself are there.
+// The modules that hark calls by itself exist.
 func TestTheHouseCallsModulesThatAreThere(t *testing.T) {
 	known := modules.NewRegistry(all.Modules()...)
-	for _, name := range []string{modules.Setup, modules.GatherFacts, modules.ValidateArgumentSpec, modules.AsyncStatus, modules.Ping, modules.WaitFor, modules.Copy} {
+	for _, name := range []string{modules.Setup, modules.GatherFacts, modules.ValidateArgumentSpec, modules.AsyncStatus,
+		modules.Ping, modules.WaitFor, modules.Copy} {
 		if known.Declared(name) == nil {
 			t.Errorf("there is no module %s", name)
 		}
@@ -73,12 +78,15 @@ func TestModulesSayWhatTheyDoInCheckMode(t *testing.T) {
 
 // Modules that can be kept to paths go to the host's files by package hostfs alone.
 func TestModulesThatAreKeptToPathsOpenFilesThere(t *testing.T) {
-	direct := regexp.MustCompile(`\b(os\.(Open|OpenFile|Create|CreateTemp|Mkdir|MkdirAll|MkdirTemp|Remove|RemoveAll|Rename|Chmod|Chown|Lchown|Chtimes|Symlink|Link|Readlink|` +
-		`Stat|Lstat|ReadFile|WriteFile|ReadDir|Truncate)|syscall\.(Stat|Lstat|Chmod|Chown|Access|Open|Unlink|Rename)|filepath\.(Walk|WalkDir|EvalSymlinks|Glob))\(`)
+	direct := regexp.MustCompile(`\b(os\.(Open|OpenFile|Create|CreateTemp|Mkdir|MkdirAll|MkdirTemp|Remove|RemoveAll|` +
+		`Rename|Chmod|Chown|Lchown|Chtimes|Symlink|Link|Readlink|` +
+		`Stat|Lstat|ReadFile|WriteFile|ReadDir|Truncate)|syscall\.(Stat|Lstat|Chmod|Chown|Access|Open|Unlink|Rename)|` +
+		`filepath\.(Walk|WalkDir|EvalSymlinks|Glob))\(`)
 	allowed := map[string]int{"mode.go": 1, "selinux.go": 1} // what the kernel tells of itself
 	var files []string
 	for _, pattern := range []string{
-		"../internal/fsx/*.go", "../ansible/builtin/internal/editing/*.go", "../ansible/builtin/copy*.go", "../ansible/builtin/file*.go", "../ansible/builtin/find*.go",
+		"../internal/fsx/*.go", "../ansible/builtin/internal/editing/*.go", "../ansible/builtin/copy*.go",
+		"../ansible/builtin/file*.go", "../ansible/builtin/find*.go",
 		"../community/general/ini_file*.go",
 	} {
 		found, err := filepath.Glob(pattern)
@@ -97,7 +105,8 @@ func TestModulesThatAreKeptToPathsOpenFilesThere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := direct.FindAllString(string(text), -1); !strings.HasSuffix(file, "_test.go") && len(found) > allowed[filepath.Base(file)] {
+		if found := direct.FindAllString(string(text), -1); !strings.HasSuffix(file, "_test.go") &&
+			len(found) > allowed[filepath.Base(file)] {
 			t.Errorf("%s opens files by itself: %v", file, found)
 		}
 	}

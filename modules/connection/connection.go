@@ -16,7 +16,7 @@ import (
 // Name is the full name of the one module of this package.
 const Name = "hark.builtin.connection"
 
-// All are the modules of this package.
+// All returns the modules of this package.
 func All() []*modules.Module { return []*modules.Module{Connection} }
 
 // Connection is what a plug-in has of its host. It works in check mode too: it is for the plug-in to know what
@@ -57,7 +57,8 @@ func execute(ctx context.Context, env *modules.Env, line string, stdin []byte) (
 	if err != nil {
 		return modules.Result{}, err
 	}
-	return modules.Result{Data: value.DictOf("rc", int64(out.Rc), "out", armour(out.Stdout), "err", armour(out.Stderr))}, nil
+	return modules.Result{Data: value.DictOf("rc", int64(out.Rc), "out", armour(out.Stdout), "err", armour(out.Stderr))},
+		nil
 }
 
 func armour(b []byte) string { return base64.StdEncoding.EncodeToString(b) }

@@ -20,7 +20,8 @@ func do(t *testing.T, args map[string]any) modules.Result {
 func TestCommandsHaveInputAndBothOutputs(t *testing.T) {
 	in := base64.StdEncoding.EncodeToString([]byte("in\xff"))
 	r := do(t, map[string]any{"do": "exec", "cmd": "cat; echo err >&2; exit 3", "data": in})
-	if r.Failed || modtest.Entry(r, "out") != in || modtest.Entry(r, "err") != base64.StdEncoding.EncodeToString([]byte("err\n")) || modtest.Entry(r, "rc") != int64(3) {
+	if r.Failed || modtest.Entry(r, "out") != in ||
+		modtest.Entry(r, "err") != base64.StdEncoding.EncodeToString([]byte("err\n")) || modtest.Entry(r, "rc") != int64(3) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -31,7 +32,8 @@ func TestFilesMoveInPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, piece := range []string{"one ", "two"} {
-		if r := do(t, map[string]any{"do": "put", "path": path, "data": base64.StdEncoding.EncodeToString([]byte(piece)), "more": i > 0}); r.Failed {
+		if r := do(t, map[string]any{"do": "put", "path": path, "data": base64.StdEncoding.EncodeToString([]byte(piece)),
+			"more": i > 0}); r.Failed {
 			t.Fatalf("%+v", r)
 		}
 	}

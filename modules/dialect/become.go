@@ -24,7 +24,7 @@ type Method struct {
 	GeneralPass bool
 	// Refused and Missing are what the program says of a wrong password, and where it wants one and gets none.
 	Refused, Missing []string
-	// Terminal says that the program reads a password from a terminal alone, Always that it does not work without a
+	// Terminal says that the program reads a password from a terminal only, Always that it does not work without a
 	// terminal at all.
 	Terminal, Always bool
 	// Doc is a line for people.
@@ -103,11 +103,11 @@ var methods = []Method{
 
 const general = "community.general"
 
-// Methods is the table. Nobody may change it.
+// Methods returns the table. Nobody may change it.
 func Methods() []Method { return methods }
 
-// MethodNamed is the row of a become method, which may be named with its collection, as ansible-core finds it; "" is
-// DefaultMethod.
+// MethodNamed returns the row of a become method, which may be named with its collection, as ansible-core finds it;
+// "" is DefaultMethod.
 func MethodNamed(name string) (*Method, bool) {
 	if name == "" {
 		name = DefaultMethod
@@ -129,7 +129,7 @@ var methodsByName = sync.OnceValue(func() map[string]*Method {
 	return out
 })
 
-// FullName is the name with the collection.
+// FullName returns the name with the collection.
 func (m *Method) FullName() string {
 	if m.Collection == "" {
 		return "ansible.builtin." + m.Name
@@ -137,7 +137,7 @@ func (m *Method) FullName() string {
 	return m.Collection + "." + m.Name
 }
 
-// Shown is how Ansible's messages name the method.
+// Shown returns how Ansible's messages name the method.
 func (m *Method) Shown() string {
 	if m.Collection == "" {
 		return m.Name
@@ -159,21 +159,21 @@ func (m *Method) prefix() string {
 	return m.Name
 }
 
-// Section is the section of ansible.cfg that has the method's own settings.
+// Section returns the section of ansible.cfg that has the method's own settings.
 func (m *Method) Section() string { return m.prefix() + "_become_plugin" }
 
-// Env is the environment variable of an option that counts for the method alone.
+// Env returns the environment variable of an option that counts for the method only.
 func (m *Method) Env(o BecomeOption) string {
 	return "ANSIBLE_" + strings.ToUpper(m.prefix()+strings.TrimPrefix(string(o), "become"))
 }
 
-// Variable is the variable of hosts that gives an option for the method alone.
+// Variable returns the variable of hosts that gives an option for the method only.
 func (m *Method) Variable(o BecomeOption) string {
 	return "ansible_" + m.prefix() + strings.TrimPrefix(string(o), "become")
 }
 
-// Variables are the variables of hosts that give an option, the strongest first. Where the method lacks the option,
-// they are those for all methods: Ansible reads these for tasks, whatever the method is.
+// Variables returns the variables of hosts that give an option, the strongest first. Where the method lacks the
+// option, they are those for all methods: Ansible reads these for tasks, whatever the method is.
 func (m *Method) Variables(o BecomeOption) []string {
 	all := generalVariables(o)
 	if !m.Has(o) {
@@ -185,7 +185,7 @@ func (m *Method) Variables(o BecomeOption) []string {
 	return append([]string{m.Variable(o)}, all...)
 }
 
-// generalVariables are the variables that give an option for all methods, the strongest first.
+// generalVariables returns the variables that give an option for all methods, the strongest first.
 func generalVariables(o BecomeOption) []string {
 	if o == BecomePass {
 		return []string{"ansible_become_pass", "ansible_become_password"}
@@ -193,8 +193,8 @@ func generalVariables(o BecomeOption) []string {
 	return []string{"ansible_" + string(o)}
 }
 
-// BecomeVariables are the variables of hosts that give an option for a method, which may be one that has no row: then
-// by the last part of its name. The strongest is the first.
+// BecomeVariables returns the variables of hosts that give an option for a method, which may be one that has no row:
+// then by the last part of its name. The strongest is the first.
 func BecomeVariables(method string, o BecomeOption) []string {
 	if method == "" {
 		method = DefaultMethod
@@ -202,7 +202,7 @@ func BecomeVariables(method string, o BecomeOption) []string {
 	return variablesOf().of(method, o)
 }
 
-// known are the variables of all options by method, so that no task makes them anew.
+// known are the variables of all options by method, so that no task makes them again.
 type known map[string]map[BecomeOption][]string
 
 func (k known) of(method string, o BecomeOption) []string {
@@ -225,12 +225,12 @@ var variablesOf = sync.OnceValue(func() known {
 	return out
 })
 
-// BecomeOptions are the options that become plug-ins have in common.
+// BecomeOptions returns the options that become plug-ins have in common.
 func BecomeOptions() []BecomeOption {
 	return []BecomeOption{BecomeUser, BecomeExe, BecomeFlags, BecomePass}
 }
 
-// AllBecomeVariables are the variables of hosts that say whether, as whom and how tasks become another user, by
+// AllBecomeVariables returns the variables of hosts that say whether, how and which other user tasks become, by
 // whatever method, sorted. Nobody may change them.
 func AllBecomeVariables() []string { return allBecomeVariables() }
 

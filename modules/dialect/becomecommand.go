@@ -8,7 +8,7 @@ import (
 	"hark/modules/py/shlex"
 )
 
-// RunAs says as whom a program runs, and how it becomes that user. What is empty is as the method's row says.
+// RunAs says which user a program runs as, and how it becomes that user. What is empty is as the method's row says.
 type RunAs struct{ User, Method, Flags, Exe, Password string }
 
 // becomeCommand is what a row makes a command of.
@@ -20,8 +20,8 @@ type becomeCommand struct {
 	argv []string
 }
 
-// Command is the command that runs argv as the user. The program gets the password as the first line of its input, or
-// at a terminal if the method's row says so.
+// Command returns the command that runs argv as the user. The program gets the password as the first line of its
+// input, or at a terminal if the method's row says so.
 func (r RunAs) Command(argv []string) ([]string, error) {
 	m, _ := MethodNamed(r.Method)
 	return r.command(m, argv)
@@ -114,7 +114,7 @@ func (c becomeCommand) as(flag ...string) []string {
 	return append(flag, c.user)
 }
 
-// quiet are the flags such that the program takes the password from its input without a prompt, or does not ask.
+// quiet returns the flags such that the program takes the password from its input without a prompt, or does not ask.
 func (c becomeCommand) quiet(never, fromInput string) []string {
 	if !c.asks {
 		if slices.ContainsFunc(c.flags, func(f string) bool { return flagHas(f, never) }) {
@@ -147,7 +147,7 @@ func flagHas(word, flag string) bool {
 	return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.Contains(word, flag[1:])
 }
 
-// line is the command as a shell reads it.
+// line returns the command as a shell reads it.
 func (c becomeCommand) line() string {
 	words := make([]string, len(c.argv))
 	for i, w := range c.argv {
@@ -189,7 +189,7 @@ func (r RunAs) Complaint(said string) Complaint {
 	return NoComplaint
 }
 
-// Words are a complaint as Ansible words it, "" for none.
+// Words returns a complaint as Ansible words it, "" for none.
 func (r RunAs) Words(c Complaint) string {
 	name := r.Method
 	if m, ok := MethodNamed(r.Method); ok {

@@ -194,6 +194,14 @@ var (
 		After:  "another; causes are told apart",
 		Where:  "modules",
 	}
+	// LookupWords is the change of messages of the lookups `config`, `csvfile`, `ini`.
+	LookupWords = &Change{
+		ID: "lookup-words", Since: "2.19",
+		What:   "messages of the lookups `config`, `csvfile` and `ini`; `csvfile` without a key",
+		Before: "`Unable to find setting X. ...`; no rows",
+		After:  "`No config definition exists for 'X'.`; fails",
+		Where:  "controller/internal/play/answer",
+	}
 	// InventoryJSON is the change of `ansible-inventory --list`.
 	InventoryJSON = &Change{
 		ID: "inventory-json", Since: "2.19",
@@ -204,12 +212,12 @@ var (
 	}
 )
 
-// messagesChanges are those of this file, in the order in which people read them.
+// messagesChanges returns those of this file, in the order in which people read them.
 func messagesChanges() []*Change {
 	return []*Change{
 		TemplateErrors, ErrorOrigins, ValuePlaces, WarningPlaces, ReservedNames, DiffHeader,
 		ModuleOptions219, WindowsLines, FileDiff, ArgsMapping, EnvironmentOmit, ErrorsOnce,
 		UnwrappedMessages, MarkedNames, TemplateDeprecations, FailureCauses, ResultException, AsyncWords,
-		VarsFilesWords, LoopWords, KeywordWords, PlaybookWords, ModuleMessages, InventoryJSON,
+		VarsFilesWords, LoopWords, KeywordWords, PlaybookWords, ModuleMessages, LookupWords, InventoryJSON,
 	}
 }

@@ -367,7 +367,7 @@ var (
 	}
 )
 
-// newerChanges are those of this file, in the order in which people read them.
+// newerChanges returns those of this file, in the order in which people read them.
 func newerChanges() []*Change {
 	return []*Change{
 		FactsInjected, VarsDict, WhenFailed, JudgedFailed, FailedWhen, ChangedWhen, SuppressedException,

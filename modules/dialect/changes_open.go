@@ -93,11 +93,11 @@ var (
 	OptionPlaces = &Change{
 		ID: "option-places", Since: "2.20",
 		What:  "errors and deprecations about options of `include_vars`",
-		After: "tell the place of the option; hark tells that of the task, or none",
+		After: "name the place of the option; hark names that of the task, or none",
 	}
 )
 
-// openChanges are those of this file, in the order in which people read them.
+// openChanges returns those of this file, in the order in which people read them.
 func openChanges() []*Change {
 	return []*Change{
 		NoLogErrors219, ValueOrigins, ModuleWords, TestDeprecations, SetOrder, FirstFoundUndefined,

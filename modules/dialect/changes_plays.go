@@ -70,6 +70,32 @@ var (
 		After:  "all hosts go to `rescue`",
 		Where:  "controller/internal/play",
 	}
+	// StrictText is the change of results of modules that hold bytes which are no UTF-8.
+	StrictText = &Change{
+		ID: "strict-text", Since: "2.19",
+		What:    "bytes that are no UTF-8 in what a module returns: output of a command, names of files",
+		Before:  "stay, and are the same when they are written again",
+		After:   "fail the task, unless `module_strict_utf8_response` is off",
+		Where:   runner,
+		Instead: "`iconv` in the command, or the setting",
+	}
+	// FlushFailures is the change of a handler that fails in `meta: flush_handlers`.
+	FlushFailures = &Change{
+		ID: "flush-failures", Since: "2.19",
+		What: "a handler that fails in `meta: flush_handlers`",
+		Before: "only the outermost block around the flush deals with it, without `ansible_failed_task` and " +
+			"`ansible_failed_result`; the next flush ends the play on the host",
+		After: "is a failure of the flush, like that of any task",
+		Where: runner,
+	}
+	// LoopLabels is the change of labels of loops that use the registered result.
+	LoopLabels = &Change{
+		ID: "loop-labels", Since: "2.17",
+		What:   "`loop_control: label` that uses the registered result, of an item that was skipped or failed early",
+		Before: "has the result of the item before",
+		After:  "has the item's own",
+		Where:  runner,
+	}
 	// EndHostStatus is the change of exit code after `end_host` in `rescue`.
 	EndHostStatus = &Change{
 		ID: "end-host", Since: "2.19",
@@ -179,7 +205,7 @@ var (
 		Where:   "playbook/syntax",
 		Instead: "one dict",
 	}
-	// VarsFilesAbsent is the change of an entry of `vars_files` of which no file is there.
+	// VarsFilesAbsent is the change for an entry of `vars_files` none of whose files exists.
 	VarsFilesAbsent = &Change{
 		ID: "vars-files", Since: "2.19",
 		What:   "an entry of `vars_files` of which no file is there",
@@ -242,6 +268,23 @@ var (
 		After:  "are texts",
 		Where:  runner,
 	}
+	// ListTagsNever is the change of `--list-tags`.
+	ListTagsNever = &Change{
+		ID: "list-tags", Since: "2.19",
+		What:   "`--list-tags` without `--tags` and `--skip-tags`",
+		Before: "leaves out tasks of the tag `never`",
+		After:  "has the tags of all tasks",
+		Where:  "controller/internal/ansible/project",
+	}
+	// DelegateFirst is the change of `delegate_to` of tasks that are skipped.
+	DelegateFirst = &Change{
+		ID: "delegate-first", Since: "2.19",
+		What:    "`delegate_to` of a task that its condition skips, or that is no text",
+		Before:  "is not looked at; `5` is the name of a host",
+		After:   "fails the task, unless it names a host: it is rendered before the conditions",
+		Where:   runner,
+		Instead: "`default(omit)`",
+	}
 	// FileLookupSearch is the change of the lookup `file`, and lookups of vaults without a password.
 	FileLookupSearch = &Change{
 		ID: "files-found", Since: "2.19",
@@ -252,13 +295,13 @@ var (
 	}
 )
 
-// playsChanges are those of this file, in the order in which people read them.
+// playsChanges returns those of this file, in the order in which people read them.
 func playsChanges() []*Change {
 	return []*Change{
 		RoleVarsOwn, FalseCondition, RetriesAlone, IncludeRoleShown, PlayNames, LostInclude, IncludeGone,
-		FatalRescue, EndHostStatus, JobBools, TimedOut, ModuleArguments, DebugVar, ScriptArguments,
+		FatalRescue, StrictText, FlushFailures, LoopLabels, EndHostStatus, JobBools, TimedOut, ModuleArguments, DebugVar, ScriptArguments,
 		VarsLinks, KnownHostsMarks, PackageFactsWarn, ItemFaults, VariableNames, RegisterNames, VarsLists,
 		VarsFilesAbsent, ManagedVariable, IniInventories, SettingsGone, PythonOrder, LogRanks,
-		TextWarnings, FileLookupSearch,
+		TextWarnings, FileLookupSearch, DelegateFirst, ListTagsNever,
 	}
 }

@@ -107,10 +107,10 @@ var (
 		Where:   runner,
 		Instead: "`set_fact: {a: true}`",
 	}
-	// BoolConditions is the change of a condition that gives text, a number, a list or None.
+	// BoolConditions is the change of a condition whose value is text, a number, a list or None.
 	BoolConditions = &Change{
 		ID: "bool", Since: "2.19", With: TrustedTemplates,
-		What:    "a condition that gives text, a number, a list or None",
+		What:    "a condition whose value is text, a number, a list or None",
 		Before:  "true or false as in Python",
 		After:   "an error, but with ALLOW_BROKEN_CONDITIONALS",
 		Where:   templar,
@@ -223,7 +223,7 @@ var (
 	}
 )
 
-// valuesChanges are those of this file, in the order in which people read them.
+// valuesChanges returns those of this file, in the order in which people read them.
 func valuesChanges() []*Change {
 	return []*Change{
 		TrustedTemplates, KeptTypes, TextStaysText, NoneStays, MacroValues, ListsForViews, StorableValues,

@@ -20,10 +20,10 @@ const (
 	Level222 Level = "2.22"
 )
 
-// Levels are all levels, oldest first.
+// Levels returns all levels, oldest first.
 func Levels() []Level { return []Level{Level214, Level219, Level220, Level221, Level222} }
 
-// String is the level as users give it.
+// String returns the level as users give it.
 func (l Level) String() string {
 	if l == Level214 {
 		return "2.14"
@@ -51,7 +51,7 @@ func (l Level) NamesVariable(name string) bool {
 	return ident.Python(name)
 }
 
-// Core is the release of ansible-core whose answers the level gives.
+// Core returns the release of ansible-core whose answers the level gives.
 func (l Level) Core() (major, minor, patch int) {
 	switch l {
 	case Level214:
@@ -93,15 +93,15 @@ type Change struct {
 // Built reports whether hark does it.
 func (c *Change) Built() bool { return c.Where != "" }
 
-// Level is the first level that has the change.
+// Level returns the first level that has the change.
 func (c *Change) Level() Level { return max(Level(c.Since), Level219) }
 
-// Changes are all that are known, as seen beside ansible-core 2.14.18, 2.19.11 and 2.22.0b2.
+// Changes returns all that are known, as seen beside ansible-core 2.14.18, 2.19.11 and 2.22.0b2.
 func Changes() []*Change {
-	return slices.Concat(valuesChanges(), playsChanges(), messagesChanges(), newerChanges(), openChanges())
+	return slices.Concat(valuesChanges(), playsChanges(), foundChanges(), messagesChanges(), newerChanges(), openChanges())
 }
 
-// ChangeOf is the change of an id, nil if there is none.
+// ChangeOf returns the change of an id, nil if there is none.
 func ChangeOf(id string) *Change {
 	all := Changes()
 	if i := slices.IndexFunc(all, func(c *Change) bool { return c.ID == id }); i >= 0 {

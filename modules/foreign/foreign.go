@@ -27,20 +27,20 @@ const Name = "hark.builtin.foreign"
 // SourceDir is the Env.Source directory under which the controller hands out the pack of a step's module.
 const SourceDir = "module"
 
-// All are the modules of this package: the one that runs what the plan's step names, which is not native. It keeps
-// Pythons that wait for the next call.
+// All returns the modules of this package: the one that runs what the plan's step names, which is not native. It
+// keeps Pythons that wait for the next call.
 func All() []*modules.Module {
 	p := &pythons{}
 	return []*modules.Module{modules.Define(Name, "Runs a module that is not native, from the controller's disk.", p.run,
-		modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign = true, true, true }), modules.RunsPrograms)}
+		modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign, m.Close = true, true, true, p.close }), modules.RunsPrograms)}
 }
 
 type args struct {
 	Pack string `arg:"hark_pack,hidden"`
 	// Args are the module's own arguments, as JSON.
 	Args string `arg:"hark_args,hidden"`
-	// Told is what the module is told beside them, as JSON.
-	Told string `arg:"hark_told,hidden"`
+	// Settings is what the module is told beside them, as JSON.
+	Settings string `arg:"hark_told,hidden"`
 }
 
 // resolve names the pack to the host. The module's own arguments move out of the way of these.
@@ -49,7 +49,7 @@ func resolve(ctx context.Context, env *modules.Env, all *value.Dict) error {
 	if err != nil {
 		return modules.Raise("%v", err)
 	}
-	told, err := told(ctx, env)
+	told, err := moduleSettings(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func resolve(ctx context.Context, env *modules.Env, all *value.Dict) error {
 	return nil
 }
 
-// Arguments are those of this package's module, for a pack, the arguments of the module in it and what that is told
-// beside them (modules.Env has ForModules). They keep what Python tells apart: 1.0 is not 1.
+// Arguments returns those of this package's module, for a pack, the arguments of the module in it and what that is
+// told beside them (modules.Env has ForModules). They keep what Python distinguishes: 1.0 is not 1.
 func Arguments(pack string, own, told *value.Dict) *value.Dict {
 	all := value.DictOf("hark_pack", pack, "hark_args", modules.PyJSON(own))
 	if told.Len() > 0 {
@@ -67,8 +67,8 @@ func Arguments(pack string, own, told *value.Dict) *value.Dict {
 	return all
 }
 
-// told is what the settings and the variables of the task tell modules beside their arguments.
-func told(ctx context.Context, env *modules.Env) (*value.Dict, error) {
+// moduleSettings returns what modules get from the settings and the variables of the task beside their arguments.
+func moduleSettings(ctx context.Context, env *modules.Env) (*value.Dict, error) {
 	all := value.NewDict()
 	if env.ForModules != nil {
 		all = env.ForModules.Copy()
@@ -135,12 +135,12 @@ func (p *pythons) run(ctx context.Context, env *modules.Env, a args) (modules.Re
 		return modules.Result{}, fmt.Errorf("cannot read the arguments of the module %s: %w", env.Name, err)
 	}
 	object, _ := own.(*value.Dict)
-	beside, err := value.ParseJSON(cmp.Or(a.Told, "{}"), value.KindStr)
+	beside, err := value.ParseJSON(cmp.Or(a.Settings, "{}"), value.KindStr)
 	if err != nil {
 		return modules.Result{}, fmt.Errorf("cannot read what the module %s is told: %w", env.Name, err)
 	}
 	told, _ := beside.(*value.Dict)
-	c := &call{env: env, dir: dir, m: m, told: told, args: withInternals(env, m, dir, object, told)}
+	c := &call{env: env, dir: dir, m: m, settings: told, args: withInternals(env, m, dir, object, told)}
 	var out modules.Output
 	if m.Style == "python" {
 		out, err = c.python(ctx, p, wanted{digest: a.Pack, read: read, m: m, environ: env.Environ})
@@ -155,11 +155,11 @@ func (p *pythons) run(ctx context.Context, env *modules.Env, a args) (modules.Re
 
 // call is one run of a foreign module.
 type call struct {
-	env  *modules.Env
-	dir  string // of its own, removed afterwards
-	m    manifest
-	args *value.Dict
-	told *value.Dict // beside the arguments
+	env      *modules.Env
+	dir      string // of its own, removed afterwards
+	m        manifest
+	args     *value.Dict
+	settings *value.Dict // beside the arguments
 	// program is what was started.
 	program string
 }
@@ -173,7 +173,7 @@ type manifests struct {
 // mostManifests is how many are kept.
 const mostManifests = 500
 
-// of is the manifest of a pack, which is read if it was not before.
+// of returns the manifest of a pack, which is read if it was not before.
 func (k *manifests) of(digest string, read func() ([]byte, error)) (manifest, error) {
 	k.mu.Lock()
 	m, ok := k.known[digest]
@@ -211,7 +211,7 @@ func readPack(ctx context.Context, env *modules.Env, digest string) ([]byte, err
 	return io.ReadAll(io.LimitReader(r, maxPack))
 }
 
-// member is one file of a pack.
+// member returns one file of a pack.
 func member(pack []byte, name string) ([]byte, error) {
 	z, err := zip.NewReader(bytes.NewReader(pack), int64(len(pack)))
 	if err != nil {
@@ -250,7 +250,8 @@ func withInternals(env *modules.Env, m manifest, dir string, own, told *value.Di
 	return all
 }
 
-// tracebacks are the events of which modules tell where they came from: since ansible-core 2.19 they have to be asked.
+// tracebacks returns the events for which modules say where they came from: since ansible-core 2.19 they have to be
+// asked.
 func tracebacks(env *modules.Env) []any {
 	if env.Verbosity < 3 {
 		return []any{}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pair is a socket, and the other end for a server.
+// pair returns a socket, and the other end for a server.
 func pair() (*net.UnixConn, *os.File, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -23,7 +23,7 @@ func pair() (*net.UnixConn, *os.File, error) {
 	return conn.(*net.UnixConn), theirs, nil
 }
 
-// inMemory is a file that holds a pack and is on no disk.
+// inMemory returns a file that holds a pack and is on no disk.
 func inMemory(pack []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate("pack", unix.MFD_CLOEXEC)
 	if err != nil {

@@ -14,15 +14,19 @@ import (
 	"hark/modules"
 	"hark/modules/py/shlex"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // start is what the interpreter of a Python module begins with: the pack is on its path, the arguments come by stdin.
-// Since ansible-core 2.19 a part of it, the loader, tells of what a module raises.
+// Since ansible-core 2.19 a part of it, the loader, reports what a module raises.
 const start = `import runpy, sys
 pack, entry = sys.argv[1:3]
 sys.path[:] = [pack] + [p for p in sys.path if p]
 from ansible.module_utils import basic
 basic._ANSIBLE_ARGS = getattr(sys.stdin, 'buffer', sys.stdin).read()
+` + nameSecrets + `
+if basic._ANSIBLE_ARGS.startswith(b'` + tellsSecrets + `'):
+    name_secrets(basic)
 if hasattr(basic, '_ANSIBLE_PROFILE'):
     basic._ANSIBLE_PROFILE = 'legacy'
 try:
@@ -42,10 +46,33 @@ print('{"msg": "New-style module did not handle its own exit", "failed": true}')
 sys.exit(1)
 `
 
+// tellsSecrets is what the arguments begin with for a module that is to name its secrets.
+const tellsSecrets = `{"HARK_SECRETS": true`
+
+// nameSecrets has a module leave the values of secret arguments in its result and name them beside it, for whoever
+// shows the result to hide, as modules of ansible-core 2.22 do: those of an older one would take them out, and nobody
+// else would know them. What modules log is without them at all levels.
+const nameSecrets = `def name_secrets(basic):
+    if not hasattr(basic, 'remove_values') or hasattr(basic, '_secret_masker'):
+        return
+    remove = basic.remove_values
+    def named(result, secrets):
+        if not isinstance(result, dict):
+            return remove(result, secrets)
+        names = [s if isinstance(s, str) else s.decode('utf-8', 'replace') for s in secrets]
+        return dict(result, ` + result.NewSecrets + `=names)
+    basic.remove_values = named
+`
+
 // python runs a module of the style that imports ansible.module_utils.
 func (c *call) python(ctx context.Context, p *pythons, w wanted) (modules.Output, error) {
 	// Nothing but ASCII: a module that respawns writes them into a program, as bytes.
-	stdin := []byte(value.JSONText(value.DictOf("ANSIBLE_MODULE_ARGS", c.args), value.JSONOptions{ASCII: true}))
+	told := value.NewDict()
+	if c.env.Redacts() {
+		told.Set("HARK_SECRETS", value.Bool(true))
+	}
+	told.Set("ANSIBLE_MODULE_ARGS", c.args)
+	stdin := []byte(value.JSONText(told, value.JSONOptions{ASCII: true}))
 	if w.python = c.env.PythonCommand(); len(w.python) == 0 {
 		w.python = []string{"/usr/bin/python3"} // that it is missing is for the result to say
 	}
@@ -101,8 +128,8 @@ func (c *call) file(ctx context.Context, read func() ([]byte, error)) (modules.O
 	return c.exec(ctx, modules.Command{Argv: append(c.interpreter(text, file), argv...)})
 }
 
-// filledIn is a script with what Ansible writes into such scripts: the arguments, as JSON or as Python writes that,
-// and more.
+// filledIn returns a script with what Ansible writes into such scripts: the arguments, as JSON or as Python writes
+// that, and more.
 func (c *call) filledIn(text, args []byte) []byte {
 	for _, known := range [][2]string{
 		{`"<<ANSIBLE_VERSION>>"`, value.ReprText(c.m.Version)},
@@ -131,14 +158,14 @@ func (c *call) exec(ctx context.Context, cmd modules.Command) (modules.Output, e
 	return modules.Output{Rc: rc, Stderr: []byte("/bin/sh: 1: " + cmd.Argv[0] + ": " + why + "\n")}, nil
 }
 
-// interpreter is the command that runs a script: its first line says which, but Python is the host's.
+// interpreter returns the command that runs a script: its first line says which, but Python is the host's.
 func (c *call) interpreter(text []byte, file string) []string {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	words := strings.Fields(strings.TrimPrefix(string(line), "#!"))
 	if !bytes.HasPrefix(line, []byte("#!")) || len(words) == 0 {
 		return []string{file}
 	}
-	if named, err := shlex.Split(c.told.Text(interpreterOf + filepath.Base(words[0]))); err == nil && len(named) > 0 {
+	if named, err := shlex.Split(c.settings.Text(interpreterOf + filepath.Base(words[0]))); err == nil && len(named) > 0 {
 		return append(append(named, words[1:]...), file)
 	}
 	if name := filepath.Base(words[len(words)-1]); strings.HasPrefix(name, "python") {
@@ -149,7 +176,7 @@ func (c *call) interpreter(text []byte, file string) []string {
 	return append(words, file)
 }
 
-// pairs are the arguments for modules of the oldest style.
+// pairs returns the arguments for modules of the oldest style.
 func pairs(args *value.Dict) []byte {
 	list := make([]string, 0, args.Len())
 	args.Each(func(k, v value.Value) bool {

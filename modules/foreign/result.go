@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 )
@@ -68,7 +69,7 @@ func dropKeys(d *value.Dict, which func(name string) bool) {
 	}
 }
 
-// interpreterFound tells the facts by which Ansible remembers interpreters that it found: they are not for modules to
+// interpreterFound reports whether a fact is one in which Ansible remembers an interpreter that it found: they are not for modules to
 // set.
 func interpreterFound(name string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(name, "ansible_"), "discovered_interpreter_")
@@ -109,7 +110,7 @@ const (
 	noResult      = "Module result deserialization failed: "
 )
 
-// Broken is what Ansible has to say beside a message of since 2.19 that a module printed no result, "" of other
+// Broken returns what Ansible has to say beside a message of since 2.19 that a module printed no result, "" of other
 // messages.
 func Broken(msg string) string {
 	const see = "See stdout/stderr for the returned output."
@@ -122,7 +123,7 @@ func Broken(msg string) string {
 	return ""
 }
 
-// broken is the result of a module that printed none: why says what was not found.
+// broken returns the result of a module that printed none: why says what was not found.
 func (c *call) broken(out modules.Output, why error) modules.Result {
 	stdout, stderr := string(out.Stdout), string(out.Stderr)
 	missing := slices.ContainsFunc([]string{stdout, stderr}, func(text string) bool {
@@ -135,7 +136,7 @@ func (c *call) broken(out modules.Output, why error) modules.Result {
 	case newer:
 		r.Msg = noResult + why.Error()
 	case missing:
-		r.Msg = "The module failed to execute correctly, you probably need to set the interpreter.\nSee stdout/stderr for the exact error"
+		r.Msg = dialect.InterpreterNeeded.Text() + "\nSee stdout/stderr for the exact error"
 	default:
 		r.Msg = "MODULE FAILURE\nSee stdout/stderr for the exact error"
 	}

@@ -20,7 +20,7 @@ func takeSecrets(data *value.Dict) (rest *value.Dict, secrets []string) {
 	return data, secrets
 }
 
-// withoutSecrets is a result in which they are hidden for good, as modules of before do it.
+// withoutSecrets returns a result in which they are hidden for good, as modules of before do it.
 func withoutSecrets(data *value.Dict, secrets []string) *value.Dict {
 	var m mask.Masker
 	m.Add(secrets...)

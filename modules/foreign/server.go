@@ -53,7 +53,7 @@ var errGone = errors.New("the Python that was to tell of the module's end has en
 func startServer(w wanted, environ []string) (*server, error) {
 	return newServer(w, func(control, pack *os.File) (int, error) {
 		cmd := exec.Command(w.python[0], w.with("-")[1:]...)
-		cmd.Stdin = strings.NewReader(warmSource)
+		cmd.Stdin = strings.NewReader(warmProgram())
 		cmd.ExtraFiles = []*os.File{control, pack}
 		cmd.Env, cmd.Dir = environ, "/"
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -271,6 +271,18 @@ func (s *server) retire() {
 	}
 }
 
+// awaitEnd waits until the process of a retired server is gone, and no longer than the limit before it is killed. It
+// need not be a child of this process, so that nothing but the system tells.
+func (s *server) awaitEnd(limit time.Time) {
+	for pause := time.Millisecond; syscall.Kill(s.pid, 0) == nil; pause = min(2*pause, 20*time.Millisecond) {
+		if time.Now().After(limit) {
+			_ = syscall.Kill(s.pid, syscall.SIGKILL)
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
 func (s *server) alive() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -293,7 +305,7 @@ func (w worth) compare(other worth) int {
 	return w.used.Compare(other.used)
 }
 
-// worth is the most for one that is busy.
+// worth returns the most for one that is busy.
 func (s *server) worth() worth {
 	s.mu.Lock()
 	defer s.mu.Unlock()

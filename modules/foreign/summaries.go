@@ -16,7 +16,7 @@ const Raised = modules.Uncaught
 // typeKey is the key of an object that names its type.
 const typeKey = "__ansible_type"
 
-// plainResult is what a module has returned without types.
+// plainResult returns what a module has returned without types.
 func plainResult(data *value.Dict) *value.Dict {
 	if o := part(data, "exception"); o != nil {
 		event := part(o, "event")
@@ -31,14 +31,14 @@ func plainResult(data *value.Dict) *value.Dict {
 	return plainEntries(data)
 }
 
-// part is the object under a key, nil if there is none.
+// part returns the object under a key, nil if there is none.
 func part(d *value.Dict, key string) *value.Dict {
 	v, _ := d.Get(key)
 	o, _ := v.(*value.Dict)
 	return o
 }
 
-// plain is a value without types, at any depth.
+// plain returns a value without types, at any depth.
 func plain(v value.Value) value.Value {
 	switch v := v.(type) {
 	case *value.List:
@@ -60,7 +60,7 @@ func plainEntries(d *value.Dict) *value.Dict {
 	return out
 }
 
-// ofType is the plain value of an object of a type.
+// ofType returns the plain value of an object of a type.
 func ofType(o *value.Dict, name string) value.Value {
 	switch name {
 	case "WarningSummary", "ErrorSummary":
@@ -84,10 +84,10 @@ func ofType(o *value.Dict, name string) value.Value {
 	return plainEntries(o)
 }
 
-// maxChain bounds the causes that a module tells of.
+// maxChain bounds the causes that a module reports.
 const maxChain = 20
 
-// brief is what an event says, and what it was caused by, on one line.
+// brief returns what an event says, and what it was caused by, on one line.
 func brief(event *value.Dict, depth int) string {
 	v, _ := event.Get("msg")
 	text := value.Printed(value.OrNone(v))
@@ -99,7 +99,7 @@ func brief(event *value.Dict, depth int) string {
 	return text
 }
 
-// causeOf is the event before this one, and whether it is told in short texts too.
+// causeOf returns the event before this one, and whether it is told in short texts too.
 func causeOf(event *value.Dict) (cause *value.Dict, told bool) {
 	chain := part(event, "chain")
 	cause = part(chain, "event")
@@ -107,7 +107,7 @@ func causeOf(event *value.Dict) (cause *value.Dict, told bool) {
 	return cause, cause != nil && follow != value.Bool(false)
 }
 
-// traceback is where an event came from, its causes first; "" if that was not told.
+// traceback returns where an event came from, its causes first; "" if that was not told.
 func traceback(event *value.Dict, depth int) string {
 	trace := event.Text("formatted_traceback")
 	cause, _ := causeOf(event)

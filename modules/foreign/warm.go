@@ -17,13 +17,20 @@ import (
 )
 
 // A Python that stays serves the modules written in it: its children begin with everything imported, which takes most
-// of the time of a module that does little. warm.py is what it runs, and tells of the kinds of servers.
+// of the time of a module that does little. warm.py is what it runs, and describes the kinds of servers.
 
 //go:embed warm.py
 var warmSource string
 
+// warmProgram is warm.py with what it shares with a Python that is started for one call.
+func warmProgram() string {
+	return strings.Replace(warmSource, "# name_secrets and TELLS_SECRETS are written here, see process.go",
+		nameSecrets+"\n\nTELLS_SECRETS = b'"+tellsSecrets+"'", 1)
+}
+
 const (
-	// warmIdle is how long a server stays that nobody needs, and how long one that could not be made is not tried again.
+	// warmIdle is how long a server stays that nobody needs, and how long one that could not be made is not tried
+	// again.
 	warmIdle = time.Minute
 	// warmMost is how many servers of packs there may be. Those stay that were used again, and of these the last.
 	warmMost = 32
@@ -50,7 +57,7 @@ type wanted struct {
 	m       manifest
 }
 
-// with is a command line of its interpreter.
+// with returns a command line of its interpreter.
 func (w wanted) with(args ...string) []string { return slices.Concat(w.python, args) }
 
 // fork runs the module, or fails with errCold.
@@ -89,7 +96,8 @@ func (p *pythons) await(ctx context.Context, w wanted) (*server, error) {
 	}
 }
 
-// ofPack is the server for one pack in one environment, since libraries may look at variables when they are imported.
+// ofPack returns the server for one pack in one environment, since libraries may look at variables when they are
+// imported.
 func (p *pythons) ofPack(w wanted) (*server, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +116,7 @@ func (p *pythons) ofPack(w wanted) (*server, error) {
 	})
 }
 
-// ofBase is the server that knows what all modules import of one version of Ansible.
+// ofBase returns the server that knows what all modules import of one version of Ansible.
 func (p *pythons) ofBase(w wanted) (*server, error) {
 	environ := slices.DeleteFunc(slices.Clone(w.environ), func(pair string) bool { return !early(pair) })
 	return p.server(append([]string{base, strings.Join(w.python, " "), w.m.Base}, environ...), func() (*server, error) {
@@ -130,7 +138,7 @@ func early(pair string) bool {
 	return false
 }
 
-// server is the server of a key, which is made if there is none.
+// server returns the server of a key, which is made if there is none.
 func (p *pythons) server(parts []string, start func() (*server, error)) (*server, error) {
 	key := strings.Join(parts, "\x00")
 	if s := p.servers[key]; s != nil && s.alive() {
@@ -175,7 +183,24 @@ func (p *pythons) makeRoom() {
 	}
 }
 
-// imported are the Python files of a pack but for the module itself, by their dotted names.
+// close ends the servers and waits until no process of theirs is left: a user is not removed while one of his lives.
+func (p *pythons) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.servers {
+		s.retire()
+	}
+	limit := time.Now().Add(closing)
+	for _, s := range p.servers {
+		s.awaitEnd(limit)
+	}
+	p.servers = nil
+}
+
+// closing is how long servers may take to end.
+const closing = 2 * time.Second
+
+// imported returns the Python files of a pack but for the module itself, by their dotted names.
 func imported(pack []byte, m manifest) ([]string, error) {
 	z, err := zip.NewReader(bytes.NewReader(pack), int64(len(pack)))
 	if err != nil {

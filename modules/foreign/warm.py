@@ -246,6 +246,9 @@ def end(status, module):
     os._exit(status)
 
 
+# name_secrets and TELLS_SECRETS are written here, see process.go
+
+
 def main():
     signal.alarm(PATIENCE)  # an import that never ends shall not outlive everybody
     pack = path_of(4)
@@ -280,6 +283,8 @@ def main():
     if sys.version_info < (3, 7):
         random.seed()  # later ones do it when they fork
     basic._ANSIBLE_ARGS = sys.stdin.buffer.read()
+    if basic._ANSIBLE_ARGS.startswith(TELLS_SECRETS):
+        name_secrets(basic)
     if hasattr(basic, '_ANSIBLE_PROFILE'):
         basic._ANSIBLE_PROFILE = 'legacy'
     sys.argv = [spec.origin]

@@ -34,6 +34,7 @@ type host struct {
 	digest  string
 	environ []string
 	more    map[string]string // what is packed beside the module and its helper, by path
+	release modules.Release   // "" is the oldest
 	opened  int               // how often a pack was read
 }
 
@@ -82,8 +83,15 @@ func (h *host) take(module, helper string) {
 // run calls the module.
 func (h *host) run(ctx context.Context, args map[string]any) map[string]any {
 	h.t.Helper()
+	res := h.whole(ctx, args)
+	return modtest.Plain(res.Dict())
+}
+
+// whole is run with the marks of the result.
+func (h *host) whole(ctx context.Context, args map[string]any) modules.Result {
+	h.t.Helper()
 	env := &modules.Env{
-		Name: "mine", Environ: h.environ, Exec: modules.HostExec(h.environ, nil), Interpreter: h.python,
+		Name: "mine", Release: h.release, Environ: h.environ, Exec: modules.HostExec(h.environ, nil), Interpreter: h.python,
 		Source: func(context.Context, string, string, bool) (*modules.Source, error) {
 			return &modules.Source{Digest: h.digest}, nil
 		},
@@ -100,7 +108,7 @@ func (h *host) run(ctx context.Context, args map[string]any) map[string]any {
 	if err := h.module.Resolve(h.t.Context(), env, given); err != nil {
 		h.t.Fatal(err)
 	}
-	return modtest.Plain(h.module.Run(ctx, env, given).Dict())
+	return h.module.Run(ctx, env, given)
 }
 
 // number is a field of a result.
@@ -265,6 +273,18 @@ func TestServerThatIsKilledIsReplaced(t *testing.T) {
 	second := h.run(t.Context(), map[string]any{"word": "again"})
 	if second["word"] != "again" || number(t, second, "parent") == int64(os.Getpid()) {
 		t.Errorf("%v", second)
+	}
+}
+
+// TestClosedModulesLeaveNoProcess: a user whose module has run can be removed as soon as the worker has ended.
+func TestClosedModulesLeaveNoProcess(t *testing.T) {
+	h := newHost(t, telling, helping)
+	res := h.run(t.Context(), map[string]any{"word": "w"})
+	h.module.Close()
+	for _, of := range []string{"parent", "pid"} {
+		if pid := int(number(t, res, of)); pid != os.Getpid() && syscall.Kill(pid, 0) == nil {
+			t.Errorf("%s %d still lives", of, pid)
+		}
 	}
 }
 

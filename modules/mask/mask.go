@@ -1,5 +1,5 @@
-// Package mask hides secrets in what is shown, wherever they stand in it, as ansible-core 2.22 does: vaults,
-// passwords and the values of no_log arguments. What tasks read keeps them.
+// Package mask hides secrets in what is shown, as ansible-core 2.22 does: vaults, passwords and the values of no_log
+// arguments. Tasks still read them.
 package mask
 
 import (
@@ -14,22 +14,22 @@ import (
 	"hark/modules/py/value"
 )
 
-// Placeholder stands where secrets stood. Neighbours and those that overlap share one.
+// Placeholder replaces a secret. Adjacent and overlapping secrets share one.
 const Placeholder = "$REDACTED$"
 
-// Lengths in characters, of ansible-core 2.22.0b2 (module_utils/_internal/_secrets.py): what is shorter than
-// MinLength is no secret, what is not longer than maxShort is hidden as a word of its own only, and of what is longer
-// than maxLength the beginning is one.
+// Lengths in characters, of ansible-core 2.22.0b2 (module_utils/_internal/_secrets.py). A text shorter than MinLength
+// is no secret. One of at most maxShort is hidden only as a separate word. Of one longer than maxLength only the
+// beginning counts.
 const (
 	MinLength = 4
 	maxShort  = 6
 	maxLength = 65536
 )
 
-// Trim are the characters that do not belong to a secret at its ends.
+// Trim are the characters that are cut off at the ends of a secret.
 const Trim = " \t\r\n"
 
-// anchor is how many bytes of a secret it is looked for by.
+// anchor is how many bytes of a secret the search compares first.
 const anchor = 4
 
 // Masker knows secrets. The zero value and nil know none. It is safe for concurrent use.
@@ -38,11 +38,11 @@ type Masker struct {
 
 	mu      sync.RWMutex
 	secrets map[string]bool
-	// forms are the secrets as they are and as they stand in JSON, by their first bytes; longest first.
+	// forms are the secrets, plain and as in JSON, by their first bytes; longest first.
 	forms map[uint32][]string
 }
 
-// Add makes texts secrets, and gives those that were none before. Those that are too short are left out.
+// Add makes texts secrets, and returns those that were not before. It leaves out those that are too short.
 func (m *Masker) Add(texts ...string) (fresh []string) {
 	if m == nil {
 		return nil
@@ -55,7 +55,7 @@ func (m *Masker) Add(texts ...string) (fresh []string) {
 	return fresh
 }
 
-// trimmed is what is secret of a text, "" if that is too short.
+// trimmed returns the secret part of a text, "" if that is too short.
 func trimmed(text string) string {
 	text = strings.Trim(text, Trim)
 	n := 0
@@ -91,13 +91,13 @@ func (m *Masker) add(text string) bool {
 	return true
 }
 
-// inJSON is a text as it stands between the quotes of JSON.
+// inJSON returns a text as it stands between the quotes of JSON.
 func inJSON(text string, ascii bool) string {
 	quoted := value.JSONText(value.Str(text), value.JSONOptions{ASCII: ascii})
 	return quoted[1 : len(quoted)-1]
 }
 
-// Text is s with Placeholder where secrets are.
+// Text returns s with Placeholder in place of secrets.
 func (m *Masker) Text(s string) string { return m.TextAs(s, Placeholder) }
 
 // TextAs is Text with another placeholder.
@@ -117,7 +117,7 @@ func (m *Masker) TextAs(s, placeholder string) string {
 	return b.String()
 }
 
-// Holds reports whether a secret may be hidden in what s, a text or JSON, says.
+// Holds reports whether s, a text or JSON, may contain a secret.
 func (m *Masker) Holds(s []byte) bool {
 	if m == nil || !m.known.Load() {
 		return false
@@ -129,10 +129,10 @@ func (m *Masker) Holds(s []byte) bool {
 	return found
 }
 
-// run is a stretch of text, in bytes.
+// run is a range of a text, in bytes.
 type run struct{ start, end int }
 
-// each gives the places of forms in s by their beginning, the longest first, until f says no. It needs mu.
+// each calls f with the ranges of forms in s by their beginning, the longest first, until f returns false. It needs mu.
 func each[T string | []byte](m *Masker, s T, f func(run) bool) {
 	for at := 0; at+anchor <= len(s); at++ {
 		key := uint32(s[at]) | uint32(s[at+1])<<8 | uint32(s[at+2])<<16 | uint32(s[at+3])<<24
@@ -145,8 +145,8 @@ func each[T string | []byte](m *Masker, s T, f func(run) bool) {
 	}
 }
 
-// find gives the stretches to hide. What touches or overlaps is one of them, and hidden however short its parts are;
-// a stretch that is as long as one secret is hidden if that, or one within it, would be by itself.
+// find returns the ranges to hide. Adjacent and overlapping ones become one, which is hidden however short its parts
+// are. A range that is as long as one secret is hidden if that secret, or one within it, would be by itself.
 func (m *Masker) find(s string) []run {
 	if m == nil || !m.known.Load() {
 		return nil
@@ -176,7 +176,7 @@ func (m *Masker) find(s string) []run {
 	return runs
 }
 
-// counts reports whether a secret there is hidden by itself: it is long, or a word.
+// counts reports whether a secret is hidden by itself: it is long, or a word.
 func counts(s string, r run) bool {
 	if utf8.RuneCountInString(s[r.start:r.end]) > maxShort {
 		return true

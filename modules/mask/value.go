@@ -7,14 +7,14 @@ import (
 	"hark/modules/py/value"
 )
 
-// Value is v with secrets hidden in all its texts, keys and numbers; what holds none is v itself. Keys that become
-// the same get numbers. Lines of stdout and stderr are those of the text as it is shown then: a secret may go over
-// several.
+// Value returns v with secrets hidden in all its texts, keys and numbers; it returns v itself if that holds none. Keys
+// that become the same get numbers. Lines of stdout and stderr are taken from the text after hiding, since a secret may
+// go over several.
 func (m *Masker) Value(v value.Value) value.Value {
 	return m.ValueBut(v, func(string) bool { return false })
 }
 
-// ValueBut is Value that leaves entries of some keys as they are.
+// ValueBut is Value, but leaves entries of some keys unchanged.
 func (m *Masker) ValueBut(v value.Value, keep func(key string) bool) value.Value {
 	if m == nil || !m.known.Load() {
 		return v
@@ -23,7 +23,7 @@ func (m *Masker) ValueBut(v value.Value, keep func(key string) bool) value.Value
 	return shown
 }
 
-// JSON is Value of a value as agents and records have it.
+// JSON is Value for JSON.
 func (m *Masker) JSON(raw json.RawMessage) json.RawMessage {
 	if !m.Holds(raw) {
 		return raw
@@ -41,7 +41,7 @@ type walk struct {
 	keep func(key string) bool
 }
 
-// value is Value, and whether anything was hidden.
+// value returns Value, and whether anything was hidden.
 func (m *walk) value(v value.Value) (shown value.Value, hidden bool) {
 	switch v := v.(type) {
 	case *value.Dict:
@@ -116,7 +116,7 @@ func (m *walk) dict(d *value.Dict) (out value.Value, hidden bool) {
 	return masked, true
 }
 
-// linesOf is the text beside v of which v has the lines, nil if there is none.
+// linesOf returns the text beside v whose lines v has, nil if there is none.
 func linesOf(d *value.Dict, k, v value.Value) value.Value {
 	name, _ := value.Text(k)
 	text, found := d.Get(lined[name])

@@ -181,7 +181,7 @@ func (b *bench) fill(v any) any {
 	return v
 }
 
-// plain is the result as users register it, with names for what differs from host to host.
+// plain returns the result as users register it, with names for what differs from host to host.
 func (b *bench) plain(t *testing.T, m *modules.Module, res modules.Result) map[string]any {
 	t.Helper()
 	raw, err := res.JSON()
@@ -288,7 +288,7 @@ func nameFileSystem(m map[string]any) {
 	}
 }
 
-// tree is what the directory holds of the paths in like, in the same form.
+// tree returns what the directory holds of the paths in like, in the same form.
 func (b *bench) tree(like map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, want := range like {

@@ -47,8 +47,8 @@ func (c *testCase) dashes(t *testing.T, m *modules.Module, o Options) {
 	}
 }
 
-// optionOf is the word of a command line that is the value and would be an option. Behind an option it may be what
-// that takes.
+// optionOf returns the word of a command line that is the value and would be an option. Behind an option it may be
+// what that takes.
 func optionOf(argv []string) string {
 	for i, word := range argv {
 		switch {

@@ -53,7 +53,7 @@ func (e *caseError) Error() string { return e.text }
 // Kind is for modules.ErrorKind.
 func (e *caseError) Kind() string { return e.kind }
 
-// answer gives a case's answer; a mapping with error, and perhaps kind, is an error.
+// answer returns a case's answer; a mapping with error, and perhaps kind, is an error.
 func (b *bench) answer(v any) (value.Value, error) {
 	if m, ok := v.(map[string]any); ok && m["error"] != nil {
 		kind, _ := m["kind"].(string)
@@ -65,7 +65,12 @@ func (b *bench) answer(v any) (value.Value, error) {
 // filled is fill as a value.
 func (b *bench) filled(v any) value.Value { return value.FromGo(b.fill(v), value.KindUnsafe) }
 
-func (b *bench) renderFile(_ context.Context, text string, _ modules.TemplateOptions) (string, error) {
+func (b *bench) renderFile(_ context.Context, src *modules.Source, _ modules.TemplateOptions) (string, error) {
+	raw, err := os.ReadFile(b.blobs[src.Digest])
+	if err != nil {
+		return "", err
+	}
+	text := string(raw)
 	for name, v := range b.c.Vars {
 		text = strings.ReplaceAll(text, "{{ "+name+" }}", fmt.Sprint(v))
 	}

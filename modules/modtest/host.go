@@ -13,15 +13,15 @@ import (
 
 // Host is a host whose tools answer from a table, by their command line, and remember how they were called.
 type Host struct {
-	Answers map[string]modules.Output
-	Told    []string
+	Answers  map[string]modules.Output
+	Commands []string
 	// Act, if set, takes what Answers does not hold.
 	Act func(c modules.Command) modules.Output
 }
 
 func (h *Host) exec(_ context.Context, c modules.Command) (modules.Output, error) {
 	line := strings.Join(append([]string{filepath.Base(c.Argv[0])}, c.Argv[1:]...), " ")
-	h.Told = append(h.Told, line)
+	h.Commands = append(h.Commands, line)
 	if out, ok := h.Answers[line]; ok {
 		return out, nil
 	}
@@ -31,7 +31,7 @@ func (h *Host) exec(_ context.Context, c modules.Command) (modules.Output, error
 	return modules.Output{}, nil
 }
 
-// Env is an environment with the named tools alone.
+// Env returns an environment with the named tools only.
 func (h *Host) Env(t *testing.T, tools ...string) *modules.Env {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,10 +43,10 @@ func (h *Host) Env(t *testing.T, tools ...string) *modules.Env {
 	return &modules.Env{Environ: []string{"PATH=" + dir}, Exec: h.exec, Warn: func(string, ...any) {}}
 }
 
-// Answer is the output of a tool that ends well.
+// Answer returns the output of a tool that ends well.
 func Answer(text string) modules.Output { return modules.Output{Stdout: []byte(text)} }
 
-// ResultJSON is a result as JSON with its keys sorted.
+// ResultJSON returns a result as JSON with its keys sorted.
 func ResultJSON(t *testing.T, r modules.Result) string {
 	t.Helper()
 	text, err := value.Dumps(r.Dict(), value.JSONOptions{Item: ",", Colon: ":", Sorted: true})
@@ -56,7 +56,7 @@ func ResultJSON(t *testing.T, r modules.Result) string {
 	return text
 }
 
-// Entry is what a result has under a key, as plain data of Go; nil if there is nothing.
+// Entry returns what a result has under a key, as plain data of Go; nil if there is nothing.
 func Entry(r modules.Result, key string) any { return Plain(r.Dict())[key] }
 
 // Args are arguments as modules take them, sorted by their names.
@@ -65,7 +65,7 @@ func Args(given map[string]any) *value.Dict {
 	return args
 }
 
-// Plain is what modules return as plain data of Go.
+// Plain returns what modules return as plain data of Go.
 func Plain(d *value.Dict) map[string]any {
 	v, err := value.ToGo(d)
 	if err != nil {

@@ -127,7 +127,7 @@ func Collection(t *testing.T, list []*modules.Module, options map[string]Options
 	}
 }
 
-// ShortName is the last part of a module's name.
+// ShortName returns the last part of a module's name.
 func ShortName(m *modules.Module) string { return m.Name[strings.LastIndexByte(m.Name, '.')+1:] }
 
 func load(t *testing.T, file string) []*testCase {

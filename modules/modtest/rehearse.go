@@ -19,21 +19,21 @@ import (
 	"hark/modules"
 )
 
-// rehearsal has cases and examples of modules run in check mode alone, with marks that TraceCheckMode finds in what
+// rehearsal has cases and examples of modules run in check mode only, with marks that TraceCheckMode finds in what
 // the tracer saw.
-var rehearsal = flag.Bool("rehearse", false, "run modules in check mode alone, for a tracer")
+var rehearsal = flag.Bool("rehearse", false, "run modules only in check mode, for a tracer")
 
-// mark is where a module's calls begin and end in a trace: the name of a file that is not there.
-const mark = "/hark-rehearsal/"
+// tracePrefix is where a module's calls begin and end in a trace: the name of a file that is not there.
+const tracePrefix = "/hark-rehearsal/"
 
 // traced runs f with marks around it.
 func traced(m *modules.Module, f func()) {
-	_ = syscall.Access(mark+"begin/"+m.Name, 0)
-	defer func() { _ = syscall.Access(mark+"end/"+m.Name, 0) }()
+	_ = syscall.Access(tracePrefix+"begin/"+m.Name, 0)
+	defer func() { _ = syscall.Access(tracePrefix+"end/"+m.Name, 0) }()
 	f()
 }
 
-// unclaimed are the programs of a list that a module does not declare as those that it starts in check mode.
+// unclaimed returns the programs of a list that a module does not declare as those that it starts in check mode.
 func unclaimed(m *modules.Module, started []string) []string {
 	return slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(started))), func(program string) bool { return m.StartsWhenChecked(program) })
 }
@@ -85,7 +85,7 @@ func Examples(t *testing.T, m *modules.Module, o Options) {
 }
 
 // TraceCheckMode runs the test binary again under strace, with the cases and examples of a package's modules in check
-// mode alone. No module may start a program that it does not declare (modules.StartsInCheck) or write anywhere but in
+// mode only. No module may start a program that it does not declare (modules.StartsInCheck) or write anywhere but in
 // a scratch directory. cases is the name of the test that runs the cases.
 func TraceCheckMode(t *testing.T, cases string, list []*modules.Module) {
 	t.Helper()
@@ -146,10 +146,10 @@ func judge(t *testing.T, log string, list []*modules.Module) map[string]bool {
 	return j.seen
 }
 
-// unfinished are calls of which strace has told the beginning, by process.
+// unfinished are calls whose beginning strace has printed, by process.
 type unfinished map[string]string
 
-// join gives a line of its own for a call that strace told in two.
+// join returns a line of its own for a call that strace told in two.
 func (u unfinished) join(line string) string {
 	pid, rest, _ := strings.Cut(line, " ")
 	if begun, cut := strings.CutSuffix(line, " <unfinished ...>"); cut {
@@ -205,7 +205,7 @@ func (j *jury) line(text string) string {
 		return ""
 	}
 	pid, call, args, failed := is[1], is[2], is[3], strings.HasPrefix(is[4], "-")
-	if _, name, ok := strings.Cut(args, `"`+mark); ok {
+	if _, name, ok := strings.Cut(args, `"`+tracePrefix); ok {
 		what, name, _ := strings.Cut(name[:strings.IndexByte(name, '"')], "/")
 		j.now = nil
 		if i := slices.IndexFunc(j.list, func(m *modules.Module) bool { return m.Name == name }); i >= 0 && what == "begin" {

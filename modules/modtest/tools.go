@@ -8,9 +8,9 @@ import (
 	"hark/modules"
 )
 
-// Tools is a directory with the programs of testdata/tools/<name>, which stand for the host's: see UseTools; "" if
-// there are none. Its path is plain wherever the checkout lies, since modules quote the paths of programs as Ansible
-// does.
+// Tools returns a directory with the programs of testdata/tools/<name>, which stand for the host's: see UseTools; ""
+// if there are none. Its path is plain wherever the checkout lies, since modules quote the paths of programs as
+// Ansible does.
 func Tools(t *testing.T, name string) string {
 	t.Helper()
 	tools, err := filepath.Abs(filepath.Join("testdata/tools", name))

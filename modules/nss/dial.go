@@ -73,7 +73,7 @@ func (d *Dialer) dialFirst(ctx context.Context, network, port string, addresses 
 	return nil, first
 }
 
-// fitting are the addresses of a network: those of version 4 or 6 alone where it says so.
+// fitting returns the addresses of a network: those of version 4 or 6 alone where it says so.
 func fitting(network string, addresses []string) []string {
 	if !strings.HasSuffix(network, "4") && !strings.HasSuffix(network, "6") {
 		return addresses

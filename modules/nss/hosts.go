@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// HostAddresses are the addresses of a host, which may be one itself. The error is a *net.DNSError.
+// HostAddresses returns the addresses of a host, which may be one itself. The error is a *net.DNSError.
 func HostAddresses(ctx context.Context, host string) ([]string, error) {
 	return machine.addresses(ctx, host)
 }
 
-// AddressNames are the names of an address, the first being its own. The error is a *net.DNSError.
+// AddressNames returns the names of an address, the first being its own. The error is a *net.DNSError.
 func AddressNames(ctx context.Context, address string) ([]string, error) {
 	return machine.names(ctx, address)
 }
@@ -97,8 +97,9 @@ func (s *system) whyNot(ctx context.Context, host string, refused varlinkError) 
 	return why
 }
 
-// askedHosts are the words that getent has for a host, without doubles.
-func (s *system) askedHosts(ctx context.Context, database, key string, pick func(fields []string) []string) ([]string, error) {
+// askedHosts returns the words that getent has for a host, without doubles.
+func (s *system) askedHosts(ctx context.Context, database, key string,
+	pick func(fields []string) []string) ([]string, error) {
 	do := s.getent
 	if do == nil {
 		do = runGetent
@@ -124,7 +125,7 @@ func (s *system) askedHosts(ctx context.Context, database, key string, pick func
 	return out, nil
 }
 
-// inHostsFile are the addresses that /etc/hosts has for a host.
+// inHostsFile returns the addresses that /etc/hosts has for a host.
 func (s *system) inHostsFile(host string) []string {
 	host = strings.TrimSuffix(host, ".")
 	var out []string
@@ -140,7 +141,7 @@ func (s *system) inHostsFile(host string) []string {
 	return out
 }
 
-// hostsLine are the words of a line of /etc/hosts that begins with an address, which is as all write it.
+// hostsLine returns the words of a line of /etc/hosts that begins with an address, which is as all write it.
 func hostsLine(line string) []string {
 	line, _, _ = strings.Cut(line, "#")
 	f := strings.Fields(line)

@@ -2,7 +2,7 @@
 // of directories, systemd and the network that programs learn of from libc. Nothing else in this project looks them
 // up.
 //
-// Each answer is made anew from what is there: /etc/passwd, /etc/group and /etc/hosts are read, systemd's userdb and
+// Each answer is made again from what is there: /etc/passwd, /etc/group and /etc/hosts are read, systemd's userdb and
 // resolved are asked over varlink where the switch names them, and for all else getent is run, which has libc's own
 // answer. Only names of ids are remembered, until Forget.
 package nss
@@ -23,7 +23,7 @@ type User struct {
 	Gecos, Home, Shell string
 }
 
-// Group is a group of users. Members are those for whom it is not the first group.
+// Group is a group of users. Members are those whose primary group is another.
 type Group struct {
 	Name    string
 	GID     int
@@ -40,16 +40,17 @@ const patience = 10 * time.Second
 type silentError struct{ what string }
 
 func (e *silentError) Error() string {
-	return fmt.Sprintf("cannot look up %s: the host's directory did not answer within %d seconds", e.what, int(patience/time.Second))
+	return fmt.Sprintf("cannot look up %s: the host's directory did not answer within %d seconds", e.what,
+		int(patience/time.Second))
 }
 
 // Timeout marks the error as that of somebody who waited in vain.
 func (*silentError) Timeout() bool { return true }
 
-// Current is the user of this process. A user of no database is an error.
+// Current returns the user of this process. A user of no database is an error.
 func Current() (*User, error) { return UserOf(os.Geteuid()) }
 
-// Home is the directory that ~NAME stands for; "" is this process's user. It is "" for a user that is not known.
+// Home returns the directory that ~NAME stands for; "" is this process's user. It is "" for a user that is not known.
 func Home(name string) string {
 	var u *User
 	var err error
@@ -64,7 +65,7 @@ func Home(name string) string {
 	return u.Home
 }
 
-// UserNamedOrNumbered is the user of a name, or of a number that is no name.
+// UserNamedOrNumbered returns the user of a name, or of a number that is no name.
 func UserNamedOrNumbered(text string) (*User, error) {
 	u, err := UserNamed(text)
 	if uid, numErr := strconv.Atoi(text); errors.Is(err, ErrUnknown) && numErr == nil {

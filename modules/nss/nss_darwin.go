@@ -9,19 +9,19 @@ import (
 
 // On macOS the standard library asks the system itself.
 
-// UserNamed is the user of a name.
+// UserNamed returns the user of a name.
 func UserNamed(name string) (*User, error) { return ours(user.Lookup(name)) }
 
-// UserOf is the user of an id.
+// UserOf returns the user of an id.
 func UserOf(uid int) (*User, error) { return ours(user.LookupId(strconv.Itoa(uid))) }
 
-// GroupNamed is the group of a name.
+// GroupNamed returns the group of a name.
 func GroupNamed(name string) (*Group, error) { return ourGroup(user.LookupGroup(name)) }
 
-// GroupOf is the group of an id.
+// GroupOf returns the group of an id.
 func GroupOf(gid int) (*Group, error) { return ourGroup(user.LookupGroupId(strconv.Itoa(gid))) }
 
-// Groups are the ids of all groups of the user; the first is the user's own.
+// Groups returns the ids of all groups of the user; the first is the user's own.
 func (u *User) Groups() ([]int, error) {
 	all, err := (&user.User{Username: u.Name, Uid: strconv.Itoa(u.UID), Gid: strconv.Itoa(u.GID)}).GroupIds()
 	ids := []int{u.GID}
@@ -36,12 +36,12 @@ func (u *User) Groups() ([]int, error) {
 // Forget does nothing: nothing is remembered.
 func Forget() {}
 
-// HostAddresses are the addresses of a host.
+// HostAddresses returns the addresses of a host.
 func HostAddresses(ctx context.Context, host string) ([]string, error) {
 	return net.DefaultResolver.LookupHost(ctx, host)
 }
 
-// AddressNames are the names of an address.
+// AddressNames returns the names of an address.
 func AddressNames(ctx context.Context, address string) ([]string, error) {
 	return net.DefaultResolver.LookupAddr(ctx, address)
 }

@@ -47,15 +47,17 @@ func put(t *testing.T, s *system, path, text string) {
 }
 
 const (
-	localPasswd = "root:x:0:0:root:/root:/bin/bash\n# joe:x:7:7::/:\n+ghost:x:9:9::/:/bin/sh\njoe:x:1000:1000:Joe,,,:/home/joe:/bin/zsh\n"
-	localGroup  = "root:x:0:\njoe:x:1000:\nwheel:x:10:root,joe\n"
-	ldapSwitch  = "passwd: files [NOTFOUND=continue] sss # more\ngroup:files sss\nhosts: files dns\n"
-	ldapu       = "ldapu:*:70001:70001:LDAP User:/home/ldapu:/bin/bash\n"
+	localPasswd = "root:x:0:0:root:/root:/bin/bash\n# " +
+		"joe:x:7:7::/:\n+ghost:x:9:9::/:/bin/sh\njoe:x:1000:1000:Joe,,,:/home/joe:/bin/zsh\n"
+	localGroup = "root:x:0:\njoe:x:1000:\nwheel:x:10:root,joe\n"
+	ldapSwitch = "passwd: files [NOTFOUND=continue] sss # more\ngroup:files sss\nhosts: files dns\n"
+	ldapu      = "ldapu:*:70001:70001:LDAP User:/home/ldapu:/bin/bash\n"
 )
 
 func TestUsersAreThoseOfFilesAndThenOfDirectories(t *testing.T) {
 	files := map[string]string{"/etc/passwd": localPasswd, "/etc/group": localGroup, "/etc/nsswitch.conf": ldapSwitch}
-	s, asked := machineOf(t, files, map[string]string{"passwd ldapu": ldapu, "passwd 70001": ldapu, "group ldapg": "ldapg:*:70001:\n", "group 70002": "ldapx:*:70002:ldapu,joe\n"})
+	s, asked := machineOf(t, files, map[string]string{"passwd ldapu": ldapu, "passwd 70001": ldapu,
+		"group ldapg": "ldapg:*:70001:\n", "group 70002": "ldapx:*:70002:ldapu,joe\n"})
 	joe, err := s.userNamed("joe")
 	if err != nil || *joe != (User{"joe", 1000, 1000, "Joe,,,", "/home/joe", "/bin/zsh"}) {
 		t.Errorf("%+v, %v", joe, err)
@@ -84,7 +86,8 @@ func TestUsersAreThoseOfFilesAndThenOfDirectories(t *testing.T) {
 
 // TestNamesThatAreNone: getent would take some of them for ids or options.
 func TestNamesThatAreNone(t *testing.T) {
-	s, asked := machineOf(t, map[string]string{"/etc/passwd": localPasswd, "/etc/nsswitch.conf": ldapSwitch}, map[string]string{"passwd 70001": ldapu})
+	s, asked := machineOf(t, map[string]string{"/etc/passwd": localPasswd, "/etc/nsswitch.conf": ldapSwitch},
+		map[string]string{"passwd 70001": ldapu})
 	for _, name := range []string{"", "-s", "a:b", "x\ny", "70001", "ghost"} {
 		if _, err := s.userNamed(name); !errors.Is(err, ErrUnknown) {
 			t.Errorf("user %q: %v", name, err)
@@ -103,7 +106,8 @@ func TestNamesThatAreNone(t *testing.T) {
 
 // TestMachinesWithoutDirectoriesAskNobody: a process for each unknown id would be dear.
 func TestMachinesWithoutDirectoriesAskNobody(t *testing.T) {
-	for _, text := range []string{"", "passwd: files\ngroup: files\n", "passwd:\tcompat\ngroup: compat [SUCCESS=return]\n"} {
+	for _, text := range []string{"", "passwd: files\ngroup: files\n",
+		"passwd:\tcompat\ngroup: compat [SUCCESS=return]\n"} {
 		s, asked := machineOf(t, map[string]string{"/etc/passwd": "root:x:0:0::/:/bin/sh\n", "/etc/nsswitch.conf": text}, nil)
 		_, err1 := s.userNamed("x")
 		_, err2 := s.groupOf(5)
@@ -115,12 +119,15 @@ func TestMachinesWithoutDirectoriesAskNobody(t *testing.T) {
 
 // TestGroupsAreThoseOfInitgroups: a user of a file may be in groups of a directory, and the other way round.
 func TestGroupsAreThoseOfInitgroups(t *testing.T) {
-	files := map[string]string{"/etc/passwd": localPasswd, "/etc/group": localGroup + "video:x:44:ldapu\n", "/etc/nsswitch.conf": ldapSwitch}
-	s, _ := machineOf(t, files, map[string]string{"initgroups ldapu": "ldapu                 44 70002\n", "initgroups joe": "joe 10 70002 1000\n"})
+	files := map[string]string{"/etc/passwd": localPasswd, "/etc/group": localGroup + "video:x:44:ldapu\n",
+		"/etc/nsswitch.conf": ldapSwitch}
+	s, _ := machineOf(t, files, map[string]string{"initgroups ldapu": "ldapu                 44 70002\n",
+		"initgroups joe": "joe 10 70002 1000\n"})
 	for _, c := range []struct {
 		user User
 		want string
-	}{{User{Name: "ldapu", GID: 70001}, "[70001 44 70002]"}, {User{Name: "joe", GID: 1000}, "[1000 10 70002]"}, {User{Name: "root"}, "[0 10]"}} {
+	}{{User{Name: "ldapu", GID: 70001}, "[70001 44 70002]"}, {User{Name: "joe", GID: 1000}, "[1000 10 70002]"},
+		{User{Name: "root"}, "[0 10]"}} {
 		if got, err := s.groupsOf(&c.user); err != nil || fmt.Sprint(got) != c.want {
 			t.Errorf("%s: %v, %v, want %s", c.user.Name, got, err, c.want)
 		}
@@ -130,7 +137,8 @@ func TestGroupsAreThoseOfInitgroups(t *testing.T) {
 // TestChangesAreSeenAtOnce, of files and of directories; ids of directories after Forget.
 func TestChangesAreSeenAtOnce(t *testing.T) {
 	entries := map[string]string{"passwd ldapu": ldapu, "passwd 70001": ldapu}
-	s, asked := machineOf(t, map[string]string{"/etc/passwd": localPasswd, "/etc/nsswitch.conf": ldapSwitch, "/etc/hosts": "127.0.0.1 a.test\n"}, entries)
+	s, asked := machineOf(t, map[string]string{"/etc/passwd": localPasswd, "/etc/nsswitch.conf": ldapSwitch,
+		"/etc/hosts": "127.0.0.1 a.test\n"}, entries)
 	home := func(u *User, err error) string {
 		if err != nil {
 			return err.Error()
@@ -185,7 +193,8 @@ func TestADirectoryThatHangsIsGivenUp(t *testing.T) {
 // TestGetentIsTheOneOfThePath, and what it says counts.
 func TestGetentIsTheOneOfThePath(t *testing.T) {
 	bin := t.TempDir()
-	script := "#!/bin/sh\ncase \"$*\" in 'passwd ldapu') echo 'ldapu:*:70001:70001:LDAP User:/home/ldapu:/bin/bash' ;; *) exit 2 ;; esac\n"
+	script := "#!/bin/sh\ncase \"$*\" in 'passwd ldapu') echo 'ldapu:*:70001:70001:LDAP User:/home/ldapu:/bin/bash' ;; " +
+		"*) exit 2 ;; esac\n"
 	if err := os.WriteFile(filepath.Join(bin, "getent"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +259,8 @@ func TestUserdbAnswersForItself(t *testing.T) {
 		case p["service"] != "io.systemd.Multiplexer":
 			return `{"error":"io.systemd.UserDatabase.BadService"}`
 		case method == "io.systemd.UserDatabase.GetUserRecord" && (p["userName"] == "homed" || p["uid"] == 60001.0):
-			return `{"parameters":{"record":{"userName":"homed","uid":60001,"gid":60001,"realName":"At Home","homeDirectory":"/home/homed","shell":"/bin/bash"},"incomplete":false}}`
+			return `{"parameters":{"record":{"userName":"homed","uid":60001,"gid":60001,"realName":"At Home",` +
+				`"homeDirectory":"/home/homed","shell":"/bin/bash"},"incomplete":false}}`
 		case method == "io.systemd.UserDatabase.GetUserRecord" && p["userName"] == "half":
 			return `{"parameters":{"record":{"userName":"half","uid":60002}}}`
 		case method == "io.systemd.UserDatabase.GetGroupRecord" && (p["groupName"] == "homed" || p["gid"] == 60001.0):
@@ -285,28 +295,33 @@ func TestUserdbAnswersForItself(t *testing.T) {
 // TestHostsAreThoseOfTheFileOfResolvedAndOfLibc, in this order.
 func TestHostsAreThoseOfTheFileOfResolvedAndOfLibc(t *testing.T) {
 	s, _ := machineOf(t, nil, map[string]string{
-		"ahosts printer.local": "10.0.0.9        STREAM printer.local\n10.0.0.9        DGRAM  \n", "hosts 10.0.0.9": "10.0.0.9        printer.local printer\n",
+		"ahosts printer.local": "10.0.0.9        STREAM printer.local\n10.0.0.9        DGRAM  \n",
+		"hosts 10.0.0.9":       "10.0.0.9        printer.local printer\n",
 	})
 	s.root = shortDir(t)
 	put(t, s, "/etc/nsswitch.conf", "hosts: files resolve dns\n")
-	put(t, s, "/etc/hosts", "# 10.9.9.9 db1\n10.0.0.1\tdb1.test DB1 # the first\n10.0.0.1 again\nfe80::1%lo db1\nno-address db1\n")
+	put(t, s, "/etc/hosts",
+		"# 10.9.9.9 db1\n10.0.0.1\tdb1.test DB1 # the first\n10.0.0.1 again\nfe80::1%lo db1\nno-address db1\n")
 	answering(t, s.root+resolvedSocket, func(method string, p map[string]any) string {
 		switch {
 		case method == "io.systemd.Resolve.ResolveHostname" && p["name"] == "web1":
-			return `{"parameters":{"addresses":[{"ifindex":2,"family":2,"address":[10,0,0,2]},{"family":10,"address":[32,1,13,184,0,0,0,0,0,0,0,0,0,0,0,1]}],"name":"web1","flags":1}}`
+			return `{"parameters":{"addresses":[{"ifindex":2,"family":2,"address":[10,0,0,2]},{"family":10,"address":[32,1,` +
+				`13,184,0,0,0,0,0,0,0,0,0,0,0,1]}],"name":"web1","flags":1}}`
 		case method == "io.systemd.Resolve.ResolveAddress" && fmt.Sprint(p["address"]) == "[10 0 0 2]":
 			return `{"parameters":{"names":[{"name":"web1.test."},{"name":"web1"}]}}`
 		}
 		return `{"error":"io.systemd.Resolve.DNSError","parameters":{"rcode":3}}`
 	})
 	for host, want := range map[string]string{
-		"db1": "[10.0.0.1 fe80::1%lo]", "DB1.test.": "[10.0.0.1]", "web1": "[10.0.0.2 2001:db8::1]", "printer.local": "[10.0.0.9]", "10.1.1.1": "[10.1.1.1]", "::1": "[::1]",
+		"db1": "[10.0.0.1 fe80::1%lo]", "DB1.test.": "[10.0.0.1]", "web1": "[10.0.0.2 2001:db8::1]",
+		"printer.local": "[10.0.0.9]", "10.1.1.1": "[10.1.1.1]", "::1": "[::1]",
 	} {
 		if got, err := s.addresses(t.Context(), host); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, %v, want %s", host, got, err, want)
 		}
 	}
-	for ip, want := range map[string]string{"10.0.0.1": "[db1.test DB1]", "10.0.0.2": "[web1.test web1]", "10.0.0.9": "[printer.local printer]"} {
+	for ip, want := range map[string]string{"10.0.0.1": "[db1.test DB1]", "10.0.0.2": "[web1.test web1]",
+		"10.0.0.9": "[printer.local printer]"} {
 		if got, err := s.names(t.Context(), ip); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, %v, want %s", ip, got, err, want)
 		}

@@ -34,19 +34,19 @@ type system struct {
 // machine is this one.
 var machine = &system{}
 
-// UserNamed is the user of a name.
+// UserNamed returns the user of a name.
 func UserNamed(name string) (*User, error) { return machine.userNamed(name) }
 
-// UserOf is the user of an id.
+// UserOf returns the user of an id.
 func UserOf(uid int) (*User, error) { return machine.userOf(uid) }
 
-// GroupNamed is the group of a name.
+// GroupNamed returns the group of a name.
 func GroupNamed(name string) (*Group, error) { return machine.groupNamed(name) }
 
-// GroupOf is the group of an id.
+// GroupOf returns the group of an id.
 func GroupOf(gid int) (*Group, error) { return machine.groupOf(gid) }
 
-// Groups are the ids of all groups of the user, as initgroups finds them; the first is the user's own.
+// Groups returns the ids of all groups of the user, as initgroups finds them; the first is the user's own.
 func (u *User) Groups() ([]int, error) { return machine.groupsOf(u) }
 
 // Forget has directories asked again for ids. A process that does one thing after the other calls it between them.
@@ -194,7 +194,8 @@ func ask[T any](s *system, what, database, key string, read func(string) (*T, bo
 	return r, nil
 }
 
-// remembered is what was said of an id since Forget, or what do finds now. What did not answer is not asked again.
+// remembered returns what was said of an id since Forget, or what do finds now. What did not answer is not asked
+// again.
 func remembered[T any](s *system, kept *map[int]*T, id int, do func() (*T, error)) (*T, error) {
 	s.mu.Lock()
 	r, ok := (*kept)[id]
@@ -215,7 +216,7 @@ func remembered[T any](s *system, kept *map[int]*T, id int, do func() (*T, error
 	return r, err
 }
 
-// lines are those of a file, none of one that cannot be read.
+// lines returns those of a file, none of one that cannot be read.
 func (s *system) lines(path string) []string {
 	text, err := os.ReadFile(s.root + path)
 	if err != nil {
@@ -224,7 +225,7 @@ func (s *system) lines(path string) []string {
 	return strings.Split(string(text), "\n")
 }
 
-// services are the names that the switch has for a database, nil if it has none.
+// services returns the names that the switch has for a database, nil if it has none.
 func (s *system) services(database string) []string {
 	for _, path := range []string{"/etc/nsswitch.conf", "/usr/etc/nsswitch.conf"} {
 		for _, line := range s.lines(path) {
@@ -234,7 +235,7 @@ func (s *system) services(database string) []string {
 				continue
 			}
 			var names []string
-			for i, part := range strings.Split(rest, "[") { // in brackets there is what to do, not whom to ask
+			for i, part := range strings.Split(rest, "[") { // in brackets are actions, not sources
 				if _, after, found := strings.Cut(part, "]"); found && i > 0 {
 					part = after
 				}

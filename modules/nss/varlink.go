@@ -134,7 +134,8 @@ func (s *system) resolveHost(ctx context.Context, name string) ([]string, error)
 			Index   int   `json:"ifindex"`
 		} `json:"addresses"`
 	}
-	if err := varlink(ctx, s.root+resolvedSocket, "io.systemd.Resolve.ResolveHostname", map[string]any{"name": name}, &r); err != nil {
+	if err := varlink(ctx, s.root+resolvedSocket, "io.systemd.Resolve.ResolveHostname", map[string]any{"name": name},
+		&r); err != nil {
 		return nil, err
 	}
 	var out []string
@@ -169,7 +170,8 @@ func (s *system) resolveAddress(ctx context.Context, ip net.IP) ([]string, error
 			Name string `json:"name"`
 		} `json:"names"`
 	}
-	err := varlink(ctx, s.root+resolvedSocket, "io.systemd.Resolve.ResolveAddress", map[string]any{"family": family, "address": numbers}, &r)
+	err := varlink(ctx, s.root+resolvedSocket, "io.systemd.Resolve.ResolveAddress",
+		map[string]any{"family": family, "address": numbers}, &r)
 	var out []string
 	for _, n := range r.Names {
 		out = append(out, strings.TrimSuffix(n.Name, "."))

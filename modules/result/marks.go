@@ -7,42 +7,42 @@ import (
 	"hark/modules/py/value"
 )
 
-// Marks are what stands beside what a module says: what sessions, the controller and views go by. In a mapping they
-// are keys that begin with "_ansible_", by the names that they have in Ansible, since callbacks in Python read them.
-// Only this file reads and writes those.
+// Marks are what sessions, the controller and views need to know of a result beside what a module says. In a mapping
+// they are keys that begin with "_ansible_", with Ansible's names, since callbacks in Python read them. Only this file
+// reads and writes those.
 type Marks struct {
-	// NoLog: nothing of the result may be told.
+	// NoLog says that nothing of the result may be shown.
 	NoLog Flag
-	// Verbose: it is shown whole, whatever the verbosity. Quiet: its members are not shown, whatever the verbosity.
+	// Verbose shows the whole result, whatever the verbosity. Quiet shows none of its members, whatever the verbosity.
 	Verbose, Quiet Flag
-	// OfItem: it is the result of an item of a loop. Label is what is shown of the item, nil for nothing. Ignored: a
-	// failure of it is ignored, until the loop is summed up.
+	// OfItem says that it is the result of an item of a loop. Label is what is shown of the item, nil for nothing. Ignored
+	// says that a failure is ignored, until the loop is summed up.
 	OfItem  Flag
 	Label   value.Value
 	Ignored Flag
-	// Parsed: a module on a host has returned it, and playbooks are told so. It is kept beside the mapping alone.
+	// Parsed says that a module on a host returned it, which playbooks can see. It is not part of the mapping.
 	Parsed bool
-	// Retried: the task is tried again.
+	// Retried says that the task is tried again.
 	Retried Flag
-	// Notify are the names of the handlers that are notified if it has changed something; nil for none.
+	// Notify are the names of the handlers to notify if it has changed something; nil for none.
 	Notify []string
-	// Cacheable: facts in it are kept beyond the run.
+	// Cacheable says that its facts are kept beyond the run.
 	Cacheable Flag
-	// Delegated are the variables of the host that has done the task for another.
+	// Delegated are the variables of the host that did the task for another.
 	Delegated *value.Dict
-	// Events are the errors that led to a failure and FailedBy what failed, Module or Action; Notices are warnings
-	// and deprecations. They are of the tagged language, a mapping each; nil or "" where there are none.
+	// Events are the errors that led to a failure and FailedBy what failed, Module or Action; Notices are warnings and
+	// deprecations. They exist at level 2.19 and later, a mapping each; nil or "" if there are none.
 	Events   *value.List
 	FailedBy string
-	// Cause is why a module failed, where that stands apart from what msg says. It is of the tagged language.
+	// Cause is why a module failed, where that differs from msg, at level 2.19 and later.
 	Cause   string
 	Notices *value.List
-	// Secrets are texts that are hidden from now on wherever they would be shown (ansible-core 2.22): values of
-	// no_log arguments, what register_secret was given.
+	// Secrets are texts to hide from now on (ansible-core 2.22): values of no_log arguments, and what register_secret
+	// received.
 	Secrets []string
 }
 
-// Flag is a mark that holds, does not, or is not there: callbacks in Python tell the last two apart.
+// Flag is a mark that is set, not set, or absent: callbacks in Python distinguish the last two.
 type Flag uint8
 
 // The values of a Flag.
@@ -52,7 +52,7 @@ const (
 	Yes
 )
 
-// FlagOf is Yes or No.
+// FlagOf returns Yes or No.
 func FlagOf(holds bool) Flag {
 	if holds {
 		return Yes
@@ -60,7 +60,7 @@ func FlagOf(holds bool) Flag {
 	return No
 }
 
-// On reports whether it holds.
+// On reports whether it is set.
 func (f Flag) On() bool { return f == Yes }
 
 // The keys.
@@ -83,26 +83,26 @@ const (
 	secrets   = NewSecrets
 )
 
-// Gathered is the fact by which Ansible knows that the facts of a host were gathered.
+// Gathered is the fact that shows Ansible that the facts of a host were gathered.
 const Gathered = prefix + "facts_gathered"
 
-// Internal reports whether a key is none that playbooks are meant to see: that of a mark, or one that a plug-in keeps
-// for itself.
+// Internal reports whether playbooks are not meant to see a key: that of a mark, or one that a plug-in keeps for
+// itself.
 func Internal(key string) bool { return strings.HasPrefix(key, prefix) }
 
-// Write puts the marks into a mapping.
+// Write adds the marks to a mapping.
 func (m *Marks) Write(d *value.Dict) {
 	m.each(func(key, v value.Value) { d.SetKey(key, v) })
 }
 
-// size is about how many bytes they take as JSON, and no fewer.
+// size returns about how many bytes they take as JSON, and no fewer.
 func (m *Marks) size() int {
 	n := 0
 	m.each(func(key, v value.Value) { n += value.ShortSize(key) + value.ShortSize(v) })
 	return n
 }
 
-// each gives the marks that are there, by their keys.
+// each calls f with the marks that are set, by their keys.
 func (m *Marks) each(f func(key, v value.Value)) {
 	m.eachShown(f)
 	m.OfItem.give(f, value.Str(ofItem))
@@ -132,7 +132,7 @@ func (m *Marks) each(f func(key, v value.Value)) {
 	}
 }
 
-// eachShown gives those that Ansible leaves in what views print as data.
+// eachShown calls f with the marks that Ansible leaves in what views print as data.
 func (m *Marks) eachShown(f func(key, v value.Value)) {
 	m.NoLog.give(f, value.Str(noLog))
 	m.Verbose.give(f, value.Str(verbose))
@@ -148,7 +148,7 @@ func (f Flag) give(to func(key, v value.Value), key value.Value) {
 	}
 }
 
-// read takes in an entry of a mapping; false is that it is no mark.
+// read reads an entry of a mapping; it returns false if that is no mark.
 func (m *Marks) read(key string, v value.Value) bool {
 	switch key {
 	case noLog:
@@ -187,7 +187,7 @@ func (m *Marks) read(key string, v value.Value) bool {
 	return true
 }
 
-// flagIn is a flag that a mapping has; plug-ins in Python may put there what they like.
+// flagIn returns a flag of a mapping. Plug-ins in Python may put any value there.
 func flagIn(v value.Value) Flag { return FlagOf(value.IsTrue(v)) }
 
 func names(v value.Value) []string {
@@ -203,7 +203,7 @@ func names(v value.Value) []string {
 	return out
 }
 
-// take reads the marks of a mapping, and gives it without them. One that has none comes back as it is.
+// take reads the marks of a mapping, and returns it without them. It returns a mapping without marks unchanged.
 func (m *Marks) take(d *value.Dict) *value.Dict {
 	if !marked(d) {
 		return d
@@ -218,7 +218,7 @@ func (m *Marks) take(d *value.Dict) *value.Dict {
 	return rest
 }
 
-// marked reports whether a mapping has any internal key: most have none.
+// marked reports whether a mapping has any internal key. Most have none.
 func marked(d *value.Dict) bool {
 	for i := range d.Len() {
 		k, _ := d.Kept(i)
@@ -229,12 +229,12 @@ func marked(d *value.Dict) bool {
 	return false
 }
 
-// MayHaveMarks reports whether JSON may have marks anywhere, however they are written.
+// MayHaveMarks reports whether JSON may have marks anywhere, in any escaped form.
 func MayHaveMarks(text []byte) bool {
 	return bytes.Contains(text, []byte(prefix)) || bytes.Contains(text, []byte(`\u00`))
 }
 
-// OfHouse reports whether a key is that of a mark which sessions and the controller set, and no module.
+// OfHouse reports whether a key is that of a mark which only sessions and the controller set, and no module.
 func OfHouse(key string) bool {
 	switch key {
 	case ofItem, label, ignored, retried, notify, cacheable, delegated:

@@ -1,6 +1,6 @@
-// Package result is what the house knows of the result of a task, of an item of its loop, or of a call: what it says,
-// as playbooks see it, and the marks on it that the house goes by, as fields. It is made once on either side: by a
-// session of what a module returned, and by the controller of what it was told.
+// Package result is the result of a task, of an item of its loop, or of a call: what it says, as playbooks see it, and
+// the marks on it, as fields. It is decoded once on either side: by a session from what a module returned, and by the
+// controller from what a host reported.
 package result
 
 import (
@@ -15,23 +15,23 @@ type Result struct {
 	Marks
 	// Items are the results of a loop's items, in their order; nil outside loops. Their dicts are "results".
 	Items []*Result
-	// Final: the call never came to pass, and so neither until nor changed_when and failed_when are asked.
+	// Final says that the module was never called, so that until, changed_when and failed_when do not apply.
 	Final bool
 }
 
-// New is a result that says nothing yet.
+// New returns an empty result.
 func New() *Result { return &Result{Dict: value.NewDict()} }
 
-// Of is a result of a mapping in which marks are keys, as modules and other hosts return it. The mapping is the
-// result's then.
+// Of returns the result of a mapping in which marks are keys, as modules and other hosts return it. The result owns the
+// mapping.
 func Of(d *value.Dict) *Result {
 	r := &Result{}
 	r.Dict = r.take(d)
 	return r
 }
 
-// Decode is the result of JSON as agents tell it. What is no mapping says nothing. Marks of a loop's items stay keys
-// in "results".
+// Decode returns the result of JSON from an agent. JSON that is no mapping is an empty result. Marks of a loop's items
+// stay keys in "results".
 func Decode(raw json.RawMessage) *Result {
 	v, err := value.Decode(raw, value.KindUnsafe)
 	d, ok := v.(*value.Dict)
@@ -41,14 +41,14 @@ func Decode(raw json.RawMessage) *Result {
 	return Of(d)
 }
 
-// Copy is a result of its own with the same entries.
+// Copy returns a separate result with the same entries.
 func (r *Result) Copy() *Result {
 	out := *r
 	out.Dict = r.Dict.Copy()
 	return &out
 }
 
-// Whole is the result as a mapping in which marks are keys, those of a loop's items too.
+// Whole returns the result as a mapping in which marks are keys, those of a loop's items too.
 func (r *Result) Whole() *value.Dict {
 	const few = 6 // marks, mostly
 	out := r.Dict.CopyFor(few)
@@ -63,7 +63,7 @@ func (r *Result) Whole() *value.Dict {
 	return out
 }
 
-// Each are the results of a loop's items, or else the result itself.
+// Each returns the results of a loop's items, or else the result itself.
 func (r *Result) Each() []*Result {
 	if r.Items == nil {
 		return []*Result{r}
@@ -71,13 +71,13 @@ func (r *Result) Each() []*Result {
 	return r.Items
 }
 
-// Failed reports whether it says so of itself.
+// Failed reports whether its own "failed" is true.
 func (r *Result) Failed() bool { return r.True("failed") }
 
-// Changed reports whether it says so of itself.
+// Changed reports whether its own "changed" is true.
 func (r *Result) Changed() bool { return r.True("changed") }
 
-// Message is its msg as text, "" if there is none.
+// Message returns its msg as text, "" if there is none.
 func (r *Result) Message() string {
 	v, ok := r.Get("msg")
 	if !ok || value.IsNone(v) {
@@ -86,13 +86,13 @@ func (r *Result) Message() string {
 	return value.Printed(v)
 }
 
-// Reason is why something could not be included, "" for other results.
+// Reason returns why something could not be included, "" for other results.
 func (r *Result) Reason() string { return r.Text("reason") }
 
-// Job is the id of the job that it tells of, "" if it tells of none.
+// Job returns the id of the job that it names, "" if it names none.
 func (r *Result) Job() string { return r.Text("ansible_job_id") }
 
-// Clean is what register keeps: no internal keys, and no invocation of the task as a whole.
+// Clean returns what register keeps: no internal keys, and no invocation of the task as a whole.
 func (r *Result) Clean() *value.Dict {
 	out, _ := Strip(r.Dict).(*value.Dict)
 	out.Delete(value.Str("invocation"))
@@ -110,8 +110,7 @@ func (r *Result) Clean() *value.Dict {
 	return out
 }
 
-// Shown is what views print that print all: without internal keys at any depth, but for those marks that Ansible
-// leaves there.
+// Shown returns what views print: without internal keys at any depth, except the marks that Ansible leaves there.
 func (r *Result) Shown() *value.Dict {
 	out, _ := strip(r.Dict, shownMark).(*value.Dict)
 	r.eachShown(func(key, v value.Value) { out.SetKey(key, v) })
@@ -121,10 +120,10 @@ func (r *Result) Shown() *value.Dict {
 	return out
 }
 
-// Hidden is what is said in place of a result that nobody may see.
+// Hidden replaces a result that nobody may see.
 const Hidden = "the output has been hidden due to the fact that 'no_log: true' was specified for this result"
 
-// Censored is what may be shown of a result that is no_log.
+// Censored returns what may be shown of a no_log result.
 func (r *Result) Censored() *Result {
 	out := New()
 	out.Set("censored", value.Str(Hidden))
@@ -137,10 +136,10 @@ func (r *Result) Censored() *Result {
 	return out
 }
 
-// Strip is a value without internal keys, at every depth.
+// Strip returns a value without internal keys, at every depth.
 func Strip(v value.Value) value.Value { return strip(v, func(string) bool { return false }) }
 
-// shownMark tells the keys of the marks that Shown leaves.
+// shownMark reports whether Shown leaves the mark with a key.
 func shownMark(key string) bool {
 	switch key {
 	case noLog, verbose, quiet, label:

@@ -14,8 +14,8 @@ const (
 	Unreachable Status = "unreachable"
 )
 
-// Status counts the result as Ansible does: failed_when_result decides where there is one, and a loop is skipped if
-// all of its items were.
+// Status returns the status as Ansible counts it: failed_when_result decides where there is one, and a loop is skipped
+// if all of its items were.
 func (r *Result) Status() Status {
 	key := "failed"
 	if r.says("failed_when_result") {
@@ -34,8 +34,8 @@ func (r *Result) Status() Status {
 	return OK
 }
 
-// Listed are the entries of "results": those of a loop's items, and what modules return by that name, which Ansible
-// takes for the same.
+// Listed returns the entries of "results": those of a loop's items, and what modules return by that name, which Ansible
+// treats the same.
 func (r *Result) Listed() []value.Value {
 	v, _ := r.Get("results")
 	if l, ok := v.(*value.List); ok {

@@ -2,7 +2,7 @@ package result
 
 import "hark/modules/py/value"
 
-// Sum is the result of a loop with those of its items. What else it says is the caller's.
+// Sum returns the result of a loop with those of its items. The caller adds everything else.
 func Sum(items []*Result) *Result {
 	r, l := New(), value.NewList()
 	for _, item := range items {
@@ -13,7 +13,7 @@ func Sum(items []*Result) *Result {
 	return r
 }
 
-// Size is about how many bytes Whole takes as JSON, and no fewer.
+// Size returns about how many bytes Whole takes as JSON, and no fewer.
 func (r *Result) Size() int {
 	n := value.ShortSize(r.Dict) + r.Marks.size()
 	for _, item := range r.Items {

@@ -89,5 +89,6 @@ func (g *guard) excluded(e *Entry) bool {
 // mayHaveMode reports whether an entry may get the mode that it names: where modes are not kept, what takes the place
 // of a file has that one's.
 func (g *guard) mayHaveMode(c *Change, had fs.FileInfo) bool {
-	return g.Options.Perms || had != nil && had.Mode().IsRegular() && fileMode(c.Entry.Mode) == had.Mode()&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)
+	return g.Options.Perms || had != nil && had.Mode().IsRegular() &&
+		fileMode(c.Entry.Mode) == had.Mode()&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)
 }

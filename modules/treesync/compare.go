@@ -7,7 +7,7 @@ import (
 
 // Change is what has to be done to one entry of the side that is written.
 type Change struct {
-	Entry Entry `json:"entry"` // as it shall be, or is to be deleted
+	Entry Entry `json:"entry"` // its wanted state, or the entry to delete
 	// Item are rsync's letters for what differs.
 	Item string `json:"-"`
 	// Delete takes the entry away; New is made, in place of an entry of another kind too; Content is written, or a
@@ -22,7 +22,7 @@ type Change struct {
 	Group bool `json:"group,omitempty"`
 }
 
-// line is the change as rsync prints it with --out-format=%i %n%L.
+// line returns the change as rsync prints it with --out-format=%i %n%L.
 func (c *Change) line() string {
 	name := c.Entry.Rel
 	if c.Entry.Shown != "" {
@@ -37,7 +37,7 @@ func (c *Change) line() string {
 	return c.Item + " " + name
 }
 
-// Compare finds what makes of have what the tree shows, and what rsync tells of it: a line for each change and for
+// Compare finds what makes of have what the tree shows, and what rsync prints about it: a line for each change and for
 // what cannot be had. rights are those of the side that is written.
 func Compare(tree *Tree, have Lookup, rights Rights, o Options) (changes []Change, lines []string, err error) {
 	c := &comparison{o: o, have: have, rights: rights, wanted: LookupOf(tree.Entries)}
@@ -113,7 +113,8 @@ func (c *comparison) fresh(e, had *Entry) {
 	}
 	c.change(Change{
 		Entry: *e, Item: start + string(e.Kind) + "+++++++++", New: true, Content: true,
-		Perms: c.o.Perms, Times: c.keepsTimes(e), Owner: c.o.Owner && c.rights.Super, Group: c.o.Group && c.rights.mayGive(e, c.have),
+		Perms: c.o.Perms, Times: c.keepsTimes(e), Owner: c.o.Owner && c.rights.Super,
+		Group: c.o.Group && c.rights.mayGive(e, c.have),
 	})
 }
 
@@ -126,7 +127,7 @@ func (c *comparison) keepsTimes(e *Entry) bool {
 	return c.o.Times && (e.Kind != Dir || !c.o.OmitDirTimes)
 }
 
-// seconds are what rsync compares of times.
+// seconds returns what rsync compares of times.
 func seconds(e *Entry) int64 { return e.Modified / 1e9 }
 
 // differing changes what differs of an entry that is there.
@@ -161,7 +162,8 @@ func (c *comparison) differing(e, had *Entry) {
 	if ch.Content && !c.o.Times {
 		t = "T"
 	}
-	ch.Item = start + string(e.Kind) + letter(sum || size && c.o.Checksum, "c") + letter(size, "s") + t + letter(ch.Perms, "p") +
+	ch.Item = start + string(e.Kind) + letter(sum || size && c.o.Checksum, "c") + letter(size, "s") + t + letter(ch.Perms,
+		"p") +
 		letter(ch.Owner, "o") + letter(ch.Group, "g") + "..."
 	if ch.Content || ch.Perms || ch.Times || ch.Owner || ch.Group {
 		if ch.Content {
@@ -171,7 +173,7 @@ func (c *comparison) differing(e, had *Entry) {
 	}
 }
 
-// renew gives what is made anew the attributes that have to be set again, and the mode of what it replaces if modes
+// renew gives what is made again the attributes that have to be set again, and the mode of what it replaces if modes
 // are not kept.
 func (c *comparison) renew(ch *Change, had *Entry) {
 	ch.Owner = c.o.Owner && c.rights.Super
@@ -182,7 +184,7 @@ func (c *comparison) renew(ch *Change, had *Entry) {
 	}
 }
 
-// children are the names in a directory of the side that is written, sorted.
+// children returns the names in a directory of the side that is written, sorted.
 func (c *comparison) children(dir string) []*Entry {
 	var out []*Entry
 	for rel, e := range c.have {

@@ -36,7 +36,8 @@ func parseRule(text, base string) (rule, error) {
 			return newRule(pattern, base, word.include)
 		}
 	}
-	return rule{}, fmt.Errorf("cannot follow the filter rule %q: only include and exclude rules without modifiers are known", text)
+	return rule{}, fmt.Errorf("cannot follow the filter rule %q: only include and exclude rules without modifiers are "+
+		"known", text)
 }
 
 func newRule(pattern, base string, include bool) (rule, error) {
@@ -138,7 +139,7 @@ func (f *filter) merge(dir string, lines []string) error {
 // perDirName is the file with the rules of a directory.
 const perDirName = ".rsync-filter"
 
-// ruleLines are the rules in the content of such a file.
+// ruleLines returns the rules in the content of such a file.
 func ruleLines(content string) []string {
 	var out []string
 	for line := range strings.Lines(content) {
@@ -178,7 +179,7 @@ func decide(rules []rule, rel string, dir bool) (excluded, decided bool) {
 	return false, false
 }
 
-// parentOf is the directory of a path, "." for those at the root.
+// parentOf returns the directory of a path, "." for those at the root.
 func parentOf(rel string) string {
 	if i := strings.LastIndexByte(rel, '/'); i >= 0 {
 		return rel[:i]

@@ -28,7 +28,8 @@ func packOne(out *tar.Writer, c *Change, open func(*Entry) (io.ReadCloser, error
 	if err != nil {
 		return err
 	}
-	h := &tar.Header{Typeflag: tar.TypeReg, Name: c.Entry.Rel, Format: tar.FormatPAX, PAXRecords: map[string]string{changeRecord: string(raw)}}
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: c.Entry.Rel, Format: tar.FormatPAX,
+		PAXRecords: map[string]string{changeRecord: string(raw)}}
 	if !c.HasContent() {
 		return out.WriteHeader(h)
 	}

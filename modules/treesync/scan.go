@@ -203,5 +203,5 @@ func (s *scan) nameOf(id uint32, which int, ask func(uint32) string) string {
 	return strings.TrimSuffix(names[which], "\x00")
 }
 
-// Sum is the Digest of a file.
+// Sum returns the Digest of a file.
 func Sum(path string) (string, error) { return fsx.Sum(path, "sha256") }

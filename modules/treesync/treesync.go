@@ -1,4 +1,4 @@
-// Package treesync brings a directory into the state of another one that may be on another machine, and tells of it
+// Package treesync brings a directory into the state of another one that may be on another machine, and reports it
 // in the words of rsync. One side lists what it has (Scan), the side that has both lists finds what differs
 // (Compare), the side that writes does so (Writer), with changes that may have travelled as an archive (Pack,
 // Unpack). How the lists, contents and archives travel is the caller's.
@@ -67,7 +67,7 @@ type Rights struct {
 	Groups []uint32 `json:"groups,omitempty"`
 }
 
-// OwnRights are those of this process.
+// OwnRights returns those of this process.
 func OwnRights() Rights {
 	r := Rights{Super: os.Geteuid() == 0, Groups: []uint32{uint32(os.Getegid())}}
 	groups, _ := os.Getgroups()
@@ -106,7 +106,7 @@ type Options struct {
 	// ChownUser and ChownGroup are names or ids that entries get, "" for their own.
 	ChownUser  string `json:"chown_user,omitempty"`
 	ChownGroup string `json:"chown_group,omitempty"`
-	// Sign is < where the one who tells of changes sends, > where he receives.
+	// Sign is < where the side that reports changes sends, > where it receives.
 	Sign string `json:"sign,omitempty"`
 }
 
@@ -146,7 +146,7 @@ func sameGroup(a, b *Entry) bool {
 	return a.GID == b.GID
 }
 
-// ids are the owner and group on this host.
+// ids returns the owner and group on this host.
 func (e *Entry) ids() (uid, gid int) {
 	uid, gid = int(e.UID), int(e.GID)
 	if n, ok := fsx.UserID(e.Owner); ok {

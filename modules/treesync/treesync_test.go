@@ -75,7 +75,8 @@ func rootOf(t *testing.T, dir string) *os.Root {
 // sync makes of dest what src is, by way of an archive, and gives the lines about it.
 func sync(t *testing.T, src, dest string, o Options) []string {
 	t.Helper()
-	tree, err := Scan(src+"/", Query{Options: o, Digests: o.Checksum}, func(path string, _ os.FileInfo) (string, error) { return Sum(path) })
+	tree, err := Scan(src+"/", Query{Options: o, Digests: o.Checksum},
+		func(path string, _ os.FileInfo) (string, error) { return Sum(path) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,8 @@ func sync(t *testing.T, src, dest string, o Options) []string {
 		t.Fatal(err)
 	}
 	var archive bytes.Buffer
-	err = Pack(&archive, Settle(changes, tree, o), func(e *Entry) (io.ReadCloser, error) { return os.Open(filepath.Join(src, e.Rel)) })
+	err = Pack(&archive, Settle(changes, tree, o),
+		func(e *Entry) (io.ReadCloser, error) { return os.Open(filepath.Join(src, e.Rel)) })
 	if err == nil {
 		err = Unpack(root, Bounds{Options: o, Size: int64(archive.Len())}, &archive)
 	}
@@ -100,13 +102,16 @@ func sync(t *testing.T, src, dest string, o Options) []string {
 }
 
 func archiveOptions() Options {
-	return Options{Recursive: true, Links: true, Perms: true, Times: true, Owner: true, Group: true, Delete: true, Sign: "<", PerDir: true}
+	return Options{Recursive: true, Links: true, Perms: true, Times: true, Owner: true, Group: true, Delete: true,
+		Sign: "<", PerDir: true}
 }
 
 func TestSecondRunFindsNothing(t *testing.T) {
 	src, dest := t.TempDir(), t.TempDir()
-	lay(t, src, map[string]string{"a": "1", "b/c/d": "2", "b/e": "3", "l": "->b", "empty/": "", "k": "->nowhere", "was-link": "now a file", "was-dir": "->a"})
-	lay(t, dest, map[string]string{"old": "x", "b/older": "x", "x/y/z": "x", "l/in": "the way", "was-link": "->old", "was-dir/f": "x", "empty": "a file"})
+	lay(t, src, map[string]string{"a": "1", "b/c/d": "2", "b/e": "3", "l": "->b", "empty/": "", "k": "->nowhere",
+		"was-link": "now a file", "was-dir": "->a"})
+	lay(t, dest, map[string]string{"old": "x", "b/older": "x", "x/y/z": "x", "l/in": "the way", "was-link": "->old",
+		"was-dir/f": "x", "empty": "a file"})
 	sync(t, src, dest, archiveOptions())
 	if d := cmp.Diff(content(t, src), content(t, dest)); d != "" {
 		t.Errorf("the directories differ:\n%s", d)
@@ -150,10 +155,12 @@ func TestWritersStayInTheirDirectory(t *testing.T) {
 		{Entry: Entry{Rel: "/etc/hark-none", Kind: Dir}, New: true},
 	} {
 		var archive bytes.Buffer
-		if err := Pack(&archive, []Change{c}, func(*Entry) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); err != nil {
+		if err := Pack(&archive, []Change{c},
+			func(*Entry) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); err != nil {
 			t.Fatal(err)
 		}
-		if err := Unpack(rootOf(t, dest), Bounds{Options: archiveOptions(), Size: int64(archive.Len())}, &archive); err == nil {
+		if err := Unpack(rootOf(t, dest), Bounds{Options: archiveOptions(), Size: int64(archive.Len())},
+			&archive); err == nil {
 			t.Errorf("%s was written", c.Entry.Rel)
 		}
 	}
@@ -169,7 +176,8 @@ func TestUnpackOfAFileTakesNoOther(t *testing.T) {
 	if err := Pack(&archive, c, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := Unpack(rootOf(t, dest), Bounds{Only: "f", Options: archiveOptions(), Size: int64(archive.Len())}, &archive); err == nil || len(content(t, dest)) > 0 {
+	if err := Unpack(rootOf(t, dest), Bounds{Only: "f", Options: archiveOptions(), Size: int64(archive.Len())},
+		&archive); err == nil || len(content(t, dest)) > 0 {
 		t.Errorf("%v", err)
 	}
 }
@@ -241,11 +249,14 @@ func TestArchivesDoNoMoreThanWasAskedFor(t *testing.T) {
 		o      Options
 		change Change
 	}{
-		"delete":             {plain, Change{Entry: entry("kept", File), Delete: true}},
-		"delete excluded":    {Options{Recursive: true, Delete: true, Rules: []string{"- kept"}}, Change{Entry: entry("d/kept", File), Delete: true}},
-		"write excluded":     {Options{Recursive: true, Rules: []string{"- /d"}}, Change{Entry: entry("d/new", Link), New: true, Content: true}},
-		"dir over dir":       {plain, Change{Entry: entry("d", Dir), New: true}},
-		"link over dir":      {Options{Links: true}, Change{Entry: Entry{Rel: "d", Kind: Link, Link: "x"}, New: true, Content: true}},
+		"delete": {plain, Change{Entry: entry("kept", File), Delete: true}},
+		"delete excluded": {Options{Recursive: true, Delete: true, Rules: []string{"- kept"}},
+			Change{Entry: entry("d/kept", File), Delete: true}},
+		"write excluded": {Options{Recursive: true, Rules: []string{"- /d"}},
+			Change{Entry: entry("d/new", Link), New: true, Content: true}},
+		"dir over dir": {plain, Change{Entry: entry("d", Dir), New: true}},
+		"link over dir": {Options{Links: true}, Change{Entry: Entry{Rel: "d", Kind: Link, Link: "x"}, New: true,
+			Content: true}},
 		"file over dir":      {plain, Change{Entry: entry("d", File), New: true, Content: true}},
 		"link":               {plain, Change{Entry: Entry{Rel: "l", Kind: Link, Link: "/etc"}, New: true, Content: true}},
 		"mode of a new file": {plain, Change{Entry: entry("new", File), New: true, Content: true, Perms: true}},
@@ -259,7 +270,8 @@ func TestArchivesDoNoMoreThanWasAskedFor(t *testing.T) {
 		dest := t.TempDir()
 		lay(t, dest, has)
 		var archive bytes.Buffer
-		if err := Pack(&archive, []Change{c.change}, func(*Entry) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); err != nil {
+		if err := Pack(&archive, []Change{c.change},
+			func(*Entry) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); err != nil {
 			t.Fatal(err)
 		}
 		before := content(t, dest)
@@ -281,7 +293,8 @@ func TestArchivesHoldWhatTheySay(t *testing.T) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	// What GNU tar calls a sparse file: a map of no data, and its size beside.
-	h := &tar.Header{Name: "bomb", Typeflag: tar.TypeReg, Size: 512, Format: tar.FormatPAX, PAXRecords: map[string]string{changeRecord: string(raw)}}
+	h := &tar.Header{Name: "bomb", Typeflag: tar.TypeReg, Size: 512, Format: tar.FormatPAX,
+		PAXRecords: map[string]string{changeRecord: string(raw)}}
 	if err := w.WriteHeader(h); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,8 @@ import (
 // Look lists what a directory has of the entries of a tree and, if what is too much shall be deleted, of what else is
 // in the tree's directories. Where contents are compared, those of files of equal size are summed.
 func Look(root *os.Root, tree *Tree, o Options) (Lookup, error) {
-	l := &look{root: root, o: o, found: Lookup{}, scan: &scan{names: map[uint32][2]string{}}, wanted: LookupOf(tree.Entries)}
+	l := &look{root: root, o: o, found: Lookup{}, scan: &scan{names: map[uint32][2]string{}},
+		wanted: LookupOf(tree.Entries)}
 	for i := range tree.Entries {
 		e := &tree.Entries[i]
 		have, err := l.at(e.Rel, e)
@@ -244,7 +245,8 @@ func (w *Writer) touch(rel string, modified int64) error {
 
 func fileMode(bits uint32) fs.FileMode {
 	mode := fs.FileMode(bits & 0o777)
-	for bit, flag := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
+	for bit, flag := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid,
+		unix.S_ISVTX: fs.ModeSticky} {
 		if bits&bit != 0 {
 			mode |= flag
 		}

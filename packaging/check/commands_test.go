@@ -88,12 +88,12 @@ func TestTheCheckOfCommandsSeesMistakes(t *testing.T) {
 }
 
 // helpOf is a command line that ends in a wish for help. A flag at the end that is only named gets a value that is a
-// text and a time.
+// text and a time, unless it can have none.
 func helpOf(args []string) []string {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
-	if len(args) > 0 && strings.HasPrefix(args[len(args)-1], "-") {
+	if last := len(args) - 1; last >= 0 && strings.HasPrefix(args[last], "-") && args[last] != "--version" {
 		args = append(slices.Clone(args), "1h")
 	}
 	return append(slices.Clone(args), "--help")

@@ -157,8 +157,6 @@ func untested() map[string]string {
 		"agent/evaluate":                           "it hands on to agent/internal/runner, which has them",
 		"modules/internal/fqdn":                    "it asks the resolver of the machine, and tests ask nobody beyond the loopback",
 		"controller/internal/ansible/ansibleerror": "it formats, and each of its users looks at the words",
-		"packaging/bench/peers":                    "a program that measures; what it measures is held by docs/benchmarks.md",
-		"packaging/bench/swarm":                    "a program that measures",
 		"packaging/console/pictures":               "a program that takes pictures",
 	}
 }

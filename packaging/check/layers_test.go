@@ -1,4 +1,4 @@
-// Package check holds the house rules that a machine can see: which room may import which.
+// Package check holds the project's rules that a program can check, such as which directory may import which.
 package check
 
 import (

@@ -14,8 +14,8 @@ import (
 )
 
 // named are how many literals that begin with the name of Ansible's own collection a package may have. The names of
-// modules are the matter of the modules, where those that the house calls by itself are constants; elsewhere what
-// counts of a module is a flag of its declaration.
+// modules are the matter of the modules, where those that hark itself calls are constants. Other code goes by
+// flags of a module's declaration.
 func named() map[string]int {
 	return map[string]int{
 		"playbook/plan": 7, // what is part of the language and no module: includes, imports and meta

@@ -2,6 +2,7 @@ package check
 
 import (
 	"go/ast"
+	"slices"
 	"testing"
 )
 
@@ -18,15 +19,19 @@ func readers() map[string]string {
 		plugins     = "plug-ins in Python on the controller, which say what of their text is data"
 	)
 	return map[string]string{
+		"agent/internal/runner.template":                         templates,
 		"controller/cli.moduleArgs":                              settings,
 		"controller/cli.shape":                                   settings,
 		"controller/internal/ansible/galaxy.copy":                templates,
 		"controller/internal/ansible/plugins.Read":               plugins,
 		"controller/internal/ansible/plugins.Vars":               plugins,
+		"controller/internal/ansible/plugins.filtered":           templates,
 		"controller/internal/ansible/plugins.given":              plugins,
 		"controller/internal/ansible/plugins.rendered":           plugins,
+		"controller/internal/ansible/project.Hash":               templates,
 		"controller/internal/ansible/project.keywords":           settings,
 		"controller/internal/ansible/project.settingsOfKeywords": settings,
+		"controller/internal/play/answer.OwnTemplate":            templates,
 		"controller/internal/play.askVariables":                  settings,
 		"playbook/compile.oldInclude":                            playbooks,
 		"playbook/compile.text":                                  playbooks,
@@ -38,17 +43,16 @@ func readers() map[string]string {
 		"playbook/inventory.parseScript":                         inventories,
 		"playbook/inventory.tomlValue":                           inventories,
 		"playbook/inventory.yamlText":                            inventories,
-		"playbook/jinja/templar.Lookup":                          templates,
 		"playbook/jinja/templar.UndefText":                       templates,
 		"playbook/jinja/templar.constantTagged":                  templates,
 		"playbook/jinja/templar.render":                          templates,
-		"playbook/jinja/templar.taggedFile":                      templates,
 		"playbook/plan.ArgsText":                                 plans,
 		"playbook/plan.LoopLabel":                                plans,
 		"playbook/plan.NameText":                                 plans,
 		"playbook/plan.Texts":                                    plans,
 		"playbook/plan.UnmarshalJSON":                            plans,
 		"playbook/plan.WrittenText":                              plans,
+		"playbook/plan.defaultTexts":                             plans,
 		"playbook/plan.keywords":                                 plans,
 		"playbook/plan.textOrNil":                                plans,
 		"playbook/plan.textsOrNil":                               plans,
@@ -84,6 +88,31 @@ func TestOnlyReadersMakeSource(t *testing.T) {
 	}
 }
 
+// TestOnlyTemplatesAreRenderedAgain: at level 2.14 what a template of source text alone has made is rendered again
+// (value.Rendered). Nobody but the Templar makes such text, and what Go makes of anything (value.Str) is data.
+func TestOnlyTemplatesAreRenderedAgain(t *testing.T) {
+	allowed := map[string]bool{
+		"render": false, "lookup": false, "constantClassic": false,
+	}
+	eachSource(t, func(dir string, file *ast.File) {
+		for _, d := range file.Decls {
+			if dir == "modules/py/value" || !selects(d, "Again") {
+				continue
+			}
+			name := declared(d)
+			if _, may := allowed[name]; !may || dir != "playbook/jinja/templar" {
+				t.Errorf("%s.%s makes text that is rendered again: only the Templar may", dir, name)
+			}
+			allowed[name] = true
+		}
+	})
+	for name, found := range allowed {
+		if !found {
+			t.Errorf("%s makes no text that is rendered again any more: take it out of the list", name)
+		}
+	}
+}
+
 // declared is the name of a function, or of the first of other declarations.
 func declared(d ast.Decl) string {
 	switch d := d.(type) {
@@ -99,12 +128,16 @@ func declared(d ast.Decl) string {
 	return ""
 }
 
-func makesSource(n ast.Node) (makes bool) {
+func makesSource(n ast.Node) bool { return selects(n, "SourceText", "KindSource") }
+
+// selects reports whether a declaration names something of package value.
+func selects(n ast.Node, names ...string) (does bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok && (sel.Sel.Name == "SourceText" || sel.Sel.Name == "KindSource") {
-			makes = true
+		if sel, ok := n.(*ast.SelectorExpr); ok && slices.Contains(names, sel.Sel.Name) {
+			of, isName := sel.X.(*ast.Ident)
+			does = does || isName && of.Name == "value"
 		}
-		return !makes
+		return !does
 	})
-	return makes
+	return does
 }

@@ -1,4 +1,4 @@
-//go:build e2e
+//go:build e2e || fleet
 
 package e2e
 
@@ -56,16 +56,32 @@ func startFleet(t *testing.T, hosts ...string) *fleet {
 // startFleetOf is startFleet with programs that may be of other versions.
 func startFleetOf(t *testing.T, p programs, hosts ...string) *fleet {
 	t.Helper()
-	bin, work := p.hark, t.TempDir()
+	work := t.TempDir()
 	f := &fleet{home: filepath.Join(work, "home"), work: work, agents: map[string]*exec.Cmd{}}
-	urlFile := filepath.Join(work, "broker.url")
-	start(t, work, "broker", filepath.Join(bin, "hark"), "broker", "run", "--data", filepath.Join(work, "broker"),
-		"--listen", "127.0.0.1:0", "--url-file", urlFile)
+	f.startBroker(t, p.hark, filepath.Join(work, "broker"), "127.0.0.1:0")
+	f.enrol(t, p, hosts...)
+	return f
+}
+
+// startBroker starts the broker over its directory, and waits until it is ready.
+func (f *fleet) startBroker(t *testing.T, bin, data, listen string, flags ...string) *exec.Cmd {
+	t.Helper()
+	urlFile := filepath.Join(f.work, "broker.url")
+	_ = os.Remove(urlFile)
+	cmd := start(t, f.work, "broker", filepath.Join(bin, "hark"),
+		append([]string{"broker", "run", "--data", data, "--listen", listen, "--url-file", urlFile}, flags...)...)
 	await(t, "the broker", func() bool {
 		url, err := os.ReadFile(urlFile)
 		f.broker = strings.TrimSpace(string(url))
 		return err == nil && f.broker != ""
 	})
+	return cmd
+}
+
+// enrol brings agents in by a token, and waits until they are there.
+func (f *fleet) enrol(t *testing.T, p programs, hosts ...string) {
+	t.Helper()
+	bin, work := p.hark, f.work
 	token := strings.TrimSpace(hark(t, f, bin, "agents", "token", "--approve", "--uses", strconv.Itoa(len(hosts))))
 	for _, host := range hosts {
 		agent, state := filepath.Join(p.agent, "hark-agent"), filepath.Join(work, host)
@@ -77,7 +93,6 @@ func startFleetOf(t *testing.T, p programs, hosts ...string) *fleet {
 	for _, host := range hosts {
 		f.present(t, bin, host)
 	}
-	return f
 }
 
 // present waits until an agent is there.

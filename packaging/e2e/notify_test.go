@@ -4,9 +4,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,48 +15,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 )
-
-// told is a hook that keeps the events that it is told.
-type told struct {
-	*httptest.Server
-
-	mu     sync.Mutex
-	events []toldEvent // guarded by mu
-}
-
-type toldEvent struct {
-	Type string
-	Data struct {
-		What, Text, Link, Duty string
-		Hosts                  []string
-	}
-}
-
-func newTold(t *testing.T) *told {
-	h := &told{}
-	h.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		var e toldEvent
-		if json.Unmarshal(body, &e) == nil && r.Header.Get("Webhook-Signature") != "" {
-			h.mu.Lock()
-			h.events = append(h.events, e)
-			h.mu.Unlock()
-		}
-	}))
-	t.Cleanup(h.Close)
-	return h
-}
-
-// types are the types of what was told.
-func (h *told) types() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var all []string
-	for _, e := range h.events {
-		all = append(all, e.Type)
-	}
-	return strings.Join(all, " ")
-}
 
 // TestSomebodyIsTold: a keeper tells a hook and the broker when hosts fail and when that is over, once; a third party
 // hears it at the broker and can do nothing else.
@@ -77,7 +32,7 @@ func TestSomebodyIsTold(t *testing.T) {
 	tm := newTeam(t, files, "h1", "h2")
 	heard := tm.listen()
 	log := tm.keep(tm.url)
-	tm.until(mostOf, "all are kept", "base", 2, func(s stand) bool { return s.Standing == "kept" })
+	tm.until(mostOf, "all are kept", "base", 2, func(s stand) bool { return s.State == "kept" })
 	for _, step := range []struct {
 		stand string
 		do    func() error
@@ -91,7 +46,7 @@ func TestSomebodyIsTold(t *testing.T) {
 		}
 		for range 2 {
 			tm.as(tm.home, "duties", "run", "base")
-			tm.until(mostOf, step.stand, "base", 2, func(s stand) bool { return s.Standing == step.stand })
+			tm.until(mostOf, step.stand, "base", 2, func(s stand) bool { return s.State == step.stand })
 		}
 		await(t, step.want, func() bool { return hook.types() == step.want && strings.Join(heard(), " ") == step.want })
 	}
@@ -144,7 +99,7 @@ func (tm *team) listen() func() []string {
 	if err != nil {
 		tm.t.Fatal(err)
 	}
-	for _, subject := range []string{"hark.t.all.crowd", "hark.events.x.duty.failed"} {
+	for _, subject := range []string{"hark.t.all.fleet", "hark.events.x.duty.failed"} {
 		if err := conn.Publish(subject, []byte("x")); err != nil {
 			tm.t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func TestServers(t *testing.T) {
 		c := readCase(t, path)
 		c.env = append(c.env, env...)
 		t.Run(c.name, func(t *testing.T) {
-			want := c.run(t, oracle(t, c.modes), nil)
+			want := c.run(t, oracle(t, oracleDir(levels[0]), c.modes), nil)
 			for _, mode := range c.modes {
 				t.Run(mode, func(t *testing.T) { c.compare(t, want, c.run(t, ours(t, mode), fleets[mode].env())) })
 			}

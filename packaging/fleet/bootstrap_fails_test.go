@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	gonet "net"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +14,56 @@ func (m machine) remains(t *testing.T) string {
 	t.Helper()
 	return m.sh(t, "pgrep -a hark-agen[t] || true; ls -d /var/lib/hark /usr/local/bin/*hark* /etc/systemd/system/*hark-agent* "+
 		"/etc/systemd/system/*.wants/hark-agent* /tmp/.hark-* 2>/dev/null || true")
+}
+
+// silentAddress takes connections from hosts and says nothing on them: no broker is there.
+func silentAddress(t *testing.T) string {
+	t.Helper()
+	l, err := gonet.Listen("tcp", net()+".1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan []gonet.Conn, 1)
+	go func() {
+		var all []gonet.Conn
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				break
+			}
+			all = append(all, c)
+		}
+		taken <- all
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		for _, c := range <-taken {
+			c.Close()
+		}
+	})
+	return l.Addr().String()
+}
+
+// TestBootstrapTriesTheBrokerFromTheHost: where the host does not reach the broker nothing is installed, and the
+// error says what the host has met.
+func TestBootstrapTriesTheBrokerFromTheHost(t *testing.T) {
+	m := machine("h10")
+	bare(t, []machine{m})
+	dir := sshProject(t, "root", map[string]string{})
+	for url, want := range map[string]string{
+		"tls://" + net() + ".1:9":  "connection refused",
+		"tls://nowhere.invalid:42": "the name cannot be resolved",
+	} {
+		got := site.control.start(t, dir, "bootstrap", "-i", "inventory", string(m), "--broker-url", url).wait(t)
+		for _, text := range []string{"this host does not reach the broker, so nothing was installed (" + url + ": " + want, "0 installed, 0 ok, 1 failed"} {
+			if got.code != 2 || !strings.Contains(got.out, text) {
+				t.Errorf("%s: exit code %d, and it does not say %q:\n%s", url, got.code, text, got.out)
+			}
+		}
+		if left := m.remains(t); left != "" {
+			t.Errorf("%s: left on the host: %s", url, left)
+		}
+	}
 }
 
 // TestBootstrapThatFailsLeavesHostsAsTheyWere: a bare host is bare and unknown to the broker, one that had an agent
@@ -26,14 +77,14 @@ func TestBootstrapThatFailsLeavesHostsAsTheyWere(t *testing.T) {
 	before := identity()
 	hosts := map[string]machine{"failed": "h10", "interrupted": "h7", "killed": "h8"}
 	dir := sshProject(t, "root", map[string]string{})
-	begun := map[string]*process{}
+	begun, silent := map[string]*process{}, silentAddress(t)
 	for what, m := range hosts {
 		bare(t, []machine{m})
 		names := []machine{m}
 		if what == "failed" {
 			names = append(names, had)
 		}
-		begun[what] = site.control.start(t, dir, "bootstrap", "-i", "inventory", pattern(names), "--broker-url", "tls://"+net()+".1:9")
+		begun[what] = site.control.start(t, dir, "bootstrap", "-i", "inventory", pattern(names), "--broker-url", "tls://"+silent)
 	}
 	for what, sig := range map[string]syscall.Signal{"interrupted": syscall.SIGINT, "killed": syscall.SIGKILL} {
 		await(t, "the agent is there", func() bool { _, err := hosts[what].try(nil, "pgrep -f 'hark-agent ru[n]'"); return err == nil })

@@ -88,7 +88,7 @@ func TestLargeFiles(t *testing.T) {
 // peakMemory is the most that the agent of a host ever had in memory, in bytes.
 func peakMemory(t *testing.T, m machine) int64 {
 	t.Helper()
-	line := strings.Fields(m.sh(t, "grep VmHWM /proc/$(systemctl show hark-agent -p MainPID --value)/status"))
+	line := strings.Fields(m.sh(t, "grep VmHWM /proc/$(pgrep -P $(systemctl show hark-agent -p MainPID --value))/status"))
 	kb, err := strconv.ParseInt(line[1], 10, 64)
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,8 @@ func TestPackagesAndBootstrapFollowEachOther(t *testing.T) {
 		})
 		present(t, m)
 		answers(t, m)
-		if n := m.sh(t, "pgrep -fc 'hark-agent ru[n]'"); n != "1" {
+		// systemd's child is the supervisor; the agent is its child.
+		if n := m.sh(t, "pgrep -P 1 -fc 'hark-agent ru[n]'"); n != "1" {
 			t.Errorf("%s: there are %s agents", what, n)
 		}
 		if now := m.sh(t, "cat /var/lib/hark/identity.key"); now != key {

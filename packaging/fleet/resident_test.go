@@ -49,6 +49,17 @@ const residentPlay = `
     - shell: gpasswd -a late more; mv /home/late /srv/late; sed -i 's,/home/late,/srv/late,' /etc/passwd
     - {shell: id -Gn; echo $HOME, become: true, become_user: late, register: after}
     - {copy: {content: x, dest: /tmp/of-late, group: more}, become: true, become_user: late}
+    - {copy: {dest: /etc/security/limits.d/late.conf, content: "root soft nofile 999\n"}}
+    - {shell: "ulimit -n; echo $SHELL", register: root_limited}
+    - {file: {path: /etc/security/limits.d/late.conf, state: absent}}
+    - {shell: ulimit -n, become: true, become_user: late, register: unlimited}
+    - {shell: "ulimit -n; echo $SHELL", register: root_unlimited}
+    - {shell: ulimit -n, async: 20, poll: 1, register: job}
+    - assert:
+        that:
+          - root_limited.stdout_lines == ["999", "/bin/bash"]
+          - unlimited.stdout == "1024" and job.stdout == "1024"
+          - root_unlimited.stdout_lines == ["1024", "/bin/bash"]
     - shell: userdel -rf late; useradd -u 4711 -m late
     - {shell: id -u; echo $HOME, become: true, become_user: late, register: again}
     - assert:

@@ -3,8 +3,6 @@
 package fleet
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -98,22 +96,42 @@ func TestPowerCut(t *testing.T) {
 	present(t, m)
 }
 
-// TestAgentEndsDuringThePlay: killed, started again by the service manager, or replaced by another version: the host
-// leaves the play, with the reason, and nothing runs twice.
+// TestRestartsDuringAPlayCostNothing: the agent is restarted in the middle of a task, twice, by a task of the play, and
+// once more with another program; each time the play goes on, and nothing runs twice.
+func TestRestartsDuringAPlayCostNothing(t *testing.T) {
+	hosts := fleetOf(t, 4)
+	m := hosts[1]
+	for name, restart := range map[string]string{
+		"restart":  "systemctl restart hark-agent",
+		"again":    "systemctl restart hark-agent; sleep 1; systemctl restart hark-agent",
+		"upgrade":  "cp /usr/bin/hark-agent /usr/bin/hark-agent.new && mv /usr/bin/hark-agent.new /usr/bin/hark-agent && systemctl restart hark-agent",
+		"stopping": "systemctl stop hark-agent; sleep 3; systemctl start hark-agent",
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := trace{hosts: hosts, name: "restart-" + name, waits: []machine{m}}
+			p := tr.begin(t)
+			tr.standing(t, m)
+			m.sh(t, restart)
+			present(t, m)
+			tr.release(t, m)
+			tr.whole(t, p.wait(t))
+		})
+	}
+	t.Run("by a task", func(t *testing.T) {
+		tr := trace{hosts: hosts, name: "restart-task", waits: []machine{}}
+		tr.stand = "      shell: echo stand >>" + tr.file() + "; systemctl restart hark-agent; sleep 1\n"
+		tr.whole(t, tr.begin(t).wait(t))
+	})
+	await(t, "the processes of before are gone", func() bool { return m.sh(t, "pgrep -c -x hark-agent") == "2" })
+}
+
+// TestAgentEndsDuringThePlay: killed: the host leaves the play, with the reason, and nothing runs twice.
 func TestAgentEndsDuringThePlay(t *testing.T) {
 	hosts := fleetOf(t, 4)
-	binary, err := os.ReadFile(filepath.Join(site.control.bin, "hark-agent"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, end := range map[string]func(t *testing.T, m machine){
-		"killed":    func(t *testing.T, m machine) { m.sh(t, "pkill -KILL -x hark-agent") },
-		"restarted": func(t *testing.T, m machine) { m.sh(t, "systemctl restart hark-agent") },
-		"upgraded": func(t *testing.T, m machine) {
-			if err := m.put("/usr/bin/hark-agent", 0o755, binary); err != nil {
-				t.Fatal(err)
-			}
-			m.sh(t, "hark-agent install")
+		"killed": func(t *testing.T, m machine) { m.sh(t, "pkill -KILL -x hark-agent") },
+		"killed-by-main": func(t *testing.T, m machine) {
+			m.sh(t, "kill -KILL $(systemctl show hark-agent -p MainPID --value)")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func TestNothingIsDoneForWhoWasGivenUp(t *testing.T) {
 				}
 			})
 			e.Next = ""
-			return []wire.Event{e, {Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.Ended, Fate: wire.Finished}}
+			return []wire.Event{e, {Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.Ended, State: wire.Finished}}
 		}
 	})
 	asking.Wait()

@@ -29,7 +29,7 @@ func TestRecordedMessagesDoNothingAgain(t *testing.T) {
 	for _, m := range commands {
 		tap.say(m, "")
 		for _, k := range []wire.Kind{wire.KindPlan, wire.KindExec} {
-			tap.say(m, wire.ToHost(s.evil.identity.ID(), k))
+			tap.say(m, wire.HostSubject(s.evil.identity.ID(), k))
 		}
 	}
 	tap.flush()

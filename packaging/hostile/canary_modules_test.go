@@ -130,14 +130,14 @@ func TestModulesRunNoForeignTexts(t *testing.T) {
 		c := newCage(t, dir, level)
 		at := slices.Index(levels.Names(), level)
 		for i, one := range from {
-			if everything() || (i+at)%12 == 0 {
+			if one.foreign(level) && (everything() || (i+at)%12 == 0) {
 				t.Run(one.name, func(t *testing.T) {
-					newCage(t, dir, level).loose(caged(one, inSession)).silent(t, inSession)
+					newCage(t, dir, level).loose(one, caged(one, inSession)).silent(t, inSession)
 				})
 			}
 		}
 		if everything() || level == oldest() || level == newest() {
-			c.loose(caged(from[0], onHost)).silent(t, onHost)
+			c.loose(from[0], caged(from[0], onHost)).silent(t, onHost)
 		}
 	})
 }

@@ -3,10 +3,18 @@
 package hostile
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
+
+	levels "hark/playbook/level"
 )
 
 // source brings the texts of canaries into a play, as something that a host, a file or a server says. The files
@@ -17,8 +25,16 @@ type source struct {
 	before, vars, tasks string
 	// at is the expression for text NUM, NUM0 with five digits.
 	at string
-	// files are more files of the project.
+	// files are more files of the project, and flags more flags of the command.
 	files func(texts []string) project
+	flags func(texts []string) []string
+	// since is the first level at which Ansible takes the texts for data, "" for the oldest.
+	since string
+}
+
+// foreign reports whether the texts are data at a level.
+func (s source) foreign(at string) bool {
+	return slices.Index(levels.Names(), at) >= slices.Index(levels.Names(), s.since)
 }
 
 // expr is the expression for a text.
@@ -49,7 +65,7 @@ const told = `- {name: tells, tells: {src: "{{ playbook_dir }}/texts.json", keys
 
 // sources are all from which texts come that nobody wrote into a playbook.
 func sources() []source {
-	return append(append(outputs(), lookups()...), detours()...)
+	return slices.Concat(outputs(), lookups(), detours(), inventories())
 }
 
 // outputs are sources in what hosts say.
@@ -119,6 +135,13 @@ func lookups() []source {
 			}
 			return project{"texts.ini": b}
 		}},
+		{name: "fact cache", at: "ansible_facts.told[NUM]", files: func(texts []string) project {
+			raw, _ := json.Marshal(map[string]any{"told": texts})
+			return project{"cache/here": string(raw)}
+		}},
+		{name: "lookup url", at: "query('url', lookup('file', 'address'))[NUM]", files: func(texts []string) project {
+			return project{"address": served(texts)}
+		}},
 		{name: "lookup fileglob", at: "query('fileglob', 'names/NUM0/*')[0] | basename", files: named},
 		{name: "lookup template", tasks: stdout, at: "lookup('template', 'echo.j2').splitlines()[NUM]", files: func([]string) project {
 			return project{"templates/echo.j2": "{{ said.stdout }}\n"}
@@ -163,3 +186,71 @@ func detours() []source {
 		{name: "lookup dict", tasks: stdout, at: "query('dict', {'k': said.stdout_lines})[0].value[NUM]"},
 	}
 }
+
+// inventories are plug-ins of inventories: the kept facts that constructed sees are data, and the text that those in
+// Python make is from level 2.19 on, if they do not say that it is a template.
+func inventories() []source {
+	const inventory = `import json
+import os
+from ansible.plugins.inventory import BaseInventoryPlugin
+
+
+class InventoryModule(BaseInventoryPlugin):
+    NAME = "told"
+
+    def verify_file(self, path):
+        return path.endswith("told.yml")
+
+    def parse(self, inventory, loader, path, cache=True):
+        super().parse(inventory, loader, path)
+        with open(os.path.join(os.path.dirname(path), "texts.json")) as f:
+            inventory.set_variable("here", "told", json.load(f))
+`
+	const variables = `import json
+import os
+from ansible.plugins.vars import BaseVarsPlugin
+
+
+class VarsModule(BaseVarsPlugin):
+    def get_vars(self, loader, path, entities, cache=True):
+        with open(os.path.join(os.path.dirname(os.path.dirname(__file__)), "texts.json")) as f:
+            return {"told": json.load(f)}
+`
+	plugin := project{"inventory_plugins/told.py": inventory, "told.yml": "plugin: told\n"}
+	composed := project{"composed.yml": "plugin: constructed\ncompose: {made: told}\n"}
+	maps.Copy(composed, plugin)
+	return []source{
+		{name: "composed of kept facts", at: "made[NUM]", files: func(texts []string) project {
+			raw, _ := json.Marshal(map[string]any{"told": texts})
+			return project{"cache/here": string(raw), "composed.yml": "plugin: constructed\ncompose: {made: told}\n"}
+		}, flags: func([]string) []string { return []string{"-i", "composed.yml"} }},
+		{name: "inventory plug-in", since: "2.19", at: "told[NUM]", files: func([]string) project { return plugin },
+			flags: func([]string) []string { return []string{"-i", "told.yml"} }},
+		{name: "composed", since: "2.19", at: "made[NUM]", files: func([]string) project { return composed },
+			flags: func([]string) []string { return []string{"-i", "told.yml", "-i", "composed.yml"} }},
+		{name: "vars plug-in", since: "2.19", at: "told[NUM]", files: func([]string) project {
+			return project{"vars_plugins/told.py": variables}
+		}},
+	}
+}
+
+// served is the address of a web server of this process that answers with the texts, a line each.
+func served(texts []string) string {
+	body := strings.Join(texts, "\n")
+	sum := fmt.Sprintf("/%x", sha256.Sum256([]byte(body)))
+	pages.Store(sum, body)
+	return server().URL + sum
+}
+
+// pages are what the server has, by path.
+var pages sync.Map
+
+var server = sync.OnceValue(func() *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, ok := pages.Load(r.URL.Path); ok {
+			fmt.Fprint(w, body)
+			return
+		}
+		http.NotFound(w, r)
+	}))
+})

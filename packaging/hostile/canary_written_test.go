@@ -173,7 +173,7 @@ func short[V any](named map[string]V) []string {
 	return all
 }
 
-// ofPlugins are sinks in the arguments of all filters, tests and lookups, and their results.
+// ofPlugins are sinks in the arguments of all filters and tests, and their results.
 func ofPlugins() []sink {
 	var all []sink
 	add := func(name, expression string) {

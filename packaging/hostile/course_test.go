@@ -84,7 +84,7 @@ func TestAgentsDoNotSteerThePlay(t *testing.T) {
 		}),
 		"adopted": beside(func(e wire.Event) []wire.Event { return of(e, func(e *wire.Event) { e.Adopted = true }) }),
 		"the end": beside(func(e wire.Event) []wire.Event {
-			return []wire.Event{{Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.Ended, Fate: wire.Finished}}
+			return []wire.Event{{Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.Ended, State: wire.Finished}}
 		}),
 		"a gate": beside(func(e wire.Event) []wire.Event {
 			return []wire.Event{{Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.AtGate, Next: "99"}}
@@ -136,10 +136,10 @@ func TestNothingIsLeftOutInSilence(t *testing.T) {
   tasks:
   - {name: fifth, command: echo e}
 `}
-	ended := func(e wire.Event, fate wire.Fate) []wire.Event {
-		return []wire.Event{e, {Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.Ended, Fate: fate}}
+	ended := func(e wire.Event, fate wire.HostState) []wire.Event {
+		return []wire.Event{e, {Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.Ended, State: fate}}
 	}
-	after := func(name string, fate wire.Fate) func(*session, wire.Event) []wire.Event {
+	after := func(name string, fate wire.HostState) func(*session, wire.Event) []wire.Event {
 		return func(_ *session, e wire.Event) []wire.Event {
 			if e.Kind == wire.Done && e.Name == name {
 				e.Next = ""

@@ -46,7 +46,7 @@ func TestKeyThatMayLookChangesNothing(t *testing.T) {
 		if r := looker.in(project, "play", "-i", "inventory", "site.yml"); r.code != 2 || !strings.Contains(r.out, "may look and not change") {
 			t.Errorf("%s: %s", name, r)
 		}
-		looker.in(project, "play", "-i", "inventory", "--check", "site.yml") // some look, some are refused: the guard tells that nothing came of it
+		looker.in(project, "play", "-i", "inventory", "--check", "site.yml") // some look, some are refused: the guard reports that nothing was changed
 	}
 	for _, args := range [][]string{
 		{"-m", "command", "-a", "touch " + target + "/run"}, {"-m", "shell", "-a", "touch " + target + "/run"}, {"-m", "raw", "-a", "touch " + target + "/run"},

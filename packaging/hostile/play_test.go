@@ -117,6 +117,11 @@ func (s *site) lay(p project) string {
 	}
 	for name, text := range p {
 		s.write(filepath.Join(dir, name), text)
+		if strings.HasPrefix(text, "#!") {
+			if err := os.Chmod(filepath.Join(dir, name), 0o700); err != nil {
+				s.t.Fatal(err)
+			}
+		}
 	}
 	return dir
 }

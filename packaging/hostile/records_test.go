@@ -82,7 +82,15 @@ func (t *tap) kept() []*natsgo.Msg {
 // show has the broker show these messages, and nothing else, as its ledger.
 func (t *tap) show(messages []*natsgo.Msg) {
 	t.s.t.Helper()
-	js, err := jetstream.New(t.conn)
+	authority, err := broker.OpenAuthority(t.s.data)
+	if err != nil {
+		t.s.t.Fatal(err)
+	}
+	api, err := authority.StreamAPI() // whoever has the broker's directory has that too
+	if err != nil {
+		t.s.t.Fatal(err)
+	}
+	js, err := jetstream.NewWithAPIPrefix(t.conn, api)
 	if err != nil {
 		t.s.t.Fatal(err)
 	}
@@ -231,7 +239,7 @@ func TestOperatorsWriteForThemselvesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, subject := range []string{
-		wire.Record(owner.ID(), run, "1"), wire.Record(owner.ID(), "zzzz", "begin"), wire.RecordKeys(owner.ID(), "2026-W01"), wire.Stops(owner.ID(), run),
+		wire.Record(owner.ID(), run, "1"), wire.Record(owner.ID(), "zzzz", "begin"), wire.RecordKeys(owner.ID(), "2026-W01"), wire.RunStopSubject(owner.ID(), run),
 		"$JS.API.STREAM.DELETE.HARK_RUNS", "$JS.API.STREAM.PURGE.HARK_RUNS", "$JS.API.STREAM.UPDATE.HARK_RUNS", "$JS.API.STREAM.MSG.DELETE.HARK_RUNS",
 	} {
 		if err := bus.Publish(subject, []byte("x")); err != nil {

@@ -30,6 +30,8 @@ type site struct {
 	url   string
 	owner *operator // who started the broker
 	evil  *hostile
+	// running are the honest agents, by name.
+	running map[string]*exec.Cmd
 	// env is more of the environment of commands.
 	env []string
 	// stopBroker stops the broker; startBroker starts it again where it was.
@@ -99,7 +101,12 @@ func (s *site) startBound(name, policy string) {
 	if out, err := exec.Command(program, "join", "--name", name, "--state-dir", state, s.token()).CombinedOutput(); err != nil {
 		s.t.Fatalf("hark-agent join: %v: %s", err, out)
 	}
-	s.start(name, exec.Command(program, "run", "--config", config, "--state-dir", state))
+	cmd := exec.Command(program, "run", "--config", config, "--state-dir", state)
+	s.start(name, cmd)
+	if s.running == nil {
+		s.running = map[string]*exec.Cmd{}
+	}
+	s.running[name] = cmd
 	s.awaitAgent(name)
 }
 

@@ -1,5 +1,5 @@
-// Package leash sees to it that tests which start programs leave no process and no file behind, whatever ends them: a
-// process of its own waits for the end of the test binary, ends what comes from it, and removes its directory.
+// Package leash makes sure that tests which start programs leave no process and no file behind, whatever ends them: a
+// separate process waits for the end of the test binary, ends what comes from it, and removes its directory.
 // leash.sh does the work, for scripts too.
 package leash
 

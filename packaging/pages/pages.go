@@ -73,16 +73,17 @@ func (b Block) Commands() []Command {
 }
 
 // Missing is the first of the shown lines that an output has not, in their order; "" if it has all. "..." in a line
-// is any text, and a line of it any lines. Blanks at the ends of lines count for nothing.
+// is any text, and a line of it any lines. Blanks at the ends of lines count for nothing, nor does the width of columns: it
+// depends on what else is in them.
 func (c Command) Missing(output string) string {
 	lines := strings.Split(output, "\n")
 	for _, shown := range c.Shown {
-		shown = strings.TrimSpace(shown)
+		shown = narrow(shown)
 		if shown == "" || shown == "..." {
 			continue
 		}
 		want := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(shown), `\.\.\.`, ".*") + "$")
-		for len(lines) > 0 && !want.MatchString(strings.TrimSpace(lines[0])) {
+		for len(lines) > 0 && !want.MatchString(narrow(lines[0])) {
 			lines = lines[1:]
 		}
 		if len(lines) == 0 {
@@ -92,6 +93,11 @@ func (c Command) Missing(output string) string {
 	}
 	return ""
 }
+
+var columnGap = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`  +`) })
+
+// narrow returns a line with two blanks between its columns.
+func narrow(line string) string { return columnGap().ReplaceAllString(strings.TrimSpace(line), "  ") }
 
 // fileName is how the first line of a block names the file that the block is.
 var fileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^# ([\w./-]+)$`) })

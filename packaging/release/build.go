@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -134,10 +135,22 @@ func writeGzip(path string, text []byte) error {
 	return os.WriteFile(path, packed, 0o644)
 }
 
-// documents copies the documentation with modes that do not depend on the checkout, and writes the packages'
-// copyright and changelog.
+// documents copies the documentation and the packages' scripts with modes and times that do not depend on the
+// checkout, and writes the packages' copyright and changelog.
 func (r *release) documents() error {
-	from := filepath.Join(r.root, "docs")
+	if err := r.copied("docs", "docs"); err != nil {
+		return err
+	}
+	if err := r.copied("packaging/release/scripts", "scripts"); err != nil {
+		return err
+	}
+	return r.debianPapers()
+}
+
+// copied copies a directory of the checkout to one of the work directory.
+func (r *release) copied(from, to string) error {
+	from = filepath.Join(r.root, from)
+	var dirs []string
 	err := filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -146,20 +159,21 @@ func (r *release) documents() error {
 		if err != nil {
 			return err
 		}
-		to := filepath.Join(r.work, "docs", rel)
+		copied := filepath.Join(r.work, to, rel)
 		if d.IsDir() {
-			return os.MkdirAll(to, 0o755)
+			dirs = append(dirs, copied)
+			return errors.Join(os.MkdirAll(copied, 0o755), os.Chmod(copied, 0o755))
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(to, text, 0o644)
+		return errors.Join(os.WriteFile(copied, text, 0o644), os.Chmod(copied, 0o644), os.Chtimes(copied, r.made, r.made))
 	})
-	if err != nil {
-		return err
+	for _, dir := range dirs {
+		err = errors.Join(err, os.Chtimes(dir, r.made, r.made))
 	}
-	return r.debianPapers()
+	return err
 }
 
 // debianPapers are the files that Debian wants in /usr/share/doc.

@@ -33,7 +33,7 @@ type release struct {
 
 func main() {
 	out := flag.String("o", "bin/release", "directory of the results; what is in it is removed")
-	only := flag.Bool("packages", false, "make packages and their SHA256SUMS alone, without signatures")
+	only := flag.Bool("packages", false, "make only packages and their SHA256SUMS, without signatures")
 	archs := flag.String("arch", "amd64,arm64", "architectures of the packages")
 	flag.Parse()
 	if err := run(*out, strings.Split(*archs, ","), *only); err != nil {

@@ -62,6 +62,13 @@ func (r *release) pack(name, arch, kind string) error {
 		}
 		c.FileInfo.MTime = r.made
 	}
+	// The times of scripts and of directories in a tree are taken from the disk.
+	scripts := &info.Scripts
+	for _, script := range []*string{&scripts.PreInstall, &scripts.PostInstall, &scripts.PreRemove, &scripts.PostRemove} {
+		if *script != "" {
+			*script = filepath.Join(r.work, *script)
+		}
+	}
 	if kind == "rpm" && r.sign != nil {
 		info.RPM.Signature.SignFn = r.sign.packet
 	}

@@ -23,6 +23,11 @@ func readProject(file string) (project, error) {
 	if err != nil {
 		return p, fmt.Errorf("cannot read %s: %w", file, err)
 	}
+	for variable, field := range map[string]*string{"HARK_RELEASE_HOME": &p.Home, "HARK_RELEASE_MAINTAINER": &p.Maintainer, "HARK_RELEASE_VENDOR": &p.Vendor} {
+		if text := os.Getenv(variable); text != "" {
+			*field = text
+		}
+	}
 	home, err := url.Parse(p.Home)
 	if err != nil || home.Scheme != "https" || p.Name == "" || !strings.Contains(p.Maintainer, "@") {
 		return p, fmt.Errorf("%s needs a name, a maintainer with an address and a home that begins with https://", file)

@@ -100,7 +100,7 @@ func (p *page) leads(link string) string {
 	return path.Join(path.Dir(p.source), to)
 }
 
-// outside tells of links to other sites.
+// outside describes links to other sites.
 func outside(link string) bool {
 	return strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:")
 }

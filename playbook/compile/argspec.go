@@ -15,7 +15,7 @@ type ArgSpec struct {
 	Options    *value.Dict
 }
 
-// argSpec is the argument spec that the play names with validate_argspec; nil if it names none.
+// argSpec returns the argument spec that the play names with validate_argspec; nil if it names none.
 func (k *keywords) argSpec() *ArgSpec {
 	v := k.get("validate_argspec")
 	at := k.p.self.attrs["validate_argspec"]
@@ -30,7 +30,8 @@ func (k *keywords) argSpec() *ArgSpec {
 		spec.Name = k.text("name")
 	}
 	if spec.Name == "" {
-		wrong = "A play name is required when validate_argspec is True. Alternatively, set validate_argspec to the name of an argument spec. "
+		wrong = "A play name is required when validate_argspec is True. Alternatively, set validate_argspec to the name " +
+			"of an argument spec. "
 	}
 	tried := specFiles(k.p.self.place.File)
 	for _, path := range tried {
@@ -61,24 +62,26 @@ func (k *keywords) argSpec() *ArgSpec {
 		n = own
 	}
 	if spec.Options == nil {
-		wrong = "No argument spec named '" + spec.Name + "' in " + spec.Path + ". Minimally expected:\nargument_specs:\n  " + spec.Name + ":\n    options: {}"
+		wrong = "No argument spec named '" + spec.Name + "' in " + spec.Path + ". Minimally expected:\nargument_specs:\n  " +
+			spec.Name + ":\n    options: {}"
 		k.refuse(at, wrong, l.Errorf(syntax.Place{File: spec.Path, Line: n.Mark.Line, Column: n.Mark.Column}, "%s", wrong))
 		return nil
 	}
 	return spec
 }
 
-// refuse says that a keyword is wrong, and why.
+// refuse records that a keyword is wrong, and why.
 func (k *keywords) refuse(at syntax.Attr, why string, cause *syntax.Error) {
 	const outer = "Error processing keyword 'validate_argspec'"
 	head := outer + ".\nOrigin: <unknown>\n\n" + value.Printed(at.Value)
 	if _, isText := value.Text(at.Value); isText {
 		head = k.p.project.loader.Errorf(at.Place, outer+".").Msg
 	}
-	k.err = &syntax.Error{Place: at.Place, Msg: outer + ": " + why + "\n\n" + head + "\n\n<<< caused by >>>\n\n" + cause.Msg}
+	k.err = &syntax.Error{Place: at.Place, Msg: outer + ": " + why + "\n\n" + head + "\n\n<<< caused by >>>\n\n" +
+		cause.Msg}
 }
 
-// specFiles are where the argument specs of a playbook may be.
+// specFiles returns where the argument specs of a playbook may be.
 func specFiles(book string) []string {
 	extensions := []string{".yml", ".yaml", ".json"}
 	base := book
@@ -95,7 +98,7 @@ func specFiles(book string) []string {
 	return out
 }
 
-// validating is the implicit task that checks the variables of the play.
+// validating returns the implicit task that checks the variables of the play.
 func (p *Play) validating(spec *ArgSpec) *block {
 	b := &block{o: p.top()}
 	o := p.top()
@@ -103,9 +106,11 @@ func (p *Play) validating(spec *ArgSpec) *block {
 	if len(p.self.tags) == 0 {
 		o.tags = []value.Value{value.Str("always")}
 	}
-	where := value.DictOf("type", value.Str("play"), "name", value.Str(spec.Name), "argument_spec_name", value.Str(spec.Name), "path", value.Str(spec.Path))
+	where := value.DictOf("type", value.Str("play"), "name", value.Str(spec.Name), "argument_spec_name",
+		value.Str(spec.Name), "path", value.Str(spec.Path))
 	args := value.DictOf("argument_spec", spec.Options, "validate_args_context", where)
-	src := &syntax.Task{Name: "Validating arguments against arg spec " + spec.Name, Action: modules.ValidateArgumentSpec, Args: args, Attrs: syntax.Attrs{}}
+	src := &syntax.Task{Name: "Validating arguments against arg spec " + spec.Name, Action: modules.ValidateArgumentSpec,
+		Args: args, Attrs: syntax.Attrs{}}
 	b.body = []item{{task: &task{o: o, src: src, action: modules.ValidateArgumentSpec}}}
 	return b
 }

@@ -19,18 +19,19 @@ type Attachment struct {
 	Text []byte
 }
 
-// inlineBudget is how many bytes of files travel in one plan; what is beyond is pulled.
+// inlineBudget is how many bytes of files travel in one plan; hosts pull the rest.
 const inlineBudget = 256 << 10
 
-// attach sends the controller-side file of a step ahead, if its name is constant and Config.Attach is for it. A step
-// without is the controller's. Nor is a file sent ahead that an earlier step may change: it is read when its step
+// attach adds the controller's file of a step to the plan, if its name is constant and Config.Attach agrees. A step
+// without its file is the controller's. A file that an earlier step may change is not added: it is read when its step
 // comes.
 func (c *compiler) attach(s *plan.Step) {
 	cfg := &c.play.project.cfg
 	if c.play.hosts.Ahead {
 		defer func() { c.unit.touched = c.unit.touched || c.mayTouch(s) }()
 	}
-	if cfg.Attach == nil || !c.play.hosts.Ahead || c.unit.touched || c.local() || s.ArgsExpr != "" || len(s.Defaults) > 0 || !s.DelegateTo.IsZero() || s.Plugin != nil {
+	if cfg.Attach == nil || !c.play.hosts.Ahead || c.unit.touched || c.local() || s.ArgsExpr != "" ||
+		len(s.Defaults) > 0 || !s.DelegateTo.IsZero() || s.Plugin != nil {
 		return
 	}
 	if s.Foreign != nil {
@@ -52,7 +53,7 @@ func (c *compiler) attach(s *plan.Step) {
 	c.carry(s, name, a.File)
 }
 
-// carry puts a file into a step.
+// carry adds a file to a step.
 func (c *compiler) carry(s *plan.Step, name string, f plan.File) {
 	if c.unit.inlined += len(f.Inline); c.unit.inlined > inlineBudget {
 		f.Inline = nil
@@ -60,7 +61,7 @@ func (c *compiler) carry(s *plan.Step, name string, f plan.File) {
 	s.Files = map[string]plan.File{name: f}
 }
 
-// attachModule names the pack of a module that is not native.
+// attachModule adds the pack of a module that is not native.
 func (c *compiler) attachModule(s *plan.Step) {
 	if c.play.project.cfg.AttachModule == nil {
 		return
@@ -74,7 +75,8 @@ func (c *compiler) attachModule(s *plan.Step) {
 // are the usual ones. What it reads counts for the step.
 func (c *compiler) plainTemplate(s *plan.Step, text string) bool {
 	for _, name := range []string{
-		"variable_start_string", "variable_end_string", "block_start_string", "block_end_string", "comment_start_string", "comment_end_string",
+		"variable_start_string", "variable_end_string", "block_start_string", "block_end_string", "comment_start_string",
+		"comment_end_string",
 	} {
 		if _, given := s.Args.Get(name); given {
 			return false
@@ -110,10 +112,12 @@ func (c *compiler) mayTouch(s *plan.Step) bool {
 	return c.play.project.cfg.Modules.Has(s.Action, modules.ChangesController) || c.survey(s).writes
 }
 
-// touching are words of task files that may change files of the controller.
+// touching matches words of task files that may change files of the controller.
 var touching = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)\b(?:delegate_to|local_action|connection|fetch|synchronize|with_lines|with_password|with_pipe)\b[ \t]*:|` +
-		`\b(?:lookup|query|q)\(\s*(?:[^'"\s]|['"](?:\w+\.\w+\.)?(?:pipe|lines|password|url)\b|['"](?:[^a'"]\w*|a[^n'"]\w*)\.)`)
+	return regexp.MustCompile(`(?m)\b(?:delegate_to|local_action|connection|fetch|synchronize|with_lines|with_password|` +
+		`with_pipe)\b[ \t]*:|` +
+		`\b(?:lookup|query|q)\(\s*(?:[^'"\s]|['"](?:\w+\.\w+\.)?(?:pipe|lines|password|url)\b|['"](?:[^a'"]\w*|` +
+		`a[^n'"]\w*)\.)`)
 })
 
 // touches reports whether any task file of the project has such words.
@@ -122,7 +126,7 @@ func (p *Project) touches() bool {
 	return p.touched
 }
 
-// sourceOf is the file that a step reads on the controller, and the directory where such files are kept.
+// sourceOf returns the file that a step reads on the controller, and the directory for such files.
 func sourceOf(known *modules.Registry, s *plan.Step) (name, dir string) {
 	text := func(arg string) string {
 		v, _ := s.Args.Get(arg)

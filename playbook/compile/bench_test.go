@@ -19,7 +19,8 @@ func BenchmarkCompile(b *testing.B) {
 		play += fmt.Sprintf("    - {role: r%d, tags: t%d, p: 1}\n", r, r)
 		tasks := "- when: a\n  block:\n    - tags: x\n      block:\n"
 		for n := range 100 {
-			tasks += fmt.Sprintf("        - name: task %d\n          copy: {src: f%d, dest: \"{{ v }}/x\", mode: '0644'}\n          when: v is defined\n", n, n)
+			tasks += fmt.Sprintf("        - name: task %d\n          copy: {src: f%d, dest: \"{{ v }}/x\", mode: '0644'}\n   "+
+				"       when: v is defined\n", n, n)
 		}
 		path := filepath.Join(dir, "roles", fmt.Sprintf("r%d", r), "tasks", "main.yml")
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -1,8 +1,8 @@
-// Package compile makes plans: it reads a playbook with everything it names (imported playbooks and task files, roles
-// and their dependencies, variables files), resolves all inheritance of keywords, and gives for each play and batch a
-// plan.Plan, and for each dynamic include a plan.Fragment. What depends on a host is left as a template. It runs
-// nothing and asks no host; the templates that Ansible renders while it loads a playbook (names of imported files and
-// roles, keywords of plays, tags) it renders with the variables that Ansible has at that time.
+// Package compile makes plans. It reads a playbook with everything it names (imported playbooks and task files, roles
+// and their dependencies, variables files), resolves all inheritance of keywords, and returns a plan.Plan for each play
+// and batch, and a plan.Fragment for each dynamic include. What depends on a host stays a template. It runs nothing and
+// asks no host. It renders only the templates that Ansible renders while it loads a playbook (names of imported files
+// and roles, keywords of plays, tags), with the variables that Ansible has at that time.
 package compile
 
 import (
@@ -16,33 +16,33 @@ import (
 	"hark/playbook/vars"
 )
 
-// Config is what playbooks are compiled with.
+// Config configures the compilation.
 type Config struct {
-	// Modules resolves actions. An action that it does not know is an error of the playbook.
+	// Modules resolves actions. An unknown action is an error of the playbook.
 	Modules *modules.Registry
 	// RolePaths are ANSIBLE_ROLES_PATH, CollectionPaths the directories that hold ansible_collections.
 	RolePaths, CollectionPaths []string
-	// Library and Utils are the directories of the settings for modules that are not native, and for their module_utils.
+	// Library and Utils are the settings' directories for modules that are not native, and for their module_utils.
 	Library, Utils []string
-	// FilterPlugins, TestPlugins and LookupPlugins are those for plug-ins in Python. PluginNames are the filters or
-	// tests (the kind) in the project's own directories; nil runs nothing that is written in Python.
+	// FilterPlugins, TestPlugins and LookupPlugins are the settings' directories for plug-ins in Python. PluginNames
+	// returns the filters or tests (the kind) in the project's own directories; with nil nothing in Python runs.
 	FilterPlugins, TestPlugins, LookupPlugins []string
 	PluginNames                               func(kind string) []string
-	// PythonDirs are where Python's packages lie on this machine: an ansible-core among them lends its module_utils.
+	// PythonDirs are where Python's packages are on this machine: an ansible-core among them provides its module_utils.
 	PythonDirs []string
 	// Templates renders what is rendered at load time: its Engine, Native, Lookup and Warn.
 	Templates templar.Options
 	// LenientTasks makes unknown keywords of tasks a warning (invalid_task_attribute_failed=False).
 	LenientTasks bool
-	// Lookups are the names that with_<name> may use; nil takes any.
+	// Lookups reports whether with_<name> may use a name; nil accepts any.
 	Lookups func(name string) bool
 	// Tags and SkipTags select tasks; no Tags is "all".
 	Tags, SkipTags []string
 	// Extra are the extra variables. Options and ConfigFile become magic variables.
 	Extra      *value.Dict
 	Options    vars.Options
-	Invocation bool // results carry the arguments of modules, see plan.Play
-	Brief      bool // results leave out what nobody would see, see plan.Play
+	Invocation bool // results have the arguments of modules, see plan.Play
+	Brief      bool // results leave out what no view shows, see plan.Play
 	ConfigFile string
 	Python     string // ansible_playbook_python
 	// Interpreter is the setting interpreter_python, and ForModules are others, see plan.Play.
@@ -50,16 +50,19 @@ type Config struct {
 	ForModules  *value.Dict
 	// FactsModules is the setting facts_modules.
 	FactsModules []string
-	// Keywords are what flags and settings say of keywords that no play, block or task gives: become,
-	// become_user, remote_user, connection, no_log, any_errors_fatal, timeout, gather_subset, strategy, ...
+	// Keywords are the values from flags and settings of keywords that no play, block or task sets: become, become_user,
+	// remote_user, connection, no_log, any_errors_fatal, timeout, gather_subset, strategy, ...
 	Keywords *value.Dict
+	// Zone is the time zone of this machine, and AnyText a setting, see plan.Play.
+	Zone    []byte
+	AnyText bool
 	// Level is the language of the playbooks. BrokenConditions is allow_broken_conditionals, which it may have.
 	Level            plan.Level
 	BrokenConditions bool
 	// HashMerge, Native and InjectFacts are hash_behaviour=merge, jinja2_native and inject_facts_as_vars.
 	// PrivateRoleVars is private_role_vars: roles do not see each other's vars.
 	HashMerge, Native, InjectFacts, PrivateRoleVars bool
-	// Outgoing are the variables whose use is told of.
+	// Outgoing are the deprecated variables whose use is reported.
 	Outgoing plan.Outgoing
 	// Extensions are jinja2_extensions.
 	Extensions []string
@@ -67,13 +70,13 @@ type Config struct {
 	Debugger, DebugIgnored bool
 	// IgnoreMissingHandlers is error_on_missing_handler turned off.
 	IgnoreMissingHandlers bool
-	// Attach reads a file of the controller that a step names as written, so that it can be sent ahead; told wants
-	// plan.File.Told and the text too. False sends nothing, and nil never does. AttachModule does so for the pack of
-	// a step's module that is not native.
+	// Attach reads a file of the controller that a step names as written, so that it can travel with the plan; told asks
+	// for plan.File.TemplateVars and the text too. False leaves the file out, and nil always does. AttachModule does so for the
+	// pack of a step's module that is not native.
 	Attach       func(path, written string, told bool) (Attachment, bool)
 	AttachModule func(s *plan.Step) (plan.File, bool)
-	// Version is that of the ansible-core which the language is; AnyCollection says nothing of collections that want
-	// another (collections_on_ansible_version_mismatch=ignore).
+	// Version is that of the ansible-core with the language level. AnyCollection accepts collections that want another
+	// (collections_on_ansible_version_mismatch=ignore).
 	Version       string
 	AnyCollection bool
 	// Warn shows a warning, Deprecate a deprecation; nil drops them.
@@ -87,9 +90,9 @@ type Config struct {
 type World struct {
 	// Prompted are the answers to vars_prompt.
 	Prompted *value.Dict
-	// Lazy answers hostvars, groups and other variables that only the driver has; see vars.Scope. It may be nil.
+	// Lazy resolves hostvars, groups and other variables that only the driver has; see vars.Scope. It may be nil.
 	Lazy func(ctx context.Context, name string) (value.Value, bool, error)
-	// Named gives the name of a host as a variable, see vars.Name. Nil is that all names are those of an inventory.
+	// Named returns the name of a host as a variable, see vars.Name. With nil all names are those of an inventory.
 	Named func(host string) value.Value
 }
 
@@ -98,7 +101,7 @@ type Settings struct {
 	Name string // of the play: its name, or its hosts
 	// Hosts is the pattern: the list as written, joined by commas if there are several.
 	Hosts []string
-	// HostsWritten is set if no template made Hosts.
+	// HostsWritten says that no template made Hosts.
 	HostsWritten bool
 	// Serial are the sizes of batches as written: "3", "30%". Empty is one batch.
 	Serial        []string
@@ -106,20 +109,20 @@ type Settings struct {
 	Order         string   // "" is inventory
 	Strategy      string   // linear, free, host_pinned, debug
 	ForceHandlers bool
-	// ArgSpec is what the play's variables are checked against, nil if it does not say.
+	// ArgSpec is what the play's variables are checked against, nil if it has none.
 	ArgSpec *ArgSpec
-	// GatherFacts is nil when the play does not say.
+	// GatherFacts is nil if the play does not have the keyword.
 	GatherFacts    *bool
 	AnyErrorsFatal bool
 	Tags           []string
-	// Conditional is set if the playbook was imported with when: facts are then gathered under that condition.
+	// Conditional says that the playbook was imported with when: facts are then gathered under that condition.
 	Conditional bool
 	Connection  string
 	Throttle    int
 	CheckMode   bool
 }
 
-// Batch is a part of a play's hosts that goes together.
+// Batch is a part of a play's hosts that go together.
 type Batch struct {
 	// ID is plan.Play.ID.
 	ID string
@@ -127,24 +130,24 @@ type Batch struct {
 	AllHosts, Hosts, Batch []string
 	Settings               *Settings
 	World                  World
-	// GatherFacts puts the implicit step in: the driver knows what implicit, explicit and smart mean for these hosts.
+	// GatherFacts adds the implicit step: the driver knows what implicit, explicit and smart mean for these hosts.
 	GatherFacts bool
-	// Ahead lets files with constant names travel with the plan: there are hosts with sessions of their own.
+	// Ahead lets files with constant names travel with the plan: some hosts have sessions of their own.
 	Ahead bool
 	// Force gates every step, whatever the play says (--step, --forks).
 	Force bool
-	// Inventory gives the different raw values that the batch's hosts have for a variable in the inventory and in
-	// include_vars of earlier plays, so that the compiler sees templates in them that read other hosts. It must
-	// not be nil unless there are none.
+	// Inventory returns the different raw values that the batch's hosts have for a variable in the inventory and in
+	// include_vars of earlier plays, so that the compiler sees templates in them that read other hosts. It must not be nil
+	// unless there are none.
 	Inventory func(name string) []value.Value
 	// StartAt, if set, is --start-at-task: Unit.Start is then the first step that matches.
 	StartAt string
 }
 
-// Call is one evaluation of a dynamic include, everything rendered (wire.IncludeCall in terms of this room).
+// Call is one evaluation of a dynamic include, with everything rendered (wire.IncludeCall without the wire).
 type Call struct {
 	Args *value.Dict // file | name, tasks_from, apply, public, ...
-	// Vars are the include's loop variables and whatever else tells it apart for its host.
+	// Vars are the include's loop variables and what else distinguishes it for its host.
 	Vars *value.Dict
 }
 
@@ -162,7 +165,7 @@ type Prompt struct {
 
 // Listed is one task for --list-tasks and --list-tags.
 type Listed struct {
-	// Name is as Ansible lists it: "role : name", or the action.
+	// Name is the task's name in Ansible's lists: "role : name", or the action.
 	Name string
 	// Tags are the task's own and those it inherited.
 	Tags []string

@@ -256,17 +256,20 @@ func testModules() *modules.Registry {
 	run := func(context.Context, *modules.Env, none) (modules.Result, error) { return modules.Result{}, nil }
 	var list []*modules.Module
 	traits := map[string]modules.Trait{
-		"copy": modules.ReadsFiles, "template": modules.ReadsTemplates, "group_by": modules.ChangesInventory | modules.AsksController, "debug": modules.ShowsOnly,
+		"copy": modules.ReadsFiles, "template": modules.ReadsTemplates,
+		"group_by": modules.ChangesInventory | modules.AsksController, "debug": modules.ShowsOnly,
 		"set_fact": modules.SetsVariables, "include_vars": modules.LoadsVariables | modules.AsksController,
 	}
 	bare := map[string][]string{"debug": {"var"}, "assert": {"that"}}
-	for _, name := range []string{"command", "shell", "copy", "template", "file", "ping", "setup", "gather_facts", "group_by", "service"} {
+	for _, name := range []string{"command", "shell", "copy", "template", "file", "ping", "setup", "gather_facts",
+		"group_by", "service"} {
 		list = append(list, modules.Define("ansible.builtin."+name, name, run, modules.Is(traits[name])))
 	}
 	for _, name := range []string{"debug", "set_fact", "assert", "fail", "include_vars", "validate_argument_spec"} {
 		list = append(list, modules.Define("ansible.builtin."+name, name, run, modules.IsPure, modules.Is(traits[name]),
 			modules.With(func(m *modules.Module) { m.Bare = bare[name] })))
 	}
-	list = append(list, modules.Define("community.general.thing", "thing", run), modules.Define("my.own.ping", "ping", run))
+	list = append(list, modules.Define("community.general.thing", "thing", run),
+		modules.Define("my.own.ping", "ping", run))
 	return modules.NewRegistry(list...)
 }

@@ -7,30 +7,26 @@ import (
 
 	"hark/modules"
 	"hark/modules/py/value"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 	"hark/playbook/search"
 )
 
-// moduleDefaults says which module_defaults hold for an action.
+// moduleDefaults finds the module_defaults for an action.
 type moduleDefaults struct {
 	project *Project
-	dir     search.Dir // of the playbook, where collections may lie
+	dir     search.Dir // of the playbook, which may hold collections
 }
 
 func (p *Play) defaults() moduleDefaults { return moduleDefaults{p.project, p.base} }
 
-// task are the module_defaults that hold for a task, in the order in which they are laid over each other: those of
-// groups first, then those of the action itself. An inner entry takes the place of an outer one of the same name.
-func (m moduleDefaults) task(t *task) []plan.Dict {
-	merged := m.merged(t)
-	var out []plan.Dict
-	for _, action := range asks(t.action) {
-		out = append(out, m.action(action, merged)...)
-	}
-	return out
+// task returns the module_defaults that hold for a task, in the order in which they are laid over each other: those
+// of groups first, then those of the action itself. An inner entry takes the place of an outer one of the same name.
+func (m moduleDefaults) task(t *task) ([]plan.Dict, []string) {
+	return m.actions(m.merged(t), asks(t.action)...)
 }
 
-// merged are all module_defaults in force, by full names.
+// merged returns all module_defaults in force, by full names.
 func (m moduleDefaults) merged(t *task) *value.Dict {
 	merged := value.NewDict()
 	for _, d := range t.writtenDefaults() {
@@ -46,7 +42,7 @@ func (m moduleDefaults) merged(t *task) *value.Dict {
 	return merged
 }
 
-// writtenDefaults are all module_defaults in force as playbooks give them, outermost first.
+// writtenDefaults returns all module_defaults in force as in the playbook, outermost first.
 func (t *task) writtenDefaults() []plan.Dict {
 	var all []plan.Dict
 	for _, d := range items(t.o.keyword("module_defaults")) {
@@ -57,7 +53,7 @@ func (t *task) writtenDefaults() []plan.Dict {
 	return all
 }
 
-// asks are the actions whose defaults hold for an action: gather_facts is setup by another name.
+// asks returns the actions whose defaults apply to an action: gather_facts is setup by another name.
 func asks(action string) []string {
 	if action == modules.GatherFacts {
 		return []string{modules.Setup, action}
@@ -65,18 +61,19 @@ func asks(action string) []string {
 	return []string{action}
 }
 
-// plug gives a step what plug-ins in Python want to know of its module_defaults. Any step that gathers facts may come
-// to need the plug-in of ansible-core that does so.
+// plug adds to a step what plug-ins in Python need of its module_defaults. Any step that gathers facts may need the
+// plug-in of ansible-core that does so.
 func (m moduleDefaults) plug(s *plan.Step, t *task) {
 	switch {
 	case s.Plugin != nil:
 		own := *s.Plugin
 		own.Defaults, s.Plugin = t.writtenDefaults(), &own
 	case s.Action == modules.GatherFacts:
-		s.Facts = &plan.OtherFacts{
+		s.Facts = &plan.FactsModules{
 			Plugin: plan.ActionPlugin{Name: modules.GatherFacts, Path: modules.GatherFacts, Collections: t.o.collections, Defaults: t.writtenDefaults()},
-			Always: !native(m.project.cfg.FactsModules), Defaults: m.action(modules.GatherFacts, m.merged(t)),
+			Always: !native(m.project.cfg.FactsModules),
 		}
+		s.Facts.Defaults, s.Facts.DefaultExprs = m.actions(m.merged(t), modules.GatherFacts)
 	}
 }
 
@@ -85,24 +82,44 @@ func native(factsModules []string) bool {
 	return len(factsModules) == 0 || len(factsModules) == 1 && factsModules[0] == "smart"
 }
 
-// action are the defaults of an action among all that are in force: those of its groups, then its own.
-func (m moduleDefaults) action(action string, merged *value.Dict) []plan.Dict {
-	var out []plan.Dict
+// actions returns the defaults of actions among all that are in force, and at the places of those that are templates
+// their texts; nil if none is one.
+func (m moduleDefaults) actions(merged *value.Dict, actions ...string) (dicts []plan.Dict, exprs []string) {
+	templates := false
+	for _, action := range actions {
+		for _, v := range m.action(action, merged) {
+			d, _ := v.(*value.Dict)
+			text, isText := value.Text(v)
+			if d == nil && (!isText || !templar.IsTemplate(v)) {
+				continue
+			}
+			templates = templates || isText
+			dicts, exprs = append(dicts, plan.Dict{Dict: d}), append(exprs, text)
+		}
+	}
+	if !templates {
+		exprs = nil
+	}
+	return dicts, exprs
+}
+
+// action returns the defaults of an action: those of its groups, then its own.
+func (m moduleDefaults) action(action string, merged *value.Dict) []value.Value {
+	var out []value.Value
 	merged.Each(func(k, v value.Value) bool {
 		name, _ := value.Text(k)
-		group, isGroup := strings.CutPrefix(name, "group/")
-		if d, ok := v.(*value.Dict); ok && isGroup && m.inGroup(action, group, nil) {
-			out = append(out, plan.Dict{Dict: d})
+		if group, isGroup := strings.CutPrefix(name, "group/"); isGroup && m.inGroup(action, group, nil) {
+			out = append(out, v)
 		}
 		return true
 	})
-	if d, ok := get(merged, action).(*value.Dict); ok {
-		out = append(out, plan.Dict{Dict: d})
+	if v, ok := merged.Get(action); ok {
+		out = append(out, v)
 	}
 	return out
 }
 
-// key is an entry's full name: that of the action, or group/ with the group's.
+// key returns an entry's full name: that of the action, or group/ and the group's.
 func (m moduleDefaults) key(name string) string {
 	if group, ok := strings.CutPrefix(name, "group/"); ok {
 		if strings.Count(group, ".") < 2 {
@@ -116,8 +133,7 @@ func (m moduleDefaults) key(name string) string {
 	return name
 }
 
-// hidden is the builtin action that one of the project's own hides: what is said of it by the name of both holds for
-// both.
+// hidden returns the builtin action that one of the project's own hides: defaults for the shared name apply to both.
 func (m moduleDefaults) hidden(name string) (string, bool) {
 	short := strings.TrimPrefix(name, "ansible.legacy.")
 	if strings.Contains(short, ".") {
@@ -161,7 +177,8 @@ var builtinGroups = map[string][]string{
 	"cpm":    {"wti.remote.cpm"},
 	"docker": {"community.general.docker", "community.docker.docker"},
 	"gcp":    {"google.cloud.gcp"},
-	"k8s":    {"community.kubernetes.k8s", "community.general.k8s", "community.kubevirt.k8s", "community.okd.k8s", "kubernetes.core.k8s"},
+	"k8s": {"community.kubernetes.k8s", "community.general.k8s", "community.kubevirt.k8s", "community.okd.k8s",
+		"kubernetes.core.k8s"},
 	"os":     {"openstack.cloud.os"},
 	"ovirt":  {"ovirt.ovirt.ovirt", "community.general.ovirt"},
 	"vmware": {"community.vmware.vmware"},
@@ -201,7 +218,7 @@ func (m moduleDefaults) group(collection, name string) (members, extended []stri
 	return members, extended, found
 }
 
-// get is an entry of a dict; nil if v is none or has no such entry.
+// get returns an entry of a dict; nil if v is none or has no such entry.
 func get(v value.Value, name string) value.Value {
 	d, _ := v.(*value.Dict)
 	out, _ := d.Get(name)

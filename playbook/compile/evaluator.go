@@ -11,10 +11,10 @@ import (
 	"hark/playbook/vars"
 )
 
-// Who evaluates a step: its host, if it needs nothing but the host itself and what the plan brings along; else the
+// Who evaluates a step: its host, if it needs nothing but the host itself and what comes with the plan; else the
 // controller, which has the answers. See plan.Evaluator.
 
-// evaluator says who evaluates a step, once its files are attached.
+// evaluator decides who evaluates a step, once its files are attached.
 func (c *compiler) evaluator(s *plan.Step) {
 	w := c.survey(s)
 	if s.Implicit && s.Kind == plan.Meta {
@@ -39,10 +39,11 @@ func (c *compiler) evaluator(s *plan.Step) {
 	}
 }
 
-// judged reports whether a host can judge the conditions of a step before it comes to it, and again when it does.
+// judged reports whether a host can judge the conditions of a step before it reaches it, and again when it does.
 func (c *compiler) judged(s *plan.Step) bool {
 	w := c.survey(s)
-	return len(s.When) > 0 && s.Loop == nil && s.Kind != plan.Meta && w.guardWhy == "" && !w.volatile && off(s.RunOnce) && s.Debugger.IsZero() &&
+	return len(s.When) > 0 && s.Loop == nil && s.Kind != plan.Meta && w.guardWhy == "" && !w.volatile && off(s.RunOnce) &&
+		s.Debugger.IsZero() &&
 		!c.unit.Plan.Play.Debugger
 }
 
@@ -50,7 +51,7 @@ func (c *compiler) namesUnknown(s *plan.Step) bool {
 	return templar.IsTemplateText(s.Written)
 }
 
-// does notes what the step does that is the controller's: things that concern other hosts, and files that it reads.
+// does notes what of the step is the controller's: effects on other hosts, and files that it reads.
 func (w *survey) does() {
 	s := w.s
 	if s.Kind == plan.Include || !off(s.AnyErrorsFatal) {
@@ -58,7 +59,7 @@ func (w *survey) does() {
 	}
 }
 
-// needs notes what the kind of the step, its keywords and its module want of the controller.
+// needs notes what the kind of the step, its keywords and its module need of the controller.
 func (c *compiler) needs(s *plan.Step, w *survey) {
 	switch {
 	case s.Kind == plan.Include:
@@ -106,9 +107,10 @@ func smart(connection plan.Expr) bool {
 	return connection.IsZero() || isText && (text == "smart" || text == "")
 }
 
-// ownMetas are the metas that concern their own host alone.
+// ownMetas are the metas that concern only their own host.
 var ownMetas = map[string]bool{
-	"noop": true, "flush_handlers": true, "end_host": true, "end_role": true, "role_complete": true, "reset_connection": true,
+	"noop": true, "flush_handlers": true, "end_host": true, "end_role": true, "role_complete": true,
+	"reset_connection": true,
 }
 
 func metaAction(s *plan.Step) string {
@@ -117,7 +119,7 @@ func metaAction(s *plan.Step) string {
 	return action
 }
 
-// otherFacts reports whether variables may say that facts come from other modules than setup.
+// otherFacts reports whether variables may say that other modules than setup gather facts.
 func (c *compiler) otherFacts() bool {
 	for _, name := range []string{"ansible_facts_modules", "ansible_network_os"} {
 		if c.play.hosts.Inventory != nil && len(c.play.hosts.Inventory(name)) > 0 {
@@ -132,8 +134,8 @@ func (c *compiler) otherFacts() bool {
 	return false
 }
 
-// steers looks at the variables that say how a task is done. Those of the inventory the controller renders for the host
-// (Unit.Handout); of those that the play and the step set, some may need it.
+// steers examines the variables that say how a task is done. The controller renders those of the inventory for the host
+// (Unit.Handout); some of those that the play and the step set may need it.
 func (c *compiler) steers(s *plan.Step, w *survey) {
 	for _, d := range w.layers() {
 		for _, name := range c.unit.steers(d) {
@@ -146,7 +148,7 @@ func (c *compiler) steers(s *plan.Step, w *survey) {
 	}
 }
 
-// steers are the names in a layer that plan.Steers.
+// steers returns the names in a layer for which plan.Steers is true.
 func (u *Unit) steers(d *value.Dict) []string {
 	names, known := u.steering[d]
 	if !known {
@@ -161,7 +163,7 @@ func (u *Unit) steers(d *value.Dict) []string {
 	return names
 }
 
-// reads returns what of the controller's files the step's module reads that does not come along with the plan.
+// reads returns which of the controller's files the step's module reads that does not come with the plan.
 func (c *compiler) reads(s *plan.Step) string {
 	if s.Foreign != nil && len(s.Files) == 0 {
 		return "a module that is not native"
@@ -181,7 +183,7 @@ func (c *compiler) reads(s *plan.Step) string {
 	return ""
 }
 
-// readsFile reports whether a module that may read a file of the controller does.
+// readsFile reports whether a module that may read a file of the controller does so in this step.
 func readsFile(s *plan.Step, mod *modules.Module) bool {
 	remote, given := s.Args.Get("remote_src")
 	told := given && (templar.IsTemplate(remote) || off(plan.Lit(remote)))
@@ -197,10 +199,11 @@ func readsFile(s *plan.Step, mod *modules.Module) bool {
 	return given && !value.IsNone(src)
 }
 
-// setsProtected reports whether a step sets variables that no host may set: a playbook may, so such a step is the
+// setsProtected reports whether a step sets variables that no host may set. A playbook may, so such a step is the
 // controller's.
 func (c *compiler) setsProtected(s *plan.Step) bool {
 	protected := vars.ProtectedIn(&c.unit.Plan.Play, nil)
+	protected.Documented = OptionVariables(c.play.project)
 	found := slices.ContainsFunc(s.Registers(), protected.Has)
 	if c.play.project.cfg.Modules.Has(s.Action, modules.SetsVariables) {
 		s.Args.Each(func(k, _ value.Value) bool {
@@ -212,8 +215,8 @@ func (c *compiler) setsProtected(s *plan.Step) bool {
 	return found
 }
 
-// ComputedNames reports whether the names of a step's arguments are known only when it is evaluated: those of
-// variables that it sets, say. Then nobody but who evaluates it knows them, which is the controller.
+// ComputedNames reports whether the names of a step's arguments are known only when it is evaluated, for example those
+// of variables that it sets. Then only the evaluator knows them, which is the controller.
 func ComputedNames(s *plan.Step) bool {
 	computed := s.ArgsExpr != "" || len(s.Defaults) > 0
 	s.Args.Each(func(k, _ value.Value) bool {
@@ -223,7 +226,7 @@ func ComputedNames(s *plan.Step) bool {
 	return computed
 }
 
-// identifier reports whether a variable may have the name, as far as its characters go.
+// identifier reports whether a variable may have the name, by its characters.
 func identifier(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool {
 		return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')

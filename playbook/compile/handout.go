@@ -6,10 +6,11 @@ import (
 	"hark/playbook/plan"
 )
 
-// Readable are the variables that a host's own steps can read, those of the fragments that were compiled for it among
-// them: what their texts name, what the values of these name in turn, and those that steer how tasks are done. own
-// gives the raw values that the host itself has for a name: in the inventory, from include_vars, as facts.
-func (u *Unit) Readable(fragments []*plan.Fragment, own func(name string) []value.Value, always ...string) map[string]bool {
+// Readable returns the variables that a host's own steps can read, including those of fragments compiled for it: what
+// their texts name, what the values of these name in turn, and those that steer how tasks are done. own returns the raw
+// values that the host itself has for a name: in the inventory, from include_vars, as facts.
+func (u *Unit) Readable(fragments []*plan.Fragment, own func(name string) []value.Value,
+	always ...string) map[string]bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	r := reader{u: u, own: own, names: map[string]bool{}}
@@ -77,7 +78,7 @@ func (r *reader) name(name string) {
 	}
 }
 
-// sharedLayers are all dicts in which steps may find variables, but those of hosts.
+// sharedLayers returns all dicts in which steps may find variables, except those of hosts.
 func (u *Unit) sharedLayers(fragments []*plan.Fragment) []*value.Dict {
 	play := &u.Plan.Play
 	layers := []*value.Dict{play.Extra.Dict, play.RoleVars.Dict, play.Vars.Dict, play.RoleDefaults.Dict}
@@ -110,7 +111,8 @@ func (u *Unit) sharedLayers(fragments []*plan.Fragment) []*value.Dict {
 	return append(layers, u.reach.dicts...)
 }
 
-// Held reports whether a host can render a value: nothing that it uses, by way of variables, is the controller's.
+// Held reports whether a host can render a value: nothing that it uses, directly or through variables, is the
+// controller's.
 func (u *Unit) Held(v value.Value, own func(name string) []value.Value) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -16,14 +16,14 @@ import (
 	"hark/playbook/syntax"
 )
 
-// kind tells imports and includes from other actions.
+// kind distinguishes imports and includes from other actions.
 type kind int
 
 const (
 	ordinary kind = iota
 	importTasks
 	includeTasks
-	includeEither // the old include: static if it can be
+	includeEither // the old include: static if possible
 	importRole
 	includeRole
 )
@@ -44,7 +44,7 @@ func includeKind(action string) kind {
 	return ordinary
 }
 
-// importTasks puts the blocks of a file in the place of its import.
+// importTasks returns the blocks of a file in place of its import.
 func (p *Play) importTasks(t *task, in within) ([]item, error) {
 	old := includeKind(t.src.Action) == includeEither
 	t.o.include = &include{args: t.src.Args, file: rawParams(t.src), legacy: old, params: old}
@@ -75,7 +75,7 @@ func (p *Play) taskFile(file string, o *object, handlers bool) ([]syntax.Entry, 
 	return p.project.grammar.Tasks(file, syntax.TaskFile{Handlers: handlers, Collections: o.collections})
 }
 
-// itemsOf are blocks as items of a list. Handlers have no blocks: they stand for themselves.
+// itemsOf returns blocks as items of a list. Handlers have no blocks: they are the items.
 func itemsOf(blocks []*block, handlers bool) []item {
 	var out []item
 	for _, b := range blocks {
@@ -88,12 +88,13 @@ func itemsOf(blocks []*block, handlers bool) []item {
 	return out
 }
 
-// pathHelp returns what the path of an import may use.
-const pathHelp = "When using static imports, ensure that any variables used in their names are defined in vars/vars_files\n" +
+// pathHelp explains what the path of an import may use.
+const pathHelp = "When using static imports, ensure that any variables used in their names are defined in " +
+	"vars/vars_files\n" +
 	"or extra-vars passed in from the command line. Static imports cannot use variables from facts or inventory\n" +
 	"sources like group or host vars."
 
-// undefinedPath says at level 2.19 that the path of an import cannot be rendered.
+// undefinedPath returns the error, at level 2.19, of an import's path that cannot be rendered.
 func undefinedPath(l *syntax.Loader, o *object, err error) error {
 	msg := "Error when evaluating variable in import path " + value.ReprText(o.include.file)
 	at, found := l.Find(o.include.file, o.place)
@@ -101,12 +102,13 @@ func undefinedPath(l *syntax.Loader, o *object, err error) error {
 		at = o.place
 	}
 	cause := l.Errorf(at, "%s", err.Error()).Msg
-	return &syntax.Error{Place: o.place, Msg: msg + ": " + err.Error() + "\n\n" + l.Errorf(o.place, "%s.", msg).Msg + "\n\n" + pathHelp +
+	return &syntax.Error{Place: o.place, Msg: msg + ": " + err.Error() + "\n\n" + l.Errorf(o.place, "%s.", msg).Msg +
+		"\n\n" + pathHelp +
 		"\n\n<<< caused by >>>\n\n" + cause}
 }
 
-// importedFile finds the file of an import: beside the files that include the one it stands in, nearest first, then
-// in the role or beside the playbook.
+// importedFile finds the file of an import: beside the files that include its own file, nearest first, then in the role
+// or beside the playbook.
 func (p *Play) importedFile(t *task, in within) (string, error) {
 	name, err := p.text(t.o.include.file, t.o)
 	if err != nil {
@@ -114,7 +116,8 @@ func (p *Play) importedFile(t *task, in within) (string, error) {
 			return "", undefinedPath(p.project.loader, t.o, err)
 		}
 		if templar.IsUndefined(err) {
-			return "", &syntax.Error{Place: t.o.place, Msg: "Error when evaluating variable in import path: " + t.o.include.file + ".\n\n" + pathHelp}
+			return "", &syntax.Error{Place: t.o.place, Msg: "Error when evaluating variable in import path: " +
+				t.o.include.file + ".\n\n" + pathHelp}
 		}
 		return "", p.at(t.o.place, err)
 	}
@@ -143,8 +146,8 @@ func (p *Play) importedFile(t *task, in within) (string, error) {
 	return p.base.Path(name), nil
 }
 
-// includingDirs are the directories of the files by which an object was included, as they were named, each joined to
-// those around it. Lookups go through them from the nearest on.
+// includingDirs returns the directories of the files that included an object, as they were named, each joined to those
+// around it. Lookups search them from the nearest on.
 func (p *Play) includingDirs(o *object) ([]string, error) {
 	var out []string
 	path := ""
@@ -170,15 +173,18 @@ func (p *Play) includingDirs(o *object) ([]string, error) {
 	return out, nil
 }
 
-// oldInclude is the action include: an import if its name is constant, everything around it static and it has no loop.
+// oldInclude handles the action include: an import if its name is constant, everything around it static and it has no
+// loop.
 func (p *Play) oldInclude(t *task, in within) ([]item, error) {
 	if p.project.cfg.Level.Has(dialect.IncludeGone) {
-		gone := p.project.loader.Errorf(t.o.place, "The 'ansible.builtin.include' action plugin has been removed. Use include_tasks or import_tasks "+
-			"instead. This feature was removed from ansible-core in a release after 2023-05-16.")
+		gone := p.project.loader.Errorf(t.o.place,
+			"The 'ansible.builtin.include' action plugin has been removed. Use include_tasks or import_tasks "+
+				"instead. This feature was removed from ansible-core in a release after 2023-05-16.")
 		gone.General = true
 		return nil, gone
 	}
-	p.project.deprecate(deprecation.Notice{Version: "2.16", Text: `"include" is deprecated, use include_tasks/import_tasks instead. See ` +
+	p.project.deprecate(deprecation.Notice{Version: "2.16", Text: `"include" is deprecated, use ` +
+		`include_tasks/import_tasks instead. See ` +
 		"https://docs.ansible.com/ansible-core/2.14/user_guide/playbooks_reuse_includes.html for details"})
 	name := value.SourceText(rawParams(t.src))
 	if !templar.IsTemplate(name) && allStatic(t.o.parent) && !t.src.Loop.Given() {
@@ -203,14 +209,15 @@ type roleArgs struct {
 	name            string
 	from            roles.From
 	apply           *value.Dict
-	public          *bool // nil if nothing is said
+	public          *bool // nil if it is not given
 	allowDuplicates bool
 	validate        bool
-	// rescuable: that the role, or a file of it, is not there fails the task.
+	// rescuable says that a missing role, or file of it, fails the task.
 	rescuable bool
 }
 
-// roleArgs reads the arguments of a role include; args are rendered when the include is dynamic and about to be done.
+// roleArgs reads the arguments of a role include; args are the rendered ones when the include is dynamic and about to
+// be done.
 func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 	a := &roleArgs{allowDuplicates: true, validate: true, rescuable: p.project.cfg.Level.Has(dialect.RescuableRoles)}
 	for _, key := range []string{"name", "role"} {
@@ -219,7 +226,8 @@ func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 		}
 	}
 	for key, to := range map[string]*string{
-		"tasks_from": &a.from.Tasks, "vars_from": &a.from.Vars, "defaults_from": &a.from.Defaults, "handlers_from": &a.from.Handlers,
+		"tasks_from": &a.from.Tasks, "vars_from": &a.from.Vars, "defaults_from": &a.from.Defaults,
+		"handlers_from": &a.from.Handlers,
 	} {
 		if v, ok := args.Get(key); ok && !templar.IsOmit(v) {
 			*to, _ = value.Text(v)
@@ -230,7 +238,8 @@ func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 	}
 	var public bool
 	for key, to := range map[string]*bool{
-		"public": &public, "allow_duplicates": &a.allowDuplicates, "rolespec_validate": &a.validate, "rescuable": &a.rescuable,
+		"public": &public, "allow_duplicates": &a.allowDuplicates, "rolespec_validate": &a.validate,
+		"rescuable": &a.rescuable,
 	} {
 		v, ok := args.Get(key)
 		if !ok || templar.IsTemplate(v) || templar.IsOmit(v) {
@@ -238,8 +247,9 @@ func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 		}
 		b, err := asBool(v)
 		if err != nil {
-			return nil, p.project.loader.Errorf(src.Place, "the field '%s' has an invalid value (%s), and could not be converted to an bool."+
-				"The error was: %s", key, value.Printed(v), err)
+			return nil, p.project.loader.Errorf(src.Place,
+				"the field '%s' has an invalid value (%s), and could not be converted to an bool."+
+					"The error was: %s", key, value.Printed(v), err)
 		}
 		*to = b
 		if key == "public" {
@@ -249,7 +259,7 @@ func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 	return a, nil
 }
 
-// importRole puts the blocks of a role, and of those that it depends on, in the place of its import.
+// importRole returns the blocks of a role, and of its dependencies, in place of its import.
 func (p *Play) importRole(t *task, in within) ([]item, error) {
 	t.o.include = &include{role: true, args: t.src.Args}
 	if in.depth >= maxDepth {
@@ -261,8 +271,9 @@ func (p *Play) importRole(t *task, in within) ([]item, error) {
 	}
 	r, err := p.loadRole(roleCall{
 		entry:  &syntax.RoleEntry{Place: t.o.place, Name: args.name, Vars: t.o.vars, Attrs: syntax.Attrs{}},
-		parent: in.role, collections: t.o.collections, from: args.from, included: true, validate: args.validate, depth: in.depth + 1,
-		task: t, imported: true,
+		parent: in.role, collections: t.o.collections, from: args.from, included: true, validate: args.validate,
+		depth: in.depth + 1,
+		task:  t, imported: true,
 	})
 	if err != nil {
 		return nil, err
@@ -274,7 +285,7 @@ func (p *Play) importRole(t *task, in within) ([]item, error) {
 	return itemsOf(blocks, false), nil
 }
 
-// placed are the blocks and handlers of a role that a task includes: they inherit from under.
+// placed returns the blocks and handlers of a role that a task includes; they inherit from under.
 func (r *role) placed(under *object, includer *role) (blocks, handlers []*block) {
 	var chain []*role
 	if includer != nil {
@@ -293,7 +304,7 @@ func (r *role) placed(under *object, includer *role) (blocks, handlers []*block)
 	return blocks, handlers
 }
 
-// renderedArgs renders what is still a template in the arguments of a role include, but for apply.
+// renderedArgs renders the remaining templates in the arguments of a role include, except apply.
 func (p *Play) renderedArgs(src *syntax.Task, o *object, args *value.Dict) (*roleArgs, error) {
 	out := value.NewDict()
 	var err error
@@ -310,7 +321,7 @@ func (p *Play) renderedArgs(src *syntax.Task, o *object, args *value.Dict) (*rol
 	return p.roleArgs(src, out)
 }
 
-// argumentPlace is where the first of the arguments stands that a task has; the task's own place if that cannot be
+// argumentPlace returns the position of the first of the arguments that a task has; the task's own if that cannot be
 // found.
 func (p *Play) argumentPlace(t *task, names ...string) syntax.Place {
 	at := t.o.place
@@ -327,7 +338,7 @@ func (p *Play) argumentPlace(t *task, names ...string) syntax.Place {
 	return at
 }
 
-// nodeAt is the mapping that begins at a place, nil if none does.
+// nodeAt returns the mapping that begins at a place, nil if there is none.
 func nodeAt(n *syntax.Node, line, column int) *syntax.Node {
 	if n == nil || n.Keys != nil && n.Mark.Line == line && n.Mark.Column == column {
 		return n

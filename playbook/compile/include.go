@@ -16,8 +16,8 @@ import (
 	"hark/playbook/syntax"
 )
 
-// Unit is a play compiled for one batch: its plan, and what dynamic includes add to it while it runs. Its
-// methods may be called by several goroutines.
+// Unit is a play compiled for one batch: its plan, and what dynamic includes add to it while it runs. Several
+// goroutines may call its methods.
 type Unit struct {
 	Plan *plan.Plan
 	// Start is the step at which to begin, if Batch.StartAt was given; "" if no step has that name.
@@ -28,35 +28,35 @@ type Unit struct {
 	// guarded by mu after Compile
 	play         *Play
 	includes     map[plan.ID]*task // the dynamic includes among the steps
-	handlers     map[*object]bool  // lists of handlers that were given out
+	handlers     map[*object]bool  // lists of handlers that were already emitted
 	handlerCount int
 	groups       int
 	roleKeys     map[string]string
-	roles        map[string]*plan.Role // of the plan or fragment in the making
+	roles        map[string]*plan.Role // of the unfinished plan or fragment
 	reach        *reach
 	observes     bool // some step looks at other hosts
 	surveys      map[*plan.Step]*survey
 	readings     readings
-	steering     map[*value.Dict][]string // the names in a dict that plan.Steers
+	steering     map[*value.Dict][]string // the names in a dict for which plan.Steers is true
 	inlined      int                      // bytes of files that travel in the plan
-	touched      bool                     // a step before may have changed files of the controller
+	touched      bool                     // an earlier step may have changed files of the controller
 }
 
 // IncludeError says why an include fails for its host. Any other error of Include ends the run.
 type IncludeError struct {
 	// Reason is the text of the task's failure.
 	Reason string
-	// Told is set if Ansible shows the text as an error of its own: of roles, and in the tagged language of files.
-	Told bool
-	// Text is what is shown then, Reason if it is "".
+	// Shown says that Ansible shows the text as an error of its own: for roles, and at level 2.19 and later for files.
+	Shown bool
+	// Text is the text that is shown then, Reason if it is "".
 	Text string
 }
 
 func (e *IncludeError) Error() string { return e.Reason }
 
-// Include compiles what one evaluation of a dynamic include brings, as the fragment of the given index under the step.
-// The step's ID may be that of a handler's run. The caller sees to it that hosts which include the same with the same
-// arguments and variables get the same fragment, and that no two fragments of a step have one index.
+// Include compiles the result of one evaluation of a dynamic include, as the fragment with the given index under the
+// step. The step's ID may be that of a handler's run. The caller makes sure that hosts which include the same with the
+// same arguments and variables get the same fragment, and that no two fragments of a step have one index.
 func (u *Unit) Include(ctx context.Context, step plan.ID, call Call, index int) (*plan.Fragment, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -80,13 +80,14 @@ func (u *Unit) Include(ctx context.Context, step plan.ID, call Call, index int) 
 	}
 	err = in.emit(step.Under(index))
 	var ours *Error
-	if u.play.project.cfg.Level.Has(dialect.LostInclude) && errors.As(err, &ours) { // in 2.14 a tag that cannot be rendered ends the run
-		err = &IncludeError{Reason: ours.Msg, Told: true, Text: ours.Error()}
+	// in 2.14 a tag that cannot be rendered ends the run
+	if u.play.project.cfg.Level.Has(dialect.LostInclude) && errors.As(err, &ours) {
+		err = &IncludeError{Reason: ours.Msg, Shown: true, Text: ours.Error()}
 	}
 	return in.out, err
 }
 
-// include finds the task of a step, or of the handler whose run the step is.
+// include returns the task of a step, or of the handler whose run the step is.
 func (u *Unit) include(id plan.ID) *task {
 	if t := u.includes[id]; t != nil {
 		return t
@@ -99,7 +100,7 @@ func (u *Unit) include(id plan.ID) *task {
 	return nil
 }
 
-// inclusion is one evaluation of a dynamic include in the making.
+// inclusion is one unfinished evaluation of a dynamic include.
 type inclusion struct {
 	u     *Unit
 	t     *task
@@ -153,13 +154,13 @@ func (in *inclusion) emit(prefix plan.ID) error {
 	if in.t.handler {
 		plan.Walk(in.out.Blocks, func(s *plan.Step) { s.Handler = true })
 	}
-	// Roles that what was included imports have put theirs to the play's; those that were given out are left out.
+	// Roles that the included tasks import have added theirs to the play's; those already emitted are left out.
 	u.play.importedHandlers = append(u.play.importedHandlers, in.handlers...)
 	in.out.Handlers = u.handlerSteps(u.play.importedHandlers, &c.errs)
 	return syntax.Join(c.errs...)
 }
 
-// parent is the object that the included blocks stand under: the include, or a block with the keywords of apply.
+// parent returns the parent of the included blocks: the include, or a block with the keywords of apply.
 func (in *inclusion) parent(apply value.Value) (*object, error) {
 	under := &in.under
 	d, _ := apply.(*value.Dict)
@@ -185,7 +186,7 @@ func (in *inclusion) file() error {
 	}
 	file := p.includedFile(t, name)
 	in.under.include.file = name
-	// What apply holds is rendered by the tasks that get it.
+	// The tasks below render the values of apply.
 	apply, _ := t.src.Args.Get("apply")
 	parent, err := in.parent(apply)
 	if err != nil {
@@ -194,27 +195,30 @@ func (in *inclusion) file() error {
 	entries, err := p.taskFile(file, parent, t.handler)
 	var missing *syntax.NotFoundError
 	if errors.As(err, &missing) {
-		text := "Could not find or access '" + file + "' on the Ansible Controller"
+		text := dialect.FileNotFound.Text(file) + " on the Ansible Controller"
 		if p.project.cfg.Level.Has(dialect.IncludeLost) {
 			return &IncludeError{Reason: missing.Error()}
 		}
 		if p.project.cfg.Level.Has(dialect.LostInclude) {
-			return &IncludeError{Told: true, Reason: text + ": Unable to retrieve file contents.\n" + text + ".\n" +
-				"If you are using a module and expect the file to exist on the remote, see the remote_src option: [Errno 2] No such file or directory: '" + file + "'"}
+			return &IncludeError{Shown: true, Reason: text + ": Unable to retrieve file contents.\n" + text + ".\n" +
+				"If you are using a module and expect the file to exist on the remote, see the remote_src option: [Errno 2] No " +
+				"such file or directory: '" + file + "'"}
 		}
 		return &IncludeError{Reason: text + "."}
 	}
 	var form *syntax.Error
 	if errors.As(err, &form) && form.General {
-		return &IncludeError{Reason: form.Error()} // only what a parser finds ends the run
+		return &IncludeError{Reason: form.Error()} // only errors of a parser end the run
 	}
 	if err != nil {
 		return err
 	}
-	if n, err := p.project.loader.Once(file); err != nil || !value.IsNone(n.Value) {
-		in.out.Path = file // Ansible is silent about a file that holds nothing at all
+	n, err := p.project.loader.Once(file)
+	if p.project.cfg.Level.Has(dialect.EmptyInclude) || err != nil || !value.IsNone(n.Value) {
+		in.out.Path = file // before ansible-core 2.19 an empty file is not reported
 	}
-	in.blocks, err = p.blocks(entries, within{parent: parent, role: t.o.role, collections: parent.collections, handlers: t.handler})
+	in.blocks, err = p.blocks(entries, within{parent: parent, role: t.o.role, collections: parent.collections,
+		handlers: t.handler})
 	return err
 }
 
@@ -251,9 +255,10 @@ func (in *inclusion) role() error {
 		case args.rescuable:
 			return &IncludeError{Reason: err.Error()}
 		case cfg.Level.Has(dialect.IncludeFrom):
-			return &syntax.Error{Msg: "Could not include role: " + reason + "\n\nCould not include role.\n\n<<< caused by >>>\n\n" + err.Error()}
+			return &syntax.Error{Msg: "Could not include role: " + reason +
+				"\n\nCould not include role.\n\n<<< caused by >>>\n\n" + err.Error()}
 		}
-		return &IncludeError{Reason: reason, Told: true, Text: err.Error()}
+		return &IncludeError{Reason: reason, Shown: true, Text: err.Error()}
 	}
 	var noFile *roles.NoFileError
 	if errors.As(err, &noFile) && args.rescuable {

@@ -11,11 +11,13 @@ import (
 )
 
 // elsewhere are the keywords that a step has in another form, or not at all.
-var elsewhere = []string{"action", "args", "async_val", "collections", "loop_control", "loop_with", "module_defaults", "name", "tags", "vars"}
+var elsewhere = []string{"action", "args", "async_val", "collections", "loop_control", "loop_with", "module_defaults",
+	"name", "tags", "vars"}
 
 // What a task says, and what it inherits, is in its step.
 func TestKeywordsComeToTheirSteps(t *testing.T) {
-	const play = "name: k\n-- site.yml --\n- hosts: all\n%s  vars: {said_so: yes}\n  tasks:\n  - block:\n    - command: x\n%s%s\n"
+	const play = "name: k\n-- site.yml --\n- hosts: all\n%s  vars: {said_so: yes}\n  tasks:\n  - block:\n    - " +
+		"command: x\n%s%s\n"
 	for _, w := range keywordtest.Words(t) {
 		if slices.Contains(elsewhere, w.Name) || !w.Stands("task") && !w.Stands("loop") {
 			continue
@@ -48,7 +50,8 @@ func TestKeywordsDecideWhoEvaluates(t *testing.T) {
 		if slices.Contains([]string{"when", "until", "changed_when", "failed_when"}, w.Name) {
 			text = "hostvars['b'].x"
 		}
-		got := parseCase(t, "name: k\n-- site.yml --\n- hosts: all\n  tasks:\n  - command: x\n    "+w.Name+": "+text+"\n").run(t)
+		got := parseCase(t, "name: k\n-- site.yml --\n- hosts: all\n  tasks:\n  - command: x\n    "+w.Name+": "+text+"\n").
+			run(t)
 		if !strings.Contains(got, "controller: ") {
 			t.Errorf("%s is not looked at:\n%s", w.Name, got)
 		}

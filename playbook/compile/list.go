@@ -8,8 +8,8 @@ import (
 	"hark/playbook/syntax"
 )
 
-// List gives the tasks of a play for --list-tasks and --list-tags. Tasks that are included while a play runs, and those
-// of rescue and always sections, are not in it, as in Ansible.
+// List returns the tasks of a play for --list-tasks and --list-tags. As in Ansible, tasks that are included while a
+// play runs, and those of rescue and always sections, are not in it.
 func (p *Project) List(ctx context.Context, play *Play, w World) ([]Listed, error) {
 	s, err := p.Settings(ctx, play, w)
 	if err != nil {
@@ -46,7 +46,7 @@ func (l *lister) items(list []item) {
 	}
 }
 
-// listName is a task's name as --list-tasks shows it.
+// listName returns a task's name for --list-tasks.
 func (t *task) listName() string {
 	if t.src.Name == "" {
 		return t.src.Action
@@ -54,7 +54,7 @@ func (t *task) listName() string {
 	return t.fullName()
 }
 
-// fullName is the name with the role: "role : name".
+// fullName returns the name with the role: "role : name".
 func (t *task) fullName() string {
 	name := t.src.Name
 	if name == "" {
@@ -76,7 +76,7 @@ func (u *Unit) findStart(name string) {
 
 func (u *Unit) startIn(blocks []plan.Block, name string) {
 	for _, b := range blocks {
-		// Nothing has failed yet, so no host comes to a rescue.
+		// Nothing has failed yet, so no host enters a rescue.
 		u.startAmong(b.Body, name)
 		u.startAmong(b.Always, name)
 	}

@@ -4,13 +4,14 @@ import (
 	"path/filepath"
 	"slices"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
 )
 
-// block is a list of tasks and blocks with what to do when one fails. Tasks that stand outside a block are put
-// together into implicit ones, as in Ansible.
+// block is a list of tasks and blocks, and what to do when one fails. Tasks outside a block are put together into
+// implicit ones, as in Ansible.
 type block struct {
 	o                    *object
 	name                 string
@@ -25,7 +26,7 @@ type item struct {
 	block *block
 }
 
-// task is a task, handler or dynamic include. What was imported has taken the place of its import.
+// task is a task, handler or dynamic include. Imported tasks have replaced their import.
 type task struct {
 	o       *object
 	src     *syntax.Task
@@ -33,7 +34,7 @@ type task struct {
 	foreign *plan.Foreign
 	plugin  *plan.ActionPlugin
 	handler bool
-	// implicit tasks were not written by anybody.
+	// implicit tasks are not in the playbook.
 	implicit bool
 	from     *roleArgs // of include_role
 }
@@ -47,11 +48,11 @@ type within struct {
 	depth       int
 }
 
-// maxDepth bounds how deep files may import each other: a file that imports itself never ends.
+// maxDepth is how deep files may import each other: a file that imports itself never ends.
 const maxDepth = 100
 
-// blocks loads a list of entries. Neighbouring tasks outside blocks become one implicit block. What could be loaded
-// is given even if there are errors.
+// blocks loads a list of entries. Adjacent tasks outside blocks become one implicit block. It returns what could be
+// loaded even if there are errors.
 func (p *Play) blocks(entries []syntax.Entry, in within) ([]*block, error) {
 	var out []*block
 	var errs []error
@@ -74,7 +75,8 @@ func (p *Play) blocks(entries []syntax.Entry, in within) ([]*block, error) {
 }
 
 func (p *Play) implicitBlock(in within, at syntax.Place) *object {
-	return &object{play: p, role: in.role, parent: in.parent, place: at, attrs: syntax.Attrs{}, collections: in.collections}
+	return &object{play: p, role: in.role, parent: in.parent, place: at, attrs: syntax.Attrs{},
+		collections: in.collections}
 }
 
 func (p *Play) block(src *syntax.Block, in within) (*block, error) {
@@ -114,7 +116,7 @@ func (p *Play) items(entries []syntax.Entry, b *block, in within) ([]item, error
 	return out, syntax.Join(errs...)
 }
 
-// task loads a task: an import gives what it imports.
+// task loads a task; for an import it returns what that imports.
 func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
 	o := &object{
 		isTask: true, play: p, role: in.role, parent: b.o, place: src.Place, attrs: src.Attrs, tags: src.Tags,
@@ -145,11 +147,24 @@ func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
 		o.include = &include{dynamic: true, params: true, args: src.Args, file: rawParams(src)}
 	default:
 		t.action, t.foreign, t.plugin = p.project.action(src.Action, o.collections)
+		if err := misplaced(t, in); err != nil {
+			return nil, err
+		}
 	}
 	return []item{{task: t}}, nil
 }
 
-// collectionsOf is the list of collections in force where an object names its own.
+// misplaced is the error of a meta that stands where its action cannot be done. Before ansible-core 2.19 hosts say so
+// when they come to it.
+func misplaced(t *task, in within) error {
+	outside := t.action == plan.MetaAction && in.role == nil && rawParams(t.src) == "end_role"
+	if !outside || !t.o.play.project.cfg.Level.Has(dialect.EndRolePlace) {
+		return nil
+	}
+	return &Error{Msg: "Cannot execute 'end_role' from outside of a role\nOrigin: <unknown>\n\nTASK: meta (end_role)\n"}
+}
+
+// collectionsOf returns the collections in force for an object with its own list.
 func (p *Play) collectionsOf(own []string, in within) []string {
 	if own == nil {
 		return in.collections
@@ -192,12 +207,14 @@ func (p *Play) roleEntries(r *role, sub, main string) ([]syntax.Entry, error) {
 	}
 	at := syntax.Place{File: files[0], Line: n.Mark.Line, Column: n.Mark.Column}
 	if _, ok := n.Value.(*value.List); !ok {
-		return nil, p.project.loader.Errorf(at, "The %s/main.yml file for role '%s' must contain a list of tasks", sub, r.found.Name)
+		return nil, p.project.loader.Errorf(at, "The %s/main.yml file for role '%s' must contain a list of tasks", sub,
+			r.found.Name)
 	}
-	return p.project.grammar.TaskList(files[0], n, syntax.TaskFile{Handlers: sub == "handlers", Collections: r.collections})
+	return p.project.grammar.TaskList(files[0], n,
+		syntax.TaskFile{Handlers: sub == "handlers", Collections: r.collections})
 }
 
-// reached is a copy of a block, and of all above and below it, that was reached by a chain of roles.
+// reached returns a copy of a block, and of all above and below it, that a chain of roles has reached.
 func (b *block) reached(chain []*role) *block {
 	objects := map[*object]*object{}
 	var copyObject func(o *object) *object
@@ -238,11 +255,11 @@ func copyItems(list []item, of func(*object) *object) []item {
 	return out
 }
 
-// dirOf is the directory of the file that an object stands in.
+// dirOf returns the directory of an object's file.
 func (o *object) dirOf() string { return filepath.Dir(o.place.File) }
 
-// search are the directories in which a step looks for files: those of the roles by which it was reached, then that
-// of its file.
+// search returns the directories in which a step looks for files: those of the roles that reached it, then that of its
+// file.
 func (o *object) search() []string {
 	var out []string
 	chain := o.chain()

@@ -9,42 +9,42 @@ import (
 	"hark/playbook/syntax"
 )
 
-// object is what blocks, tasks and roles have in common: keywords of their own, and a place in the tree from
-// which they inherit the others. The tree is Ansible's, with its corners: an include that was loaded while the play ran
-// hands down the keywords around it but not its own, a role hands down to its blocks, and not to its handlers' tags.
+// object is what blocks, tasks and roles have in common: keywords of their own, and a place in the tree from which they
+// inherit others. The tree has Ansible's exceptions: an include that was loaded while the play ran passes on the
+// keywords around it but not its own; a role passes on to its blocks, and not to its handlers' tags.
 type object struct {
 	place syntax.Place
 	attrs syntax.Attrs
 	tags  []value.Value
 	vars  *value.Dict
 	when  []value.Value // own, as a list
-	// collections is the list in force; nil if nobody named any.
+	// collections is the list in force; nil if there is none.
 	collections []string
 
 	play *Play
 	role *role
 	// parent is the block of a task; the enclosing block, or the include, of a block. Nil at the top.
 	parent *object
-	// depChain are the roles by which a block was reached, the role itself last; nil means that the parent's holds.
+	// depChain are the roles that reached a block, the role itself last; nil means that the parent's applies.
 	depChain []*role
 	isTask   bool
-	// include is set for tasks that bring in others.
+	// include is set for tasks that include others.
 	include *include
 }
 
-// include is what an object that includes or imports tasks knows of itself.
+// include describes an object that includes or imports tasks.
 type include struct {
 	// dynamic includes are loaded while the play runs.
 	dynamic bool
 	role    bool   // include_role or import_role
 	legacy  bool   // the action include, whose arguments are variables too
 	file    string // of tasks, as written; of a role: the role's path once it is known
-	// params are handed to what is included above registered variables: the vars of a dynamic include.
+	// params says that what is included gets the vars of a dynamic include above registered variables.
 	params bool
 	args   *value.Dict
 }
 
-// includedBy is the nearest dynamic include that an object is below, nil for none.
+// includedBy returns the nearest dynamic include above an object, nil for none.
 func (o *object) includedBy() *object {
 	for o = o.parent; o != nil; o = o.parent {
 		if o.include != nil && o.include.dynamic {
@@ -54,7 +54,7 @@ func (o *object) includedBy() *object {
 	return nil
 }
 
-// chain are the roles by which an object was reached, outermost first.
+// chain returns the roles that reached an object, outermost first.
 func (o *object) chain() []*role {
 	for ; o != nil; o = o.parent {
 		if o.depChain != nil {
@@ -64,16 +64,16 @@ func (o *object) chain() []*role {
 	return nil
 }
 
-// inheritance is how a keyword adds to what it inherits.
+// inheritance returns how a keyword combines with inherited values.
 func inheritance(name string) plan.Inheritance {
 	k, _ := plan.KeywordNamed(name)
 	return k.Inherit
 }
 
-// adds reports whether a keyword adds to what it inherits: it is a list then.
+// adds reports whether a keyword adds to inherited values: it is a list then.
 func adds(how plan.Inheritance) bool { return how == plan.Inner || how == plan.Outer }
 
-// own is a keyword as it stands at the object itself: nil, or a list for those that extend.
+// own returns the keyword of the object itself: nil, or a list for those that extend.
 func (o *object) own(name string) value.Value {
 	switch name {
 	case "when":
@@ -95,7 +95,7 @@ func listOrNil(items []value.Value) value.Value {
 	return value.NewList(items...)
 }
 
-// items are the elements of a list; anything else is a list of one.
+// items returns the elements of a list; any other value is a list of one.
 func items(v value.Value) []value.Value {
 	switch v := v.(type) {
 	case nil:
@@ -106,7 +106,7 @@ func items(v value.Value) []value.Value {
 	return []value.Value{v}
 }
 
-// keyword is a keyword with what is inherited, nil if nobody gave it. Those that extend are lists.
+// keyword returns a keyword with its inherited values, nil if nobody gave it. Those that extend are lists.
 func (o *object) keyword(name string) value.Value {
 	v := o.inherited(name)
 	if v == nil && !adds(inheritance(name)) && o.play != nil {
@@ -115,8 +115,8 @@ func (o *object) keyword(name string) value.Value {
 	return v
 }
 
-// ancestry are the values that an object inherits for a keyword, nearest first: that of what it stands in, and those
-// of its role, the roles above and the play. Each stands for the whole of what that ancestor has, nil for nothing.
+// ancestry returns the values that an object inherits for a keyword, nearest first: that of its parent, and those of
+// its role, the roles above and the play. Each is the whole value of that ancestor, nil for none.
 func (o *object) ancestry(name string) []value.Value {
 	var out []value.Value
 	parent := o.parent
@@ -143,7 +143,7 @@ func (o *object) ancestry(name string) []value.Value {
 	return out
 }
 
-// beyond is what an object inherits for a keyword of its own that may turn out to be omitted; nil if it cannot, or
+// beyond returns what an object inherits for a keyword of its own that may turn out to be omitted; nil if it cannot, or
 // inherits nothing.
 func (o *object) beyond(name string) value.Value {
 	text, ok := value.Text(value.OrNone(o.own(name)))
@@ -174,7 +174,7 @@ func (o *object) inherited(name string) value.Value {
 	return v
 }
 
-// lacking are the values that are not in the list already: what a role has comes by several ways.
+// lacking returns the values that are not in the list yet: what a role has arrives in several ways.
 func lacking(from, have value.Value) value.Value {
 	if from == nil || have == nil {
 		return from
@@ -191,7 +191,7 @@ func lacking(from, have value.Value) value.Value {
 	return out
 }
 
-// joinValues adds an ancestor's value. Of equal neighbours in the list Ansible keeps one, other repetitions stay.
+// joinValues adds an ancestor's value. Of equal neighbours in the list Ansible keeps one; other repetitions stay.
 func joinValues(how plan.Inheritance, v, from value.Value) value.Value {
 	switch {
 	case from == nil:
@@ -214,7 +214,7 @@ func joinValues(how plan.Inheritance, v, from value.Value) value.Value {
 	return out
 }
 
-// expr is a keyword for a plan. A keyword that was given as null is not inherited and says nothing.
+// expr returns a keyword for a plan. A keyword that was given as null is not inherited and says nothing.
 func (o *object) expr(name string) plan.Expr { return given(o.keyword(name)) }
 
 func given(v value.Value) plan.Expr {
@@ -224,7 +224,7 @@ func given(v value.Value) plan.Expr {
 	return plan.Lit(v)
 }
 
-// taskVars are the variables of an object and of all around it, innermost winning, raw.
+// taskVars returns the raw variables of an object and of all around it; inner ones override outer ones.
 func (o *object) taskVars() *value.Dict {
 	if o == nil {
 		return nil
@@ -239,7 +239,7 @@ func (o *object) taskVars() *value.Dict {
 	return without(out, "tags", "when")
 }
 
-// includeParams are the variables that win over registered ones: those of the dynamic includes around an object.
+// includeParams returns the variables that override registered ones: those of the dynamic includes around an object.
 func (o *object) includeParams() *value.Dict {
 	if o == nil {
 		return nil
@@ -269,7 +269,7 @@ func prependText(d *value.Dict, name, text string) *value.Dict {
 	return overlay(d, out)
 }
 
-// overlay is over on top of base, name by name.
+// overlay returns over on top of base, name by name.
 func overlay(base, over *value.Dict) *value.Dict {
 	if over.Len() == 0 {
 		return base

@@ -95,7 +95,8 @@ func describeStep(p *plan.Plan, s *plan.Step) map[string]any {
 	}
 	for _, k := range plan.Keywords() {
 		v := k.Given(s)
-		quiet := v == value.Bool(false) && (k.Name == "no_log" || k.Name == "check_mode" || k.Name == "diff" || k.Name == "any_errors_fatal")
+		quiet := v == value.Bool(false) && (k.Name == "no_log" || k.Name == "check_mode" || k.Name == "diff" ||
+			k.Name == "any_errors_fatal")
 		if k.Inherited() && k.Name != "connection" && k.Name != "tags" && !quiet {
 			put(k.Name, v)
 		}

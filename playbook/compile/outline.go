@@ -2,11 +2,11 @@ package compile
 
 import "hark/playbook/vars"
 
-// Shared are the variables that all hosts of a batch share, before the play is compiled for it.
+// Shared returns the variables that all hosts of a batch share, before the play is compiled for it.
 func (p *Project) Shared(play *Play, b Batch) *vars.Shared { return play.batch(b).shared() }
 
-// Outline are the names of a play's own tasks, those of its roles left out, block by block; tasks that stand in no
-// block are in one together.
+// Outline returns the names of a play's own tasks, without those of its roles, block by block; tasks outside blocks are
+// together in one.
 func (p *Play) Outline() [][]string {
 	var out [][]string
 	for _, list := range [][]*block{p.pre, p.tasks, p.post} {
@@ -27,7 +27,7 @@ func (p *Play) Outline() [][]string {
 	return out
 }
 
-// HandlerNames are the names of a play's handlers as they are written, with those of its roles.
+// HandlerNames returns the names of a play's handlers as written, with those of its roles.
 func HandlerNames(p *Play) []string {
 	var out []string
 	for _, b := range p.allHandlers() {

@@ -14,16 +14,16 @@ import (
 	"hark/playbook/syntax"
 )
 
-// Play is one play, read with all its roles and imports. What it holds does not change any more.
+// Play is one play, read with all its roles and imports. Its content no longer changes.
 type Play struct {
 	project *Project
 	src     *syntax.Play
 	self    object // its own keywords
-	// base is the directory of the playbook that holds it: playbook_dir.
+	// base is playbook_dir: the directory of its playbook.
 	base       search.Dir
 	collection string // of the playbook, if it lies in one
 	vars       *value.Dict
-	// conditional are the conditions of the import_playbook that brought it.
+	// conditional are the conditions of the import_playbook that imported it.
 	conditional []value.Value
 
 	roles            []*role
@@ -37,7 +37,7 @@ type Play struct {
 	roleCache map[string]*role
 	loading   map[string]bool // roles that are being read
 
-	// These hold for one batch.
+	// These belong to one batch.
 	name  string
 	world World
 	hosts Batch
@@ -45,16 +45,16 @@ type Play struct {
 
 func (p *Play) finder() *roles.Finder { return p.project.finder }
 
-// own is a keyword of the play itself.
+// own returns a keyword of the play itself.
 func (p *Play) own(name string) value.Value { return p.self.own(name) }
 
-// Place is where the play stands: file:line:column.
+// Place returns the play's position: file:line:column.
 func (p *Play) Place() string { return p.self.place.String() }
 
-// Dir is playbook_dir: the directory of the playbook that holds the play.
+// Dir returns playbook_dir: the directory of the play's playbook.
 func (p *Play) Dir() string { return string(p.base) }
 
-// load reads what a play names.
+// load reads everything that a play names.
 func (p *Project) load(src *syntax.Play, path, collection string, imported *value.Dict) (*Play, error) {
 	play := &Play{
 		project: p, src: src, base: search.Dir(filepath.Dir(path)), collection: collection,
@@ -65,7 +65,7 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 		collections: withFallback(src.Collections, collection),
 	}
 	errs := []error{play.defaults().check(src.Attrs)}
-	// What is wrong with vars_files is an error of the run: plays before this one may write them.
+	// An error of vars_files is an error of the run: earlier plays may write them.
 	_, _ = play.readVarsFiles()
 	for _, entry := range src.Roles {
 		r, err := play.loadRole(roleCall{entry: entry, collections: play.self.collections, validate: true})
@@ -80,7 +80,8 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 		from     []syntax.Entry
 		to       *[]*block
 		handlers bool
-	}{{src.Handlers, &play.handlers, true}, {src.PreTasks, &play.pre, false}, {src.PostTasks, &play.post, false}, {src.Tasks, &play.tasks, false}} {
+	}{{src.Handlers, &play.handlers, true}, {src.PreTasks, &play.pre, false}, {src.PostTasks, &play.post, false},
+		{src.Tasks, &play.tasks, false}} {
 		in.handlers = section.handlers
 		blocks, err := play.blocks(section.from, in)
 		*section.to, errs = blocks, append(errs, err)
@@ -88,9 +89,8 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 	return play, syntax.Join(errs...)
 }
 
-// readVarsFiles reads vars_files as they are now, as far as their names are the same for all hosts. What can be read
-// is there even if it gives an error. That files are missing is told apart: Ansible minds it only when a play has
-// hosts.
+// readVarsFiles reads the present vars_files, as far as their names are the same for all hosts. What can be read is
+// there even if it returns an error. missing is for missing files: Ansible reports them only when a play has hosts.
 func (p *Play) readVarsFiles() (missing, err error) {
 	p.varsFiles, p.lateFiles = nil, map[int]*value.Dict{}
 	var absent, errs []error
@@ -134,11 +134,12 @@ func (p *Play) readVarsFiles() (missing, err error) {
 	return syntax.Join(absent...), syntax.Join(errs...)
 }
 
-// strangeName is what is said of the name of a file that is no text.
+// strangeName returns the error of a file's name that is no text.
 func (p *Play) strangeName(entry int, name value.Value) error {
 	if !p.project.cfg.Level.Has(dialect.VarsFilesWords) {
 		return &Error{Msg: "Invalid vars_files entry found: " + value.Printed(name) + "\n" +
-			"vars_files entries should be either a string type or a list of string types after template expansion", Place: p.self.attrs["vars_files"].Place}
+			"vars_files entries should be either a string type or a list of string types after template expansion",
+			Place: p.self.attrs["vars_files"].Place}
 	}
 	at := p.project.loader.FindItem("vars_files", entry, p.self.place)
 	const help = "A `vars_files` value should either be a string or list of strings."
@@ -152,12 +153,13 @@ func (p *Play) strangeName(entry int, name value.Value) error {
 }
 
 func missingVarsFile(entry value.Value) error {
-	return &Error{Msg: "vars file " + value.Printed(entry) + " was not found\nCould not find file on the Ansible Controller.\n" +
+	return &Error{Msg: "vars file " + value.Printed(entry) +
+		" was not found\nCould not find file on the Ansible Controller.\n" +
 		"If you are using a module and expect the file to exist on the remote, see the remote_src option"}
 }
 
-// constant reports whether a name is the same for all hosts: it reads nothing but extra variables and the
-// controller's world.
+// constant reports whether a name is the same for all hosts: it reads only extra variables and files and programs of
+// the controller.
 func (p *Play) constant(name value.Value) bool {
 	if !templar.IsTemplate(name) {
 		return true
@@ -178,7 +180,7 @@ func (p *Play) constant(name value.Value) bool {
 	return true
 }
 
-// skipped warns of an entry of vars_files that has to wait for a host's variables, as ansible-core 2.19 does.
+// skipped warns of an entry of vars_files that must wait for a host's variables, as ansible-core 2.19 does.
 func (p *Play) skipped(entry int, err error) {
 	if p.project.cfg.Level.Has(dialect.VarsFilesWords) && templar.IsUndefined(err) {
 		at := p.project.loader.FindItem("vars_files", entry, p.self.place)
@@ -215,7 +217,7 @@ func (p *Play) readVarsFile(names []string) (d *value.Dict, found bool, err erro
 // Data reads a YAML or JSON file, which may be encrypted.
 func (p *Project) Data(path string) (value.Value, error) { return p.loader.Value(path) }
 
-// VarsFile reads an entry of vars_files: a mapping, or a list of mappings of which later ones win.
+// VarsFile reads an entry of vars_files: a mapping, or a list of mappings of which later ones override earlier ones.
 func (p *Project) VarsFile(path string) (*value.Dict, error) {
 	n, err := p.loader.Node(path)
 	if err != nil {
@@ -232,7 +234,8 @@ func (p *Project) VarsFile(path string) (*value.Dict, error) {
 			return nil, strangeVars(p.loader, path, n, i)
 		}
 		if !ok {
-			return nil, &Error{Msg: "variable files must contain either a dictionary of variables, or a list of dictionaries. Got: " +
+			return nil, &Error{Msg: "variable files must contain either a dictionary of variables, or a list of " +
+				"dictionaries. Got: " +
 				value.Printed(v) + " (" + syntax.Class(v) + ")"}
 		}
 		out = overlay(out, d)
@@ -240,7 +243,7 @@ func (p *Project) VarsFile(path string) (*value.Dict, error) {
 	return out, nil
 }
 
-// strangeVars is what ansible-core 2.19 says of an item of a variables file that is no mapping.
+// strangeVars returns the error of ansible-core 2.19 for an item of a variables file that is no mapping.
 func strangeVars(l *syntax.Loader, path string, n *syntax.Node, item int) error {
 	if len(n.Items) > item {
 		n = n.Items[item]
@@ -250,7 +253,7 @@ func strangeVars(l *syntax.Loader, path string, n *syntax.Node, item int) error 
 	return err
 }
 
-// render renders a play's own keyword; nil if it was not given by the play nor by flags or settings.
+// render renders a play's own keyword; nil if neither the play nor flags or settings set it.
 func (p *Play) render(ctx context.Context, t *templar.Templar, name string) (value.Value, error) {
 	v := p.own(name)
 	if v == nil {

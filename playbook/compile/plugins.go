@@ -14,13 +14,12 @@ import (
 // PluginDirs adds the settings' directories of plug-ins in Python of a kind; see foreign.Finder.
 func (p *Project) PluginDirs(kind string, dirs []string) { p.foreign.Configure(kind, dirs) }
 
-// ShowAll has results come with all that there is of them, for views that hand them to others. It is called before
-// the first Compile.
+// ShowAll makes results complete, for views that pass them on. It is called before the first Compile.
 func (p *Project) ShowAll() { p.cfg.Invocation, p.cfg.Brief = true, false }
 
-// Plugin returns where a plug-in in Python is looked for, and under which name; see foreign.Finder.
+// Plugin returns where a plug-in in Python is searched, and its short name; see foreign.Finder.
 func (p *Project) Plugin(kind, name string) (short string, dirs []string) {
-	if kind == "filter" || kind == "test" { // of others ansible-core tells itself
+	if kind == "filter" || kind == "test" { // ansible-core reports others itself
 		if n := p.foreign.Deprecated(kind, name); n != nil {
 			p.deprecate(*n)
 		}
@@ -28,13 +27,13 @@ func (p *Project) Plugin(kind, name string) (short string, dirs []string) {
 	return p.foreign.Plugin(kind, name)
 }
 
-// NoPlugin says why there is no plug-in of a name, see foreign.Finder.
+// NoPlugin returns why there is no plug-in with a name, see foreign.Finder.
 func (p *Project) NoPlugin(kind, name string) string { return p.foreign.NoPlugin(kind, name) }
 
-// Places are the directories of playbooks and roles that were read, in which plug-ins may lie.
+// Places returns the directories of playbooks and roles that were read, which may hold plug-ins.
 func (p *Project) Places() []string { return p.foreign.Added() }
 
-// Books are the directories of the playbooks that were read.
+// Books returns the directories of the playbooks that were read.
 func (p *Project) Books() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +44,7 @@ func (p *Project) Books() []string {
 	return dirs
 }
 
-// plugins are the filters and tests in Python of a play; nil if there is no place that one could come from.
+// plugins returns the filters and tests in Python of a play; nil if there is no directory for one.
 func (p *Project) plugins() *plan.Plugins {
 	if p.cfg.PluginNames == nil {
 		return nil
@@ -61,24 +60,26 @@ func (p *Project) plugins() *plan.Plugins {
 	return &out
 }
 
-// noStrategy is the error of a play whose strategy hark does not have: one in Python is not run.
+// noStrategy returns the error of a play whose strategy hark does not have: one in Python is not run.
 func noStrategy(p *Play, name string) error {
 	short, dirs := p.project.foreign.Plugin("strategy", name)
 	for _, dir := range dirs {
 		file := filepath.Join(dir, short+".py")
 		if _, err := os.Stat(file); err == nil {
-			return p.wrong(p.self.place, "the strategy plug-in %s is in Python (%s) and is not run: there are linear, free, host_pinned and debug", name, file)
+			return p.wrong(p.self.place,
+				"the strategy plug-in %s is in Python (%s) and is not run: there are linear, free, host_pinned and debug", name,
+				file)
 		}
 	}
 	return p.wrong(p.self.place, "Invalid play strategy specified: %s", name)
 }
 
-// own are the plug-ins of a kind in the project's own directories.
+// own returns the plug-ins of a kind in the project's own directories.
 func (p *Project) own(kind string) []string {
 	_, dirs := p.foreign.Plugin(kind, "")
 	var names []string
 	for _, dir := range dirs {
-		files, _ := os.ReadDir(dir) // one that cannot be read has none
+		files, _ := os.ReadDir(dir) // a directory that cannot be read has none
 		for _, file := range files {
 			if name, ok := strings.CutSuffix(file.Name(), ".py"); ok {
 				names = append(names, name)
@@ -88,11 +89,46 @@ func (p *Project) own(kind string) []string {
 	return names
 }
 
-// OwnWays are the names of the project's own plug-ins by which hosts are reached, and users become others.
+// OwnWays returns the names of the project's own connection and become plug-ins.
 func OwnWays(p *Project) (connections, becomes []string) { return p.own("connection"), p.own("become") }
 
-// pluginNames are the project's own filters or tests, and those that short names from before there were collections
-// lead to.
+// OptionVariables returns the names of variables that set options of plug-ins which plays may load, as their
+// documentation says: of the project's own, those of collections that lie beside a playbook or in a configured
+// directory, and those of other collections of which something was used. Nobody may change the map.
+func OptionVariables(p *Project) map[string]bool {
+	packages := map[string]bool{}
+	for _, dir := range p.cfg.PythonDirs {
+		packages[dir] = true
+	}
+	var roots []string
+	for _, dir := range collectionRoots(p) {
+		if !packages[filepath.Dir(dir)] { // the options of those that come with Ansible are known: vars.Protected
+			roots = append(roots, dir)
+		}
+	}
+	p.mu.Lock()
+	used := slices.Clone(p.used)
+	p.mu.Unlock()
+	return p.foreign.OptionVariables(p.cfg.RolePaths, roots, used)
+}
+
+// collectionRoots returns where ansible_collections may lie.
+func collectionRoots(p *Project) []string {
+	dirs := p.cfg.CollectionPaths
+	for _, book := range p.Books() {
+		dirs = append(dirs[:len(dirs):len(dirs)], filepath.Join(book, "collections"))
+	}
+	var roots []string
+	for _, dir := range dirs {
+		if filepath.Base(dir) != "ansible_collections" {
+			dir = filepath.Join(dir, "ansible_collections")
+		}
+		roots = append(roots, dir)
+	}
+	return roots
+}
+
+// pluginNames returns the project's own filters or tests, and those to which short names from before collections lead.
 func (p *Project) pluginNames(kind string) []string {
 	names := p.cfg.PluginNames(kind)
 	for _, name := range p.foreign.Moved(kind) {
@@ -103,24 +139,18 @@ func (p *Project) pluginNames(kind string) []string {
 	return names
 }
 
-// hasCollections reports whether a collection may be there at all.
+// hasCollections reports whether there may be any collection.
 func (p *Project) hasCollections() bool {
-	dirs := p.cfg.CollectionPaths
-	for _, book := range p.Books() {
-		dirs = append(dirs[:len(dirs):len(dirs)], filepath.Join(book, "collections"))
-	}
-	for _, dir := range dirs {
-		for _, path := range []string{dir, filepath.Join(dir, "ansible_collections")} {
-			if info, err := os.Stat(path); err == nil && info.IsDir() && filepath.Base(path) == "ansible_collections" {
-				return true
-			}
+	for _, dir := range collectionRoots(p) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return true
 		}
 	}
 	return false
 }
 
-// action is an action's full name, or the name as written if it is unknown or holds a template; its file, if it is
-// not native; and the plug-in that stands before it.
+// action returns an action's full name, or the name as written if it is unknown or holds a template; its file, if it is
+// not native; and its action plug-in.
 func (p *Project) action(name string, collections []string) (string, *plan.Foreign, *plan.ActionPlugin) {
 	full, module := p.Module(name, collections)
 	a, ok := p.actionPlugin(name, collections)
@@ -133,8 +163,8 @@ func (p *Project) action(name string, collections []string) (string, *plan.Forei
 	return full, module, &plan.ActionPlugin{Name: a.Name, Path: a.Path, Collections: collections}
 }
 
-// actionPlugin finds the plug-in in Python that stands before a module, or that is all there is of a name. One in the
-// project's own directories stands before a native module too.
+// actionPlugin finds the action plug-in in Python of a name, with or without a module. One in the project's own
+// directories comes before a native module too.
 func (p *Project) actionPlugin(name string, collections []string) (foreign.Action, bool) {
 	if modules.ShortName(name) == "meta" {
 		return foreign.Action{}, false

@@ -13,7 +13,8 @@ import (
 func TestWhatStandsBeforeAModule(t *testing.T) {
 	dir := t.TempDir()
 	collection := "collections/ansible_collections/acme/tools/plugins"
-	for _, name := range []string{"action_plugins/debug.py", "action_plugins/alone.py", collection + "/action/bend.py", collection + "/modules/bend.py",
+	for _, name := range []string{"action_plugins/debug.py", "action_plugins/alone.py", collection + "/action/bend.py",
+		collection + "/modules/bend.py",
 		collection + "/action/only.py", collection + "/modules/saw.py"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -20,7 +20,7 @@ import (
 	"hark/playbook/syntax"
 )
 
-// Project compiles playbooks. It may be used by several goroutines.
+// Project compiles playbooks. Several goroutines may use it.
 type Project struct {
 	cfg     Config
 	loader  *syntax.Loader
@@ -29,16 +29,17 @@ type Project struct {
 	foreign *foreign.Finder
 	packer  *foreign.Packer
 
-	// touching and touched are whether task files may change files of the controller.
+	// touching and touched say whether task files may change files of the controller.
 	touching sync.Once
 	touched  bool
 
 	mu     sync.Mutex
-	books  []search.Dir    // of the playbooks that were read, where collections may lie; guarded by mu
-	judged map[string]bool // collections whose version was looked at; guarded by mu
+	books  []search.Dir    // of the playbooks that were read, which may hold collections; guarded by mu
+	judged map[string]bool // collections whose version was checked; guarded by mu
+	used   []string        // their directories; guarded by mu
 }
 
-// New makes a project that reads its files with l.
+// New returns a project that reads its files with l.
 func New(l *syntax.Loader, cfg Config) *Project {
 	if cfg.Modules == nil {
 		cfg.Modules = modules.NewRegistry()
@@ -53,19 +54,20 @@ func New(l *syntax.Loader, cfg Config) *Project {
 	p.foreign.Configure("test", cfg.TestPlugins)
 	p.foreign.Configure("lookup", cfg.LookupPlugins)
 	p.packer = &foreign.Packer{Homes: cfg.PythonDirs, Collections: p.Collection, Deprecate: p.deprecate}
-	p.grammar = &syntax.Grammar{Loader: l, IsAction: p.isAction, Foresee: p.foresee, IsLookup: p.isLookup, LenientTasks: cfg.LenientTasks}
+	p.grammar = &syntax.Grammar{Loader: l, IsAction: p.isAction, Foresee: p.foresee, IsLookup: p.isLookup,
+		LenientTasks: cfg.LenientTasks}
 	return p
 }
 
 // Playbook is a playbook with everything that is known before it runs.
 type Playbook struct {
-	// Path is as it was asked for, or the path of what was asked for by its name in a collection.
+	// Path is as it was asked for, or the path of a playbook that was named by its collection.
 	Path  string
 	Plays []*Play
 }
 
 // Playbook reads a playbook, named by its path or by its full name in a collection, with all that it imports and all
-// its roles. The error holds everything that is wrong with them, one by one (syntax.List).
+// its roles. The error holds all their errors (syntax.List).
 func (p *Project) Playbook(name string) (*Playbook, error) {
 	path, collection, ok := p.finder.Playbook(name, "")
 	shown := path
@@ -80,7 +82,7 @@ func (p *Project) Playbook(name string) (*Playbook, error) {
 	return &Playbook{Path: shown, Plays: plays}, err
 }
 
-// plays reads the plays of a file. The variables are those that an import hands down.
+// plays reads the plays of a file. imported are the variables that an import passes on.
 func (p *Project) plays(path, collection string, imported *value.Dict, depth int) ([]*Play, error) {
 	if depth > maxDepth {
 		return nil, &syntax.Error{Msg: "playbooks import each other without end: " + path}
@@ -94,7 +96,7 @@ func (p *Project) plays(path, collection string, imported *value.Dict, depth int
 	var errs []error
 	wrong := syntax.List(err)
 	for i, e := range pb.Entries {
-		if i+1 < len(pb.Entries) { // what is wrong with later plays Ansible would find after the roles and files of this one
+		if i+1 < len(pb.Entries) { // Ansible would find errors of later plays after those in the roles and files of this one
 			var here error
 			here, wrong = before(wrong, pb.Entries[i+1].Place(), path)
 			errs = append(errs, here)
@@ -113,7 +115,7 @@ func (p *Project) plays(path, collection string, imported *value.Dict, depth int
 	return plays, syntax.Join(append(errs, wrong...)...)
 }
 
-// before parts errors in those before a place in a file, and the others.
+// before divides errors into those before a place in a file, and the others.
 func before(errs []error, at syntax.Place, file string) (earlier error, rest []error) {
 	var first []error
 	for _, err := range errs {
@@ -127,7 +129,7 @@ func before(errs []error, at syntax.Place, file string) (earlier error, rest []e
 	return syntax.Join(first...), rest
 }
 
-// importPlaybook gives the plays of another playbook with the import's vars, tags and conditions.
+// importPlaybook returns the plays of another playbook with the import's vars, tags and conditions.
 func (p *Project) importPlaybook(im *syntax.Import, path string, depth int) ([]*Play, error) {
 	dir := search.Dir(filepath.Dir(path))
 	name, err := p.importedPlaybook(im, &Play{project: p, base: dir, vars: im.Vars})
@@ -147,8 +149,7 @@ func (p *Project) importPlaybook(im *syntax.Import, path string, depth int) ([]*
 	return plays, err
 }
 
-// importedPlaybook is the playbook that an import names. The tagged language wants its other templates to be
-// renderable too.
+// importedPlaybook returns the playbook that an import names. At level 2.19 its other templates must be renderable too.
 func (p *Project) importedPlaybook(im *syntax.Import, top *Play) (string, error) {
 	tagged := p.cfg.Level.Has(dialect.PlayNames)
 	title := im.Attrs["name"]
@@ -170,7 +171,7 @@ func (p *Project) importedPlaybook(im *syntax.Import, top *Play) (string, error)
 	return name, nil
 }
 
-// imported hands an import's vars, tags and conditions to a play.
+// imported adds an import's vars, tags and conditions to a play.
 func (p *Play) imported(im *syntax.Import, when []value.Value) {
 	p.vars = overlay(p.vars, im.Vars)
 	if v, ok := p.vars.Get("tags"); ok {
@@ -195,8 +196,8 @@ func (p *Play) imported(im *syntax.Import, when []value.Value) {
 	}
 }
 
-// isAction reports whether a name is that of an action, where these collections are in force, and that a name will go.
-// The error is that of an action that is gone.
+// isAction reports whether a name is that of an action, with these collections in force, and reports names that will be
+// removed. The error is that of an action that was removed.
 func (p *Project) isAction(name string, collections []string) (bool, error) {
 	if _, ok := p.native(name, collections); ok {
 		return true, nil
@@ -218,8 +219,8 @@ func (p *Project) isAction(name string, collections []string) (bool, error) {
 	return ok, nil
 }
 
-// foresee notes where the roles of a play are, and those that they depend on: the play's own tasks may use the
-// modules in them. What is wrong with a role is told when it is read.
+// foresee notes where the roles of a play are, and those that they depend on: the play's own tasks may use the modules
+// in them. Errors of a role are reported when it is read.
 func (p *Project) foresee(file string, entries []*syntax.RoleEntry, collections []string) {
 	seen := map[string]bool{}
 	var walk func(near string, entries []*syntax.RoleEntry)
@@ -239,8 +240,8 @@ func (p *Project) foresee(file string, entries []*syntax.RoleEntry, collections 
 	walk("", entries)
 }
 
-// Module is a module's full name, or the name as written if it is unknown or holds a template; and its file, if it is
-// not native.
+// Module returns a module's full name, or the name as written if it is unknown or holds a template; and its file, if it
+// is not native.
 func (p *Project) Module(name string, collections []string) (string, *plan.Foreign) {
 	if full, ok := p.native(name, collections); ok {
 		return full, nil
@@ -254,7 +255,7 @@ func (p *Project) Module(name string, collections []string) (string, *plan.Forei
 	return name, nil
 }
 
-// resolve is an action's full name; false if there is no such action.
+// resolve returns an action's full name; false if there is no such action.
 func (p *Project) resolve(name string, collections []string) (string, bool) {
 	if a, ok := p.foreign.OwnAction(name); ok {
 		return a.Name, true
@@ -275,7 +276,7 @@ func (p *Project) resolve(name string, collections []string) (string, bool) {
 	return a.Name, ok
 }
 
-// HasModule reports whether a task may name the module: it is native, or lies in a library directory or a collection.
+// HasModule reports whether a task may name the module: it is native, or is in a library directory or a collection.
 func (p *Project) HasModule(name string) bool {
 	_, ok := p.resolve(name, nil)
 	return ok
@@ -292,7 +293,7 @@ func (p *Project) notNative(name string, collections []string) (foreign.Module, 
 	return p.foreign.InCollections(name, collections)
 }
 
-// leads is the full name of the native module that a redirect has led to.
+// leads returns the full name of the native module that a redirect names.
 func (p *Project) leads(m foreign.Module) (string, bool) {
 	if !strings.Contains(m.Name, ".") {
 		return "", false
@@ -300,7 +301,7 @@ func (p *Project) leads(m foreign.Module) (string, bool) {
 	return p.native(m.Name, nil)
 }
 
-// native finds the full name of a native module. One in a library directory hides a builtin one of its name.
+// native returns the full name of a native module. One in a library directory hides a builtin one of its name.
 func (p *Project) native(name string, collections []string) (string, bool) {
 	short := modules.ShortName(name)
 	if short == "meta" {
@@ -326,12 +327,12 @@ func (p *Project) native(name string, collections []string) (string, bool) {
 	return m.Name, true
 }
 
-// Pack is what a host needs to run the module of a step, which is not native.
+// Pack returns what a host needs to run the step's module, which is not native.
 func (p *Project) Pack(s *plan.Step) ([]byte, error) {
 	return p.packer.Pack(foreign.Module{Name: s.Action, Path: s.Foreign.Path, Utils: s.Foreign.Utils})
 }
 
-// Read notes a directory of playbooks: modules, plug-ins and collections may lie in it.
+// Read adds a directory of playbooks, which may hold modules, plug-ins and collections.
 func (p *Project) Read(dir string) {
 	dir = search.Clean(dir, "")
 	p.foreign.Add(dir)
@@ -342,7 +343,7 @@ func (p *Project) Read(dir string) {
 	}
 }
 
-// Collection finds the directory of a collection, beside one of the playbooks that were read or in the configured
+// Collection returns the directory of a collection, beside one of the playbooks that were read or in the configured
 // paths.
 func (p *Project) Collection(name string) (string, bool) {
 	p.mu.Lock()
@@ -356,11 +357,13 @@ func (p *Project) Collection(name string) (string, bool) {
 	return "", false
 }
 
-// judge warns of a collection that is not made for this version of the language.
+// judge warns of a collection that does not support this version of the language.
 func (p *Project) judge(name, dir string) {
 	p.mu.Lock()
 	known := p.judged[name]
-	p.judged[name] = true
+	if p.judged[name] = true; !known {
+		p.used = append(p.used, dir)
+	}
 	p.mu.Unlock()
 	if known || p.cfg.AnyCollection {
 		return

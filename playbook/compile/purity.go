@@ -7,10 +7,10 @@ import (
 	"hark/playbook/plan"
 )
 
-// A step is pure if it neither changes nor observes anything outside its session; hosts run ahead through pure
-// steps. A step that observes must be closed off behind too: a host that is done with it may not change its own
-// variables before all others have seen them. Where the compiler cannot tell, a step is taken to observe: the play
-// is then slower, never wrong.
+// A step is pure if it neither changes nor observes anything outside its session; hosts run ahead through pure steps. A
+// step that observes needs a barrier behind it too: a host that is done with it may not change its own variables before
+// all others have seen them. If the compiler cannot tell, it treats a step as observing: the play is then slower, never
+// wrong.
 
 // gate puts the barriers around a step.
 func (c *compiler) gate(s *plan.Step) {
@@ -36,11 +36,11 @@ func (c *compiler) mayHalt(s *plan.Step) bool {
 	return s.Kind == plan.Task && (!s.Debugger.IsZero() || c.unit.Plan.Play.Debugger)
 }
 
-// changesOthers reports whether the step sets variables of another host (delegate_facts): that host must not run
-// ahead of it.
+// changesOthers reports whether the step sets variables of another host (delegate_facts): that host must not run ahead
+// of it.
 func changesOthers(s *plan.Step) bool { return !s.DelegateTo.IsZero() && !off(s.DelegateFacts) }
 
-// pureAction reports whether what the step does stays within the session.
+// pureAction reports whether the step's effects stay within the session.
 func (c *compiler) pureAction(s *plan.Step) bool {
 	if s.Kind == plan.Meta {
 		v, _ := s.Args.Get("_raw_params")
@@ -75,7 +75,7 @@ func (c *compiler) everObserved(blocks []plan.Block) bool {
 	return found
 }
 
-// pureLookup reports whether a lookup computes from its arguments alone; "" is a loop without one.
+// pureLookup reports whether a lookup depends only on its arguments; "" is a loop without one.
 func pureLookup(name string) bool {
 	l, ok := dialect.LookupNamed(name)
 	return name == "" || ok && l.Traits.Has(dialect.Pure)

@@ -19,8 +19,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// role is one role of a play, as often as it is the same to Ansible: of the same name with the same parameters,
-// conditions, tags and vars.
+// role is one role of a play. Roles with the same name, parameters, conditions, tags and vars are the same, as in
+// Ansible.
 type role struct {
 	object
 	found    roles.Found
@@ -32,19 +32,19 @@ type role struct {
 	from     roles.From
 
 	allowDuplicates bool
-	public          *bool // what an import says of its variables: nil is as private_role_vars says
+	public          *bool // what an import says of its variables: nil is the setting private_role_vars
 	included        bool  // by include_role or import_role, not an entry of roles:
 	identity        string
 
 	blocks, handlers []*block
-	// handlersOut are the handlers with the way by which they were first reached; they are given out once.
+	// handlersOut are the handlers with the chain of roles that first reached them; they are emitted once.
 	handlersOut []*block
 	handlersSet bool
 }
 
 func (r *role) fullName() string { return r.found.FullName() }
 
-// roleCall asks for a role.
+// roleCall is a request for a role.
 type roleCall struct {
 	entry       *syntax.RoleEntry
 	parent      *role    // the role that depends on it, or whose task includes it
@@ -58,10 +58,10 @@ type roleCall struct {
 	task        *task // the import or include that asks; nil for an entry of roles: or of dependencies
 }
 
-// maxRoles bounds how deep roles may depend on each other.
+// maxRoles is how deep roles may depend on each other.
 const maxRoles = 100
 
-// loadRole loads a role, or finds it among those that the play has loaded already.
+// loadRole loads a role, or returns it if the play has loaded it already.
 func (p *Play) loadRole(c roleCall) (*role, error) {
 	name, err := p.roleName(c)
 	if err != nil {
@@ -72,7 +72,7 @@ func (p *Play) loadRole(c roleCall) (*role, error) {
 		return nil, p.noRole(c, err)
 	}
 	key := roleKey(found, c)
-	if r := p.roleCache[key]; r != nil {
+	if r := p.roleCache[key]; r != nil && !p.project.cfg.Level.Has(dialect.RolesApart) {
 		r.addParent(c.parent)
 		return r, nil
 	}
@@ -95,8 +95,8 @@ func (p *Play) loadRole(c roleCall) (*role, error) {
 	return r, nil
 }
 
-// roleName is the name of the role. Tasks that include or import one have rendered it already: it may be what a host
-// said.
+// roleName returns the name of the role. Tasks that include or import one have rendered it already: it may be text from
+// a host.
 func (p *Play) roleName(c roleCall) (string, error) {
 	if c.included {
 		return c.entry.Name, nil
@@ -113,7 +113,7 @@ type missingRole struct {
 func (e *missingRole) Error() string { return e.err.Error() }
 func (e *missingRole) Unwrap() error { return e.err }
 
-// noRole words a missingRole. Ansible points at the role's name, unless a template gave that.
+// noRole returns the text of a missingRole. Ansible points at the role's name, unless a template made it.
 func (p *Play) noRole(c roleCall, err error) error {
 	place, text := c.entry.Place, err.Error()
 	var unfound *roles.NotFoundError
@@ -135,7 +135,7 @@ func (r *role) addParent(parent *role) {
 	}
 }
 
-// roleKey tells roles of a play apart as Ansible does.
+// roleKey identifies roles of a play as Ansible does.
 func roleKey(f roles.Found, c roleCall) string {
 	parts := []string{f.FullName(), fmt.Sprint(c.included), fmt.Sprintf("%+v", c.from)}
 	params := value.NewDict()
@@ -148,7 +148,7 @@ func roleKey(f roles.Found, c roleCall) string {
 	} else {
 		parts = append(parts, c.entry.Place.String())
 	}
-	// The parameters may be secret and the key goes to the hosts.
+	// The parameters may be secret, and the key goes to the hosts.
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
@@ -160,7 +160,7 @@ func dictOrNone(d *value.Dict) value.Value {
 	return d
 }
 
-// readRole reads the files of a role. It goes on after an error, to tell of all.
+// readRole reads the files of a role. It goes on after an error, to report all.
 func (p *Play) readRole(r *role, c roleCall) error {
 	var errs []error
 	note := func(err error) {
@@ -188,7 +188,7 @@ func (p *Play) readRole(r *role, c roleCall) error {
 	note(err)
 	r.allowDuplicates = meta.AllowDuplicates
 	note(p.dependencies(r, meta))
-	p.project.foreign.Add(r.found.Path) // behind theirs
+	p.project.foreign.Add(r.found.Path) // after theirs
 	r.setCollections(meta.Collections, p.collection)
 	tasks, err := p.roleEntries(r, "tasks", c.from.Tasks)
 	note(err)
@@ -229,7 +229,7 @@ func (p *Play) dependencies(r *role, meta *roles.Meta) error {
 	return syntax.Join(errs...)
 }
 
-// setCollections is the list of collections in force in the role: it inherits none.
+// setCollections sets the collections in force in the role: it inherits none.
 func (r *role) setCollections(own []string, playbooks string) {
 	switch {
 	case r.found.Collection != "":
@@ -242,7 +242,8 @@ func (r *role) setCollections(own []string, playbooks string) {
 			r.collections = append(r.collections, c)
 		}
 	}
-	if len(r.collections) == 0 || slices.Contains(r.collections, "ansible.builtin") || slices.Contains(r.collections, "ansible.legacy") {
+	if len(r.collections) == 0 || slices.Contains(r.collections, "ansible.builtin") ||
+		slices.Contains(r.collections, "ansible.legacy") {
 		return
 	}
 	if r.found.Collection != "" {
@@ -252,7 +253,7 @@ func (r *role) setCollections(own []string, playbooks string) {
 	}
 }
 
-// allDeps are all dependencies, deepest first, in the order in which they run.
+// allDeps returns all dependencies, deepest first, in the order in which they run.
 func (r *role) allDeps() []*role {
 	var out []*role
 	for _, d := range r.deps {
@@ -261,7 +262,7 @@ func (r *role) allDeps() []*role {
 	return out
 }
 
-// defaultVars are the defaults of the role with those of its dependencies and of the roles by which it was reached.
+// defaultVars returns the defaults of the role with those of its dependencies and of the roles that reached it.
 func (r *role) defaultVars(chain []*role, merge bool) *value.Dict {
 	var out *value.Dict
 	for _, d := range r.allDeps() {
@@ -273,7 +274,7 @@ func (r *role) defaultVars(chain []*role, merge bool) *value.Dict {
 	return vars.Combine(out, r.defaults, merge)
 }
 
-// allVars are the vars of the role likewise.
+// allVars returns the vars of the role likewise.
 func (r *role) allVars(chain []*role, merge bool) *value.Dict {
 	var out *value.Dict
 	for _, parent := range chain {
@@ -290,7 +291,7 @@ func (r *role) allVars(chain []*role, merge bool) *value.Dict {
 	return vars.Combine(out, r.roleVars, merge)
 }
 
-// exported are the vars of a role that the rest of the play sees. Since ansible-core 2.15 these are those of its
+// exported returns the vars of a role that the rest of the play sees. Since ansible-core 2.15 these are those of its
 // files, and not those of the entry or import that names it.
 func (r *role) exported(merge bool) *value.Dict {
 	if !r.play.project.cfg.Level.Has(dialect.RoleVarsOwn) {
@@ -311,7 +312,7 @@ func (r *role) allParams(chain []*role, merge bool) *value.Dict {
 	return vars.Combine(out, r.params, merge)
 }
 
-// plan is the role as the steps see it that were reached by a chain of roles.
+// plan returns the role for steps that a chain of roles has reached.
 func (r *role) plan(chain []*role, merge bool) *plan.Role {
 	return &plan.Role{
 		Name: r.found.Name, FQCN: r.fullName(), Path: r.found.Path, Collection: r.found.Collection,
@@ -322,8 +323,8 @@ func (r *role) plan(chain []*role, merge bool) *plan.Role {
 	}
 }
 
-// compile gives the blocks of the role after those of its dependencies, each with the chain of roles by which it was
-// reached. A block that is empty ends each role.
+// compile returns the blocks of the role after those of its dependencies, each with the chain of roles that reached it.
+// An empty block ends each role.
 func (r *role) compile(chain []*role) []*block {
 	chain = append(append([]*role(nil), chain...), r)
 	var out []*block
@@ -337,7 +338,7 @@ func (r *role) compile(chain []*role) []*block {
 	return append(out, end)
 }
 
-// handlerBlocks gives the handlers likewise. A role that is reached again gives the same ones.
+// handlerBlocks returns the handlers likewise. For a role that is reached again it returns the same ones.
 func (r *role) handlerBlocks(chain []*role) []*block {
 	if r.handlersSet {
 		return r.handlersOut
@@ -353,7 +354,7 @@ func (r *role) handlerBlocks(chain []*role) []*block {
 	return r.handlersOut
 }
 
-// validation is the task that checks a role's parameters, if it has an argument spec for this entry point.
+// validation returns the task that checks a role's parameters, if it has an argument spec for this entry point.
 func (p *Play) validation(r *role, meta *roles.Meta) ([]syntax.Entry, error) {
 	specs, err := r.found.ArgSpecs(p.project.loader, meta.All)
 	if err != nil || specs == nil {
@@ -392,7 +393,7 @@ func (p *Play) validation(r *role, meta *roles.Meta) ([]syntax.Entry, error) {
 	}}}, nil
 }
 
-// roleNames gives the roles of a play for the magic variables: those it names and those that they depend on.
+// roleNames returns the roles of a play for the magic variables: those it names and those that they depend on.
 func roleNames(list []*role) (play, dependent []string) {
 	for _, r := range list {
 		play = append(play, r.fullName())

@@ -10,15 +10,15 @@ import (
 	"hark/playbook/vars"
 )
 
-// templar renders with the variables that Ansible has while it loads a play: those of the play, its roles and
-// the object, the extra and the magic ones; nothing of a host. o may be nil.
+// templar renders with the variables that Ansible has while it loads a play: those of the play, its roles and the
+// object, the extra and the magic ones; nothing of a host. o may be nil.
 func (p *Play) templar(o *object) *templar.Templar {
 	s := vars.NewScope(&vars.Host{Late: p.lateFiles}, p.shared(), p.stepVars(o))
 	s.Lazy = p.world.Lazy
 	return templar.New(s, p.project.cfg.Templates)
 }
 
-// shared are the layers of variables that the play has now.
+// shared returns the present layers of the play's variables.
 func (p *Play) shared() *vars.Shared {
 	cfg := &p.project.cfg
 	sh := &vars.Shared{
@@ -29,7 +29,7 @@ func (p *Play) shared() *vars.Shared {
 	return sh
 }
 
-// roleLayers are the defaults and the vars of all roles of the play.
+// roleLayers returns the defaults and the vars of all roles of the play.
 func (p *Play) roleLayers() (defaults, all *value.Dict) {
 	cfg := &p.project.cfg
 	for _, r := range p.roles {
@@ -53,7 +53,7 @@ func (p *Play) magic() *value.Dict {
 	})
 }
 
-// stepVars are the layers that an object adds.
+// stepVars returns the layers that an object adds.
 func (p *Play) stepVars(o *object) vars.Step {
 	if o == nil {
 		return vars.Step{}
@@ -73,8 +73,8 @@ func (p *Play) text(s string, o *object) (string, error) {
 	return p.templar(o).Text(context.Background(), value.SourceText(s))
 }
 
-// Error is something wrong with a playbook that is not a matter of its form: a role that does not exist, a name that
-// cannot be rendered. Ansible tells such errors with another exit code than those of syntax.
+// Error is an error of a playbook that is not about its form: a role that does not exist, a name that cannot be
+// rendered. Ansible ends with another exit code for them than for errors of syntax.
 type Error struct {
 	Msg   string
 	Place syntax.Place // zero if it has none
@@ -82,7 +82,7 @@ type Error struct {
 	Detail string
 }
 
-// Error is the message as ansible-playbook prints it after "ERROR! ".
+// Error returns the message as ansible-playbook prints it after "ERROR! ".
 func (e *Error) Error() string {
 	if e.Detail == "" {
 		return e.Msg
@@ -90,13 +90,13 @@ func (e *Error) Error() string {
 	return e.Msg + "\n\n" + e.Detail
 }
 
-// wrong is an Error with what Ansible says of the place.
+// wrong returns an Error with what Ansible says of the place.
 func (p *Play) wrong(place syntax.Place, format string, a ...any) *Error {
 	e := p.project.loader.Errorf(place, format, a...)
 	return &Error{Msg: e.Msg, Place: e.Place, Detail: e.Detail}
 }
 
-// at gives an error the place of an object, unless it has one. Ansible does not tell these places.
+// at sets an error's place to that of an object, unless it has one. Ansible does not show these places.
 func (p *Play) at(place syntax.Place, err error) error {
 	if err == nil {
 		return nil

@@ -11,15 +11,14 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// in is the play with what is known of the run.
+// in returns the play with what is known of the run.
 func (p *Play) in(w World) *Play {
 	out := *p
 	out.world = w
 	return &out
 }
 
-// Settings renders a play's own keywords. A file of vars_files that cannot be read is an error, one that is not there
-// is none.
+// Settings renders a play's own keywords. A file of vars_files that cannot be read is an error; a missing one is not.
 func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings, error) {
 	k := &keywords{ctx: ctx, p: play.in(w)}
 	if _, err := k.p.readVarsFiles(); err != nil {
@@ -28,8 +27,9 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 	k.t = k.p.templar(nil)
 	s := &Settings{
 		CheckMode: k.flag("check_mode"),
-		Hosts:     k.texts("hosts"), HostsWritten: k.constant("hosts"), Serial: k.texts("serial"), MaxFail: k.percent("max_fail_percentage"),
-		Order: k.text("order"), Strategy: k.text("strategy"), ForceHandlers: k.flag("force_handlers"),
+		Hosts:     k.texts("hosts"), HostsWritten: k.constant("hosts"), Serial: k.texts("serial"),
+		MaxFail: k.percent("max_fail_percentage"),
+		Order:   k.text("order"), Strategy: k.text("strategy"), ForceHandlers: k.flag("force_handlers"),
 		AnyErrorsFatal: k.constant("any_errors_fatal") && k.flag("any_errors_fatal"),
 		Conditional:    len(play.conditional) > 0,
 	}
@@ -46,7 +46,7 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 	if s.Strategy == "" {
 		s.Strategy = "linear"
 	}
-	// Mitogen's strategies are Ansible's, over another way to the hosts.
+	// Mitogen's strategies are Ansible's, with another connection to the hosts.
 	s.Strategy = strings.TrimPrefix(modules.ShortName(s.Strategy), "mitogen_")
 	if s.Name = k.text("name"); s.Name == "" {
 		s.Name = strings.Join(s.Hosts, ",")
@@ -60,7 +60,7 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 	return s, k.err
 }
 
-// keywords renders the keywords of a play; err is the first that went wrong.
+// keywords renders the keywords of a play; err is the first error.
 type keywords struct {
 	ctx context.Context
 	p   *Play
@@ -68,7 +68,7 @@ type keywords struct {
 	err error
 }
 
-// get is a keyword rendered, nil if it was not given or something went wrong before.
+// get returns a rendered keyword, nil if it was not given or an error occurred before.
 func (k *keywords) get(name string) value.Value {
 	if k.err != nil {
 		return nil
@@ -142,12 +142,13 @@ func (k *keywords) percent(name string) *float64 {
 
 func (k *keywords) invalid(name string, v value.Value, kind, why string) {
 	if k.err == nil {
-		k.err = k.p.project.loader.Errorf(k.p.self.place, "the field '%s' has an invalid value (%s), and could not be converted to an %s."+
-			"The error was: %s", name, value.Printed(v), kind, why)
+		k.err = k.p.project.loader.Errorf(k.p.self.place,
+			"the field '%s' has an invalid value (%s), and could not be converted to an %s."+
+				"The error was: %s", name, value.Printed(v), kind, why)
 	}
 }
 
-// Prompts are the entries of vars_prompt, rendered.
+// Prompts returns the entries of vars_prompt, rendered.
 func (p *Project) Prompts(ctx context.Context, play *Play, w World) ([]Prompt, error) {
 	in := play.in(w)
 	t := in.templar(nil)

@@ -6,7 +6,7 @@ import (
 	"hark/playbook/syntax"
 )
 
-// step makes the step of a task with all that it inherits.
+// step returns the step of a task with all that it inherits.
 func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	o, src := t.o, t.src
 	if t.implicit && t.action == plan.MetaAction {
@@ -18,11 +18,12 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	s := &plan.Step{
 		ID: id, Kind: plan.Task, Name: src.Name, Sealed: isSealed(src.Attrs.Get("name")),
 		Action: t.action, Written: src.Action, Foreign: t.foreign, Plugin: t.plugin,
-		Args: plan.Dict{Dict: src.Args}, ArgsExpr: src.ArgsExpr, Defaults: c.play.defaults().task(t),
+		Args: plan.Dict{Dict: src.Args}, ArgsExpr: src.ArgsExpr,
 		Loop: loopOf(src), Register: register(src.Attrs), Projections: projections(src.Attrs),
 		Vars: plan.Dict{Dict: o.taskVars()}, IncludeVars: plan.Dict{Dict: o.includeParams()},
 		Tags: tags, Handler: t.handler, Implicit: t.implicit, Place: o.place.String(), Search: o.search(),
 	}
+	s.Defaults, s.DefaultExprs = c.play.defaults().task(t)
 	c.play.defaults().plug(s, t)
 	o.keywords(s, plan.OnTask)
 	if s.Loop != nil {
@@ -45,7 +46,7 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	return s
 }
 
-// keywords sets the fields of a step that hold keywords as they are, of those that may stand on such things.
+// keywords sets the fields of a step that hold keywords as written, of those that may be on such things.
 func (o *object) keywords(s *plan.Step, on plan.Where) {
 	all := plan.Keywords()
 	for i := range all {
@@ -66,7 +67,7 @@ func (o *object) keywords(s *plan.Step, on plan.Where) {
 	}
 }
 
-// exprs are the items of a list; what is no list is one item.
+// exprs returns the items of a list; any other value is one item.
 func exprs(v value.Value) []plan.Expr {
 	var out []plan.Expr
 	for _, item := range items(v) {
@@ -77,8 +78,8 @@ func exprs(v value.Value) []plan.Expr {
 	return out
 }
 
-// register is the name to register under. Anything but text is kept as it is printed, to be refused when the task has
-// run.
+// register returns the name to register under. It keeps a value that is no text as it is printed, to be rejected when
+// the task has run.
 func register(a syntax.Attrs) string {
 	v := value.OrNone(a.Get("register"))
 	if value.IsNone(v) || projections(a).Dict != nil {
@@ -91,7 +92,7 @@ func register(a syntax.Attrs) string {
 	return s
 }
 
-// projections are the expressions to register by their names, if the task says so.
+// projections returns the expressions to register by their names, if the task has any.
 func projections(a syntax.Attrs) plan.Dict {
 	d, _ := a.Get("register").(*value.Dict)
 	return plan.Dict{Dict: d}

@@ -6,15 +6,13 @@ import (
 
 	"hark/modules/dialect"
 	"hark/modules/py/value"
-	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
 
-// A survey is what a step reads, followed through the variables that are known: whether it looks at other hosts, and
-// what only the controller has of it. Of the first the barriers are made (gate), of the second who evaluates the
-// step: its host, or the controller. Where the compiler cannot tell, a step is taken to observe, and to be the
-// controller's: slower, never wrong.
+// survey is what a step reads, followed through the known variables: whether it looks at other hosts, and what only the
+// controller has of it. The first decides about barriers (gate), the second about the evaluator. If the compiler cannot
+// tell, it treats a step as observing, and as the controller's: slower, never wrong.
 type survey struct {
 	c    *compiler
 	s    *plan.Step
@@ -23,16 +21,16 @@ type survey struct {
 	observes bool
 	// why is what makes the step the controller's, "" for the host's own.
 	why string
-	// guardWhy is the same of the conditions alone, and of what is rendered before them.
+	// guardWhy is the same for the conditions only, and for what is rendered before them.
 	guardWhy string
 	// reads are the variables that the step's own texts name; guards those of its conditions.
 	reads, guards []string
-	// volatile: what is rendered may come out differently the second time; writes: a lookup is run that may change
-	// the controller's files.
+	// volatile says that a second rendering may have another result; writes says that a lookup may change the controller's
+	// files.
 	volatile, writes bool
 }
 
-// survey looks at a step once.
+// survey examines a step once.
 func (c *compiler) survey(s *plan.Step) *survey {
 	known := c.unit.surveys[s]
 	if known == nil {
@@ -43,7 +41,7 @@ func (c *compiler) survey(s *plan.Step) *survey {
 	return known
 }
 
-// controllers notes a reason for which the step is the controller's.
+// controllers notes a reason why the step is the controller's.
 func (w *survey) controllers(why string) {
 	if w.why == "" {
 		w.why = why
@@ -61,7 +59,7 @@ func (w *survey) step() {
 	w.does()
 }
 
-// keywords looks at the keywords of some stages.
+// keywords examines the keywords of some stages.
 func (w *survey) keywords(at func(plan.Stage) bool) {
 	all := plan.Keywords()
 	for i := range all {
@@ -79,7 +77,7 @@ func (w *survey) keywords(at func(plan.Stage) bool) {
 	}
 }
 
-// rest looks at what may take the place of keywords, and at what the step goes over.
+// rest examines what may replace keywords, and the loop.
 func (w *survey) rest() {
 	s := w.s
 	for _, e := range s.Otherwise {
@@ -94,10 +92,13 @@ func (w *survey) rest() {
 	}
 }
 
-// arguments looks at what the module is given. Some arguments are bare expressions.
+// arguments examines the module's arguments. Some arguments are bare expressions.
 func (w *survey) arguments() {
 	s := w.s
 	w.value(s.ArgsText())
+	for _, text := range s.DefaultTexts() {
+		w.value(text)
+	}
 	for _, d := range append([]plan.Dict{s.Args}, s.Defaults...) {
 		if d.Dict != nil {
 			w.value(d.Dict)
@@ -110,7 +111,7 @@ func (w *survey) arguments() {
 	}
 }
 
-// conditions looks at an argument that holds bare expressions.
+// conditions examines an argument that holds bare expressions.
 func (w *survey) conditions(name string) {
 	v, _ := w.s.Args.Get(name)
 	for _, item := range items(v) {
@@ -118,7 +119,7 @@ func (w *survey) conditions(name string) {
 	}
 }
 
-// condition looks at a bare expression.
+// condition examines a bare expression.
 func (w *survey) condition(v value.Value) {
 	if v != nil {
 		read := templar.ReadConditions(v)
@@ -127,7 +128,7 @@ func (w *survey) condition(v value.Value) {
 	}
 }
 
-// value looks at a value of the step's own.
+// value examines a value of the step itself.
 func (w *survey) value(v value.Value) {
 	if v != nil && templar.IsTemplate(v) {
 		read := templar.Read(v)
@@ -136,7 +137,7 @@ func (w *survey) value(v value.Value) {
 	}
 }
 
-// text takes in what a text of the step's own uses.
+// text adds what a text of the step itself uses.
 func (w *survey) text(read templar.Reading) {
 	for _, name := range read.Names {
 		if !slices.Contains(w.reads, name) {
@@ -183,15 +184,15 @@ func readsOnly(name string) bool {
 	return ok && !l.Traits.Has(dialect.ChangesController)
 }
 
-// onController tells a filter or test that only the controller can run: one that looks at files, is in Python, or is
-// not known.
+// onController reports whether only the controller can run a filter or test: it reads files, is in Python, or is not
+// known.
 func (p *Project) onController(name string) bool {
 	return p.known(name) || p.cfg.Templates.Engine.Missing("filter", name) && p.cfg.Templates.Engine.Missing("test", name)
 }
 
-// known tells a name among those that the controller runs.
+// known reports whether a name is among those that the controller runs.
 func (p *Project) known(name string) bool {
-	if slices.Contains(filters.MachineNames(), name[strings.LastIndexByte(name, '.')+1:]) {
+	if slices.Contains(templar.MachineNames(), name[strings.LastIndexByte(name, '.')+1:]) {
 		return true
 	}
 	own := p.plugins()
@@ -240,7 +241,7 @@ func (w *survey) name(name string) {
 	}
 }
 
-// follow looks at the value that a variable has somewhere.
+// follow examines the value of a variable in one layer.
 func (w *survey) follow(name string, v value.Value) {
 	if v == nil || !templar.IsTemplate(v) {
 		return
@@ -252,13 +253,13 @@ func (w *survey) follow(name string, v value.Value) {
 	}
 }
 
-// readings remembers what texts use: the same variables are followed for many steps and hosts. Its methods assume
-// Unit.mu held, or the unit still in the making.
+// readings caches what texts use: the same variables are followed for many steps and hosts. Its methods assume Unit.mu
+// held, or the unit unfinished.
 type readings struct {
 	texts map[string]templar.Reading
 }
 
-// of is templar.Read.
+// of returns templar.Read of a value.
 func (r *readings) of(v value.Value) templar.Reading {
 	text, ok := value.Text(v)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// selects reports whether --tags and --skip-tags let an object with these tags run. others tells that it has tags
-// beside these that no option can name.
+// selects reports whether --tags and --skip-tags admit an object with these tags. others says that it has more tags,
+// which no option can name.
 func selects(tags []string, others bool, only, skip []string) bool {
 	if len(tags) == 0 && !others {
 		tags = []string{"untagged"}
@@ -43,9 +43,9 @@ func meet(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
-// tagNames are all tags of an object, rendered, sorted, each once, with the variables of the play, and below a
-// dynamic include with those of the include (strategy/linear.py: filter_tagged_tasks). Of these texts are those that
-// options can name: to Ansible the tag 5 is not the tag "5".
+// tagNames returns all tags of an object, rendered, sorted, each once, with the variables of the play, and below a
+// dynamic include with those of the include (strategy/linear.py: filter_tagged_tasks). texts are those that options can
+// name: to Ansible the tag 5 is not the tag "5".
 func (p *Play) tagNames(o *object) (all, texts []string, err error) {
 	v := o.keyword("tags")
 	if v == nil {

@@ -15,14 +15,15 @@ const (
 	largest   = 1 << 20
 )
 
-// Uses reports whether a task file beside the playbooks or among the roles names a module of ansible.builtin: what a
-// dynamic include may bring. It reads text alone, so it may see what is never included, and does not see a name that
-// a template makes or a role of a collection.
+// Uses reports whether a task file beside the playbooks or among the roles names a module of ansible.builtin, which a
+// dynamic include may then run. It searches text, so it may find what is never included, and misses a name that a
+// template makes or a role of a collection.
 func (p *Project) Uses(module string) bool {
-	return p.Mentions(regexp.MustCompile(`(?m)^[ \t-]*(?:(?:local_)?action:[ \t]*)?(?:ansible\.(?:builtin|legacy)\.)?` + regexp.QuoteMeta(module) + `[ \t]*(?::|$)`))
+	return p.Mentions(regexp.MustCompile(`(?m)^[ \t-]*(?:(?:local_)?action:[ \t]*)?(?:ansible\.(?:builtin|legacy)\.)?` +
+		regexp.QuoteMeta(module) + `[ \t]*(?::|$)`))
 }
 
-// Mentions reports whether any of those files has such words.
+// Mentions reports whether any of those files matches.
 func (p *Project) Mentions(words *regexp.Regexp) bool {
 	p.mu.Lock()
 	dirs := append([]string{}, p.cfg.RolePaths...)
@@ -33,7 +34,7 @@ func (p *Project) Mentions(words *regexp.Regexp) bool {
 	slices.Sort(dirs)
 	left, found := mostFiles, false
 	for _, dir := range slices.Compact(dirs) {
-		// A directory that cannot be read holds nothing that could be included.
+		// A directory that cannot be read holds nothing to include.
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case found || left <= 0:

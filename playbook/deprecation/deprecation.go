@@ -7,7 +7,7 @@ import "strings"
 type Notice struct {
 	// Text says what is used and what to use instead.
 	Text string
-	// Date or Version tell when; neither means some day.
+	// Date or Version say when; neither means some day.
 	Version, Date string
 	// Collection is what loses the feature: a collection, "ansible.builtin" for ansible-core, "" if that is not told.
 	Collection string
@@ -15,18 +15,18 @@ type Notice struct {
 	Help, Origin string
 }
 
-// Warning is what users see as long as the feature is there.
+// Warning returns what users see as long as the feature is there.
 func (n Notice) Warning() string {
 	return n.sentence("[DEPRECATION WARNING]: ", "This feature will be removed",
 		"Deprecation warnings can be disabled by setting deprecation_warnings=False in ansible.cfg.")
 }
 
-// Removal is what users see once it is gone.
+// Removal returns what users see once it is gone.
 func (n Notice) Removal() string {
 	return n.sentence("[DEPRECATED]: ", "This feature was removed", "Please update your playbooks.")
 }
 
-// Tagged is what Warning says in the words of ansible-core 2.19.
+// Tagged returns what Warning says in the words of ansible-core 2.19.
 func (n Notice) Tagged() string {
 	text := strings.TrimSpace(n.Text)
 	if text != "" && !strings.ContainsRune("!?.", rune(text[len(text)-1])) {

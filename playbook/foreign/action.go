@@ -61,7 +61,8 @@ func (f *Finder) ActionOf(full string) (Action, bool) {
 // networkFamilies are the first words of modules for network devices that have one action plug-in for all, the
 // default of Ansible's network_group_modules.
 var networkFamilies = []string{
-	"eos", "nxos", "ios", "iosxr", "junos", "enos", "ce", "vyos", "sros", "dellos9", "dellos10", "dellos6", "asa", "aruba", "aireos",
+	"eos", "nxos", "ios", "iosxr", "junos", "enos", "ce", "vyos", "sros", "dellos9", "dellos10", "dellos6", "asa", "aruba",
+	"aireos",
 	"bigip", "ironware", "onyx", "netconf", "exos", "voss", "slxos",
 }
 

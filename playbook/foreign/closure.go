@@ -37,9 +37,10 @@ type need struct {
 	optional, behind bool
 }
 
-var releaseVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^__version__\s*=\s*['"]([^'"]+)`) })
+var releaseVersion = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`(?m)^__version__\s*=\s*['"]([^'"]+)`) })
 
-// path looks for __init__ files of the host's own Ansible too, as under Ansible: a pack holds a part of the package
+// packageInit looks for __init__ files of the host's own Ansible too, as under Ansible: a pack holds a part of the package
 // only.
 const packageInit = "from pkgutil import extend_path\n__path__ = extend_path(__path__, __name__)\n"
 
@@ -47,7 +48,8 @@ const packageInit = "from pkgutil import extend_path\n__path__ = extend_path(__p
 // 2.19, and imported by names that are made up as they run.
 var always = []string{
 	"ansible.module_utils.basic", "ansible.module_utils._internal._ansiballz._loader",
-	"ansible.module_utils._internal._json._profiles._module_legacy_c2m", "ansible.module_utils._internal._json._profiles._module_legacy_m2c",
+	"ansible.module_utils._internal._json._profiles._module_legacy_c2m",
+	"ansible.module_utils._internal._json._profiles._module_legacy_m2c",
 }
 
 // base adds what every module needs.
@@ -61,17 +63,19 @@ func (c *closure) base() error {
 		if m := releaseVersion().FindSubmatch(release); m != nil {
 			c.version = string(m[1])
 		}
-		c.put("ansible", "ansible/__init__.py", []byte(packageInit+"__version__ = '"+c.version+"'\n__author__ = 'Ansible, Inc.'\n"))
+		c.put("ansible", "ansible/__init__.py",
+			[]byte(packageInit+"__version__ = '"+c.version+"'\n__author__ = 'Ansible, Inc.'\n"))
 		c.put("ansible.module_utils", "ansible/module_utils/__init__.py", []byte(packageInit))
 		for i, name := range always {
 			c.queue = append(c.queue, need{name: name, optional: i > 0})
 		}
 		return c.gather()
 	}
-	return fmt.Errorf("its module_utils are those of an ansible-core on the controller, and none was found in %s", strings.Join(c.p.Homes, ":"))
+	return fmt.Errorf("its module_utils are those of an ansible-core on the controller, and none was found in %s",
+		strings.Join(c.p.Homes, ":"))
 }
 
-// with is a closure that begins with what is in this one.
+// with returns a closure that begins with what is in this one.
 func (c *closure) with(module string) *closure {
 	own := *c
 	own.module, own.files, own.done, own.queue = module, maps.Clone(c.files), maps.Clone(c.done), nil
@@ -83,7 +87,7 @@ func (c *closure) put(dotted, file string, text []byte) {
 	c.done[dotted] = true
 }
 
-// sum is a digest of the files that are there.
+// sum returns a digest of the files that are there.
 func (c *closure) sum() string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(c.files)) {
@@ -102,7 +106,7 @@ func (c *closure) add(file string, text []byte) {
 	}
 }
 
-// follow notes what a file imports. dotted is its name; pkg tells that it is the __init__ of a package.
+// follow notes what a file imports. dotted is its name; pkg says that it is the __init__ of a package.
 func (c *closure) follow(dotted string, text []byte, pkg bool) {
 	for _, im := range imports(string(text)) {
 		n := need{name: im.name, item: true, optional: im.optional}
@@ -169,7 +173,8 @@ func (c *closure) gather() error {
 			return err
 		}
 		if u == nil && !n.optional {
-			return fmt.Errorf("Could not find imported module support code for %s.  Looked for (%s)", c.module, pyList(c.candidates(n))) //lint:ignore ST1005 the words that users see
+			return fmt.Errorf("Could not find imported module support code for %s.  Looked for (%s)", c.module,
+				pyList(c.candidates(n))) //lint:ignore ST1005 the words that users see
 		}
 		if u == nil || c.done[u.name] {
 			continue
@@ -198,7 +203,7 @@ type util struct {
 	pkg, moved bool
 }
 
-// inUtils are the parts of a name that lie below a module_utils.
+// inUtils returns the parts of a name that lie below a module_utils.
 func inUtils(name string) []string {
 	parts := strings.Split(name, ".")
 	if parts[0] == "ansible" {
@@ -207,9 +212,10 @@ func inUtils(name string) []string {
 	return parts[min(5, len(parts)):]
 }
 
-// candidates are the names of the modules that a name may mean.
+// candidates returns the names of the modules that a name may mean.
 func (c *closure) candidates(n need) []string {
-	if parts := inUtils(n.name); len(parts) > 0 && parts[0] == "six" && strings.HasPrefix(n.name, "ansible.module_utils.") {
+	if parts := inUtils(n.name); len(parts) > 0 && parts[0] == "six" && strings.HasPrefix(n.name,
+		"ansible.module_utils.") {
 		return []string{"ansible.module_utils.six"} // it makes what is in it as it runs
 	}
 	if n.item && len(inUtils(n.name)) > 1 {
@@ -218,8 +224,8 @@ func (c *closure) candidates(n need) []string {
 	return []string{n.name}
 }
 
-// find is the file that a name means; nil if there is none. What lies in module_utils of the project hides redirects
-// of old names, but redirects of a collection hide its files.
+// find returns the file that a name means; nil if there is none. What lies in module_utils of the project hides
+// redirects of old names, but redirects of a collection hide its files.
 func (c *closure) find(n need) (*util, error) {
 	own := strings.HasPrefix(n.name, "ansible.")
 	candidates := c.candidates(n)
@@ -244,7 +250,7 @@ func (c *closure) find(n need) (*util, error) {
 	return nil, nil
 }
 
-// redirected is a stand-in for a module that another name leads to.
+// redirected returns a stand-in for a module that another name leads to.
 func (c *closure) redirected(name string, n need) (*util, error) {
 	below := strings.Join(inUtils(name), ".")
 	if below == "" {
@@ -261,7 +267,8 @@ func (c *closure) redirected(name string, n need) (*util, error) {
 		if n.optional {
 			return nil, nil
 		}
-		return nil, fmt.Errorf("error processing module_util %s loading redirected collection %s: unable to locate collection %s", name, collection, collection)
+		return nil, fmt.Errorf("error processing module_util %s loading redirected collection %s: unable to locate "+
+			"collection %s", name, collection, collection)
 	}
 	r := c.p.routes(file, collection)[below]
 	if r.removed != nil {
@@ -288,7 +295,8 @@ func (c *closure) redirected(name string, n need) (*util, error) {
 func (c *closure) source(name string) *util {
 	parts := strings.Split(name, ".")
 	if parts[0] == "ansible_collections" && len(parts) < 6 {
-		return &util{name: name, text: []byte{}, pkg: true} // these are made up: nobody wants the code of a collection's packages
+		// these are made up: nobody wants the code of a collection's packages
+		return &util{name: name, text: []byte{}, pkg: true}
 	}
 	for _, base := range c.places(parts) {
 		if text, err := os.ReadFile(filepath.Join(base, "__init__.py")); err == nil {
@@ -306,7 +314,7 @@ func (c *closure) source(name string) *util {
 
 func notNil(text []byte) []byte { return append([]byte{}, text...) }
 
-// places are where the parts of a name may lie on the disk.
+// places returns where the parts of a name may lie on the disk.
 func (c *closure) places(parts []string) []string {
 	rest := filepath.Join(inUtils(strings.Join(parts, "."))...)
 	if parts[0] == "ansible" {
@@ -343,7 +351,7 @@ func absolute(from, dotted string, pkg bool) (string, bool) {
 	return base + "." + rest, true
 }
 
-// internals are the arguments with which this Ansible tells modules how they are run: it takes no others.
+// internals returns the arguments with which this Ansible tells modules how they are run: it takes no others.
 func (c *closure) internals() []string {
 	var names []string
 	block := passVars().Find(c.files["ansible/module_utils/common/parameters.py"])

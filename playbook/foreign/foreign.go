@@ -24,7 +24,7 @@ type Module struct {
 	Utils []string
 	// Deprecated are the names on the way to it that will go.
 	Deprecated []deprecation.Notice
-	// Removed tells that it is gone, and Circle are names that lead to each other and to no module; nothing else is
+	// Removed says that it is gone, and Circle are names that lead to each other and to no module; nothing else is
 	// known of such a module.
 	Removed *deprecation.Notice
 	Circle  []string
@@ -47,6 +47,7 @@ type Collections func(name string) (dir string, ok bool)
 // Finder finds modules. It may be used by several goroutines.
 type Finder struct {
 	collections Collections
+	options     options
 
 	mu      sync.Mutex
 	library places                        // guarded by mu
@@ -88,7 +89,7 @@ func (f *Finder) Add(dir string) {
 	}
 }
 
-// Added are the directories of playbooks and roles, in the order in which they were read.
+// Added returns the directories of playbooks and roles, in the order in which they were read.
 func (f *Finder) Added() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,7 +113,7 @@ func (f *Finder) InLibrary(name string) (Module, bool) {
 	return Module{}, false
 }
 
-// ownName is the name of something in the project's own directories, without ansible.legacy before it.
+// ownName returns the name of something in the project's own directories, without ansible.legacy before it.
 func ownName(name string) (string, bool) {
 	name = strings.TrimPrefix(name, "ansible.legacy.")
 	return name, !strings.Contains(name, ".")
@@ -136,7 +137,7 @@ func (f *Finder) InCollections(name string, collections []string) (Module, bool)
 	return Module{}, false
 }
 
-// inAnsible tells a full name of what is Ansible's own.
+// inAnsible reports whether a full name is that of something of Ansible's own.
 func inAnsible(name string) bool {
 	return strings.HasPrefix(name, "ansible.builtin.") || strings.HasPrefix(name, "ansible.legacy.")
 }
@@ -185,14 +186,14 @@ func (f *Finder) routed(route routing, collection, dir, name string, before []st
 	return Module{Name: collection + "." + name, Path: path, Utils: f.utilDirs()}, true
 }
 
-// utilDirs are the directories of module_utils beside Ansible's own.
+// utilDirs returns the directories of module_utils beside Ansible's own.
 func (f *Finder) utilDirs() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.utils.dirs()
 }
 
-// moduleFile is the file of a module in a directory, or in one below it: the extension is not part of the name.
+// moduleFile returns the file of a module in a directory, or in one below it: the extension is not part of the name.
 func moduleFile(dir, name string) (string, bool) {
 	if name == "" || filepath.Base(name) == "__init__" {
 		return "", false
@@ -220,6 +221,7 @@ func escape(path string) string {
 
 // ignored are the extensions that no module has.
 var ignored = map[string]bool{
-	".pyc": true, ".pyo": true, ".swp": true, ".bak": true, "~": true, ".rpm": true, ".md": true, ".txt": true, ".rst": true,
+	".pyc": true, ".pyo": true, ".swp": true, ".bak": true, "~": true, ".rpm": true, ".md": true, ".txt": true,
+	".rst":  true,
 	".yaml": true, ".yml": true, ".ini": true, ".json": true, ".ps1": true, ".cfg": true,
 }

@@ -60,7 +60,8 @@ func TestModulesAreFound(t *testing.T) {
 		{"acme.tools.deep.saw", nil, "acme.tools.deep.saw", "ansible_collections/acme/tools/plugins/modules/deep/saw.py"},
 		{"acme.missing.hammer", nil, "", ""},
 		{"xattr", nil, "community.general.xattr", "ansible_collections/community/general/plugins/modules/xattr.py"},
-		{"ansible.builtin.xattr", nil, "community.general.xattr", "ansible_collections/community/general/plugins/modules/xattr.py"},
+		{"ansible.builtin.xattr", nil, "community.general.xattr",
+			"ansible_collections/community/general/plugins/modules/xattr.py"},
 		{"mine", nil, "mine", "project/library/mine.py"},
 		{"ansible.legacy.mine", nil, "mine", "project/library/mine.py"},
 		{"ansible.builtin.mine", nil, "", ""},
@@ -129,17 +130,21 @@ func TestPacksHoldWhatIsImported(t *testing.T) {
 		t.Error("the files that every module imports have no name")
 	}
 	manifest.Base = ""
-	if diff := cmp.Diff(Manifest{Style: Python, Entry: "ansible_collections.acme.tools.plugins.modules.hammer", Version: "2.14.99", Internals: []string{"check_mode", "selinux_special_fs"}}, manifest); diff != "" {
+	if diff := cmp.Diff(Manifest{Style: Python, Entry: "ansible_collections.acme.tools.plugins.modules.hammer",
+		Version: "2.14.99", Internals: []string{"check_mode", "selinux_special_fs"}}, manifest); diff != "" {
 		t.Error(diff)
 	}
 	want := []string{
 		"ansible/__init__.py", "ansible/module_utils/__init__.py", "ansible/module_utils/basic.py",
-		"ansible/module_utils/common/__init__.py", "ansible/module_utils/common/parameters.py", "ansible/module_utils/common/text.py", "ansible/module_utils/six/__init__.py",
+		"ansible/module_utils/common/__init__.py", "ansible/module_utils/common/parameters.py",
+		"ansible/module_utils/common/text.py", "ansible/module_utils/six/__init__.py",
 		"ansible/module_utils/urls.py", "ansible_collections/__init__.py", "ansible_collections/acme/__init__.py",
 		"ansible_collections/acme/tools/__init__.py", "ansible_collections/acme/tools/plugins/__init__.py",
-		"ansible_collections/acme/tools/plugins/module_utils/__init__.py", "ansible_collections/acme/tools/plugins/module_utils/nails.py",
+		"ansible_collections/acme/tools/plugins/module_utils/__init__.py",
+		"ansible_collections/acme/tools/plugins/module_utils/nails.py",
 		"ansible_collections/acme/tools/plugins/module_utils/sizes.py",
-		"ansible_collections/acme/tools/plugins/modules/__init__.py", "ansible_collections/acme/tools/plugins/modules/hammer.py",
+		"ansible_collections/acme/tools/plugins/modules/__init__.py",
+		"ansible_collections/acme/tools/plugins/modules/hammer.py",
 		"manifest.json",
 	}
 	if diff := cmp.Diff(want, files); diff != "" {
@@ -154,7 +159,8 @@ func TestPacksHoldWhatIsImported(t *testing.T) {
 func TestPacksFollowRedirectsOfUtils(t *testing.T) {
 	root, c := disk(t, "testdata/disk.txtar")
 	var told []deprecation.Notice
-	p := &Packer{Homes: []string{root + "/python"}, Collections: c, Deprecate: func(n deprecation.Notice) { told = append(told, n) }}
+	p := &Packer{Homes: []string{root + "/python"}, Collections: c,
+		Deprecate: func(n deprecation.Notice) { told = append(told, n) }}
 	m, _ := NewFinder(nil, nil, c).InCollections("acme.tools.mover", nil)
 	raw, err := p.Pack(m)
 	if err != nil {
@@ -162,11 +168,15 @@ func TestPacksFollowRedirectsOfUtils(t *testing.T) {
 	}
 	files, _ := unpack(t, raw)
 	for _, want := range []string{
-		"ansible/module_utils/old_text/__init__.py", "ansible/module_utils/urls.py", "ansible_collections/acme/tools/plugins/module_utils/sizes.py",
-		"ansible_collections/acme/tools/plugins/module_utils/old/__init__.py", "ansible_collections/acme/tools/plugins/module_utils/old/nails/__init__.py",
+		"ansible/module_utils/old_text/__init__.py", "ansible/module_utils/urls.py",
+		"ansible_collections/acme/tools/plugins/module_utils/sizes.py",
+		"ansible_collections/acme/tools/plugins/module_utils/old/__init__.py",
+		"ansible_collections/acme/tools/plugins/module_utils/old/nails/__init__.py",
 		"ansible_collections/acme/tools/plugins/module_utils/nails.py",
-		"ansible_collections/acme/tools/plugins/module_utils/_scripts/run.sh", "ansible_collections/acme/tools/plugins/module_utils/_scripts/__init__.py",
-		"ansible_collections/acme/tools/plugins/module_utils/bare/__init__.py", "ansible_collections/acme/tools/plugins/module_utils/bare/one.py",
+		"ansible_collections/acme/tools/plugins/module_utils/_scripts/run.sh",
+		"ansible_collections/acme/tools/plugins/module_utils/_scripts/__init__.py",
+		"ansible_collections/acme/tools/plugins/module_utils/bare/__init__.py",
+		"ansible_collections/acme/tools/plugins/module_utils/bare/one.py",
 	} {
 		if !slices.Contains(files, want) {
 			t.Errorf("no %s in %v", want, files)
@@ -176,7 +186,8 @@ func TestPacksFollowRedirectsOfUtils(t *testing.T) {
 		t.Error("what stands in a string is no import")
 	}
 	const going = "module_util ansible_collections.acme.tools.plugins.module_utils.old.nails has been removed (Use nails.)"
-	if diff := cmp.Diff([]deprecation.Notice{{Text: going, Version: "3.0.0", Collection: "acme.tools"}}, told); diff != "" {
+	if diff := cmp.Diff([]deprecation.Notice{{Text: going, Version: "3.0.0", Collection: "acme.tools"}},
+		told); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -185,9 +196,11 @@ func TestPacksThatLackUtilsAreRefused(t *testing.T) {
 	root, c := disk(t, "testdata/disk.txtar")
 	p := &Packer{Homes: []string{root + "/python"}, Collections: c}
 	for name, want := range map[string]string{
-		"acme.tools.gluer": "[DEPRECATED]: module_util ansible_collections.acme.tools.plugins.module_utils.glue has been removed. " +
+		"acme.tools.gluer": "[DEPRECATED]: module_util ansible_collections.acme.tools.plugins.module_utils.glue has been " +
+			"removed. " +
 			"This feature was removed from acme.tools in version 2.0.0. Please update your playbooks.",
-		"acme.tools.loser": "Could not find imported module support code for ansible_collections.acme.tools.plugins.modules.loser.  " +
+		"acme.tools.loser": "Could not find imported module support code for " +
+			"ansible_collections.acme.tools.plugins.modules.loser.  " +
 			"Looked for (['ansible.module_utils.lost.found', 'ansible.module_utils.lost'])",
 	} {
 		m, _ := NewFinder(nil, nil, c).InCollections(name, nil)
@@ -211,14 +224,16 @@ func FuzzImports(f *testing.F) {
 
 func TestCollectionsSayWhichVersionsTheyAreFor(t *testing.T) {
 	for wish, want := range map[string]bool{
-		"": true, ">=2.9.10": true, ">=2.9.10,<2.14": false, "'>=2.15.0'": false, `"~=2.14.2"`: true, "~=2.13.0": false, "!=2.14.18": false,
+		"": true, ">=2.9.10": true, ">=2.9.10,<2.14": false, "'>=2.15.0'": false, `"~=2.14.2"`: true, "~=2.13.0": false,
+		"!=2.14.18":              false,
 		"==2.14.18  # only that": true, ">2.14.17, <=2.14.18": true,
 	} {
 		dir := t.TempDir()
 		if err := os.MkdirAll(filepath.Join(dir, "meta"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "meta", "runtime.yml"), []byte("---\nrequires_ansible: "+wish+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "meta", "runtime.yml"), []byte("---\nrequires_ansible: "+wish+"\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := Supports(dir, "2.14.18"); got != want || err != nil {
@@ -241,7 +256,8 @@ func TestNamesThatGoAndWentAreTold(t *testing.T) {
 		t.Errorf("%+v, %v\n%s", m, ok, diff)
 	}
 	for name, want := range map[string]string{
-		"acme.tools.anvil": "[DEPRECATED]: acme.tools.anvil has been removed. Take the hammer. This feature was removed from acme.tools " +
+		"acme.tools.anvil": "[DEPRECATED]: acme.tools.anvil has been removed. Take the hammer. This feature was removed " +
+			"from acme.tools " +
 			"in version 2.0.0. Please update your playbooks.",
 		"acme.tools.bellows": "[DEPRECATED]: acme.tools.bellows has been removed. This feature was removed from acme.tools " +
 			"in a release after 2020-01-02. Please update your playbooks.",
@@ -288,7 +304,8 @@ func TestStyles(t *testing.T) {
 		"#!/bin/sh\nx='<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>'\n":                       JSONArgs,
 		"#!/bin/sh\n. $1\n": Old,
 		"\x7fELF\x00\x01":   Binary,
-		"# it does not use from ansible.module_utils.basic import AnsibleModule\necho\n": Python, // Ansible looks for the words
+		// Ansible looks for the words
+		"# it does not use from ansible.module_utils.basic import AnsibleModule\necho\n": Python,
 		"#!powershell\n#Requires -Module Ansible.ModuleUtils.Legacy\n":                   PowerShell,
 	} {
 		if got := StyleOf([]byte(text)); got != want {
@@ -331,9 +348,12 @@ func TestPluginsAreFound(t *testing.T) {
 		kind, name, short string
 		dirs              []string
 	}{
-		{"filter", "", "", []string{"project/filter_plugins", "project/roles/web/filter_plugins", "site/filter/deep", "site/filter"}},
-		{"filter", "mine", "mine", []string{"project/filter_plugins", "project/roles/web/filter_plugins", "site/filter/deep", "site/filter"}},
-		{"filter", "ansible.legacy.mine", "mine", []string{"project/filter_plugins", "project/roles/web/filter_plugins", "site/filter/deep", "site/filter"}},
+		{"filter", "", "", []string{"project/filter_plugins", "project/roles/web/filter_plugins", "site/filter/deep",
+			"site/filter"}},
+		{"filter", "mine", "mine", []string{"project/filter_plugins", "project/roles/web/filter_plugins", "site/filter/deep",
+			"site/filter"}},
+		{"filter", "ansible.legacy.mine", "mine", []string{"project/filter_plugins", "project/roles/web/filter_plugins",
+			"site/filter/deep", "site/filter"}},
 		{"filter", "ansible.builtin.mine", "mine", nil},
 		{"test", "", "", []string{"project/test_plugins"}},
 		{"lookup", "mine", "mine", nil},

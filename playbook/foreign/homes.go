@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// PythonDirs are the directories in which Python's packages lie on this machine, of a virtual environment and the
+// PythonDirs returns the directories in which Python's packages lie on this machine, of a virtual environment and the
 // user first. Nothing is run to find them.
 func PythonDirs(environ func(string) string, home string) []string {
 	var patterns []string
@@ -15,7 +15,8 @@ func PythonDirs(environ func(string) string, home string) []string {
 		patterns = append(patterns, venv+"/lib/python3*/site-packages")
 	}
 	if home != "" {
-		patterns = append(patterns, home+"/.local/lib/python3*/site-packages", home+"/.local/share/pipx/venvs/ansible*/lib/python3*/site-packages")
+		patterns = append(patterns, home+"/.local/lib/python3*/site-packages",
+			home+"/.local/share/pipx/venvs/ansible*/lib/python3*/site-packages")
 	}
 	for _, prefix := range []string{"/usr/local/lib", "/usr/lib", "/usr/local/lib64", "/usr/lib64"} {
 		patterns = append(patterns, prefix+"/python3*/site-packages", prefix+"/python3*/dist-packages")

@@ -14,7 +14,8 @@ type importing struct {
 	optional bool
 }
 
-// imports are the names that a file imports, wherever it does so. Text that is not Python gives what looks like it.
+// imports returns the names that a file imports, wherever it does so. Text that is not Python gives what looks like
+// it.
 func imports(text string) []importing {
 	var found []importing
 	s := scanner{text: strings.TrimPrefix(text, "\ufeff"), begins: true}
@@ -81,7 +82,7 @@ type scanner struct {
 	begins, first, nested bool
 }
 
-// next is the next token, "" at the end.
+// next returns the next token, "" at the end.
 func (s *scanner) next() string {
 	s.blanks()
 	if s.at >= len(s.text) {
@@ -104,7 +105,8 @@ func (s *scanner) next() string {
 	case r == '_' || unicode.IsLetter(r):
 		s.word()
 		word := s.text[start:s.at]
-		if s.at < len(s.text) && (s.text[s.at] == '"' || s.text[s.at] == '\'') && len(word) <= 2 && strings.Trim(strings.ToLower(word), "rbuft") == "" {
+		if s.at < len(s.text) && (s.text[s.at] == '"' || s.text[s.at] == '\'') && len(word) <= 2 &&
+			strings.Trim(strings.ToLower(word), "rbuft") == "" {
 			s.at++
 			s.quoted(s.text[s.at-1])
 			return `""`

@@ -8,7 +8,7 @@ import (
 )
 
 // KeptModule finds a module that is kept for old playbooks: _name in a library directory, where nothing is called
-// name alone.
+// name only.
 func (f *Finder) KeptModule(name string) (Module, bool) {
 	short, ok := ownName(name)
 	if !ok || strings.HasPrefix(short, "_") {

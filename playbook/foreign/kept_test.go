@@ -29,7 +29,8 @@ func TestKeptForOldPlaybooks(t *testing.T) {
 		for _, n := range m.Deprecated {
 			told += n.Text
 		}
-		if path := strings.TrimPrefix(m.Path, root+"/"); ok != (tc.full != "") || m.Name != tc.full || path != tc.path || !strings.HasPrefix(told, tc.told) || (told == "") != (tc.told == "") {
+		if path := strings.TrimPrefix(m.Path, root+"/"); ok != (tc.full != "") || m.Name != tc.full || path != tc.path ||
+			!strings.HasPrefix(told, tc.told) || (told == "") != (tc.told == "") {
 			t.Errorf("%s: %q in %q, %v, %q", tc.name, m.Name, path, ok, told)
 		}
 	}

@@ -41,7 +41,8 @@ type Manifest struct {
 	Entry string `json:"entry"`
 	// Version is that of the ansible-core on the controller, "" if there is none.
 	Version string `json:"version,omitempty"`
-	// Base names, by their content, the files that every module in Python imports: hosts keep interpreters that know them.
+	// Base names, by their content, the files that every module in Python imports: hosts keep interpreters that know
+	// them.
 	Base string `json:"base,omitempty"`
 	// Internals are the arguments that modules of that version take beside their own.
 	Internals []string `json:"internals,omitempty"`
@@ -61,7 +62,7 @@ type Packer struct {
 	redirect map[string]map[string]routing // of module_utils, by file; guarded by mu
 }
 
-// Pack is a zip archive of the module with everything that it imports of Ansible's, and a Manifest.
+// Pack returns a zip archive of the module with everything that it imports of Ansible's, and a Manifest.
 func (p *Packer) Pack(m Module) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,13 +80,14 @@ func (p *Packer) Pack(m Module) ([]byte, error) {
 	return raw, nil
 }
 
-// base is what every module needs that these directories of module_utils stand before. It assumes mu held.
+// base returns what every module needs that these directories of module_utils stand before. It assumes mu held.
 func (p *Packer) base(utils []string) (*closure, error) {
 	key := strings.Join(utils, "\x00")
 	if c := p.bases[key]; c != nil {
 		return c, nil
 	}
-	c := &closure{p: p, module: "ansible.module_utils.basic", utils: utils, files: map[string][]byte{}, done: map[string]bool{}}
+	c := &closure{p: p, module: "ansible.module_utils.basic", utils: utils, files: map[string][]byte{},
+		done: map[string]bool{}}
 	if err := c.base(); err != nil {
 		return nil, err
 	}
@@ -96,7 +98,7 @@ func (p *Packer) base(utils []string) (*closure, error) {
 	return c, nil
 }
 
-// routes are the redirects of module_utils that a file tells of. It assumes mu held.
+// routes returns the redirects of module_utils that a file lists. It assumes mu held.
 func (p *Packer) routes(file, collection string) map[string]routing {
 	r, ok := p.redirect[file]
 	if !ok {
@@ -135,7 +137,8 @@ func (p *Packer) packPython(m Module, text []byte) ([]byte, error) {
 	}
 	c := base.with(entry(m))
 	manifest := Manifest{Style: Python, Entry: c.module, Version: c.version, Base: c.sum(), Internals: c.internals()}
-	text = bytes.ReplaceAll(text, []byte("#<<INCLUDE_ANSIBLE_MODULE_COMMON>>"), []byte("from ansible.module_utils.basic import *"))
+	text = bytes.ReplaceAll(text, []byte("#<<INCLUDE_ANSIBLE_MODULE_COMMON>>"),
+		[]byte("from ansible.module_utils.basic import *"))
 	c.follow(c.module, text, false)
 	if err := c.gather(); err != nil {
 		return nil, err
@@ -148,7 +151,7 @@ var ownPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/(ansible_collections/[^/]+/[^/]+/plugins/modules/.*|ansible/modules/[^/]+)\.py$`)
 })
 
-// entry is the dotted name under which a module is run.
+// entry returns the dotted name under which a module is run.
 func entry(m Module) string {
 	if at := ownPath().FindStringSubmatch(m.Path); at != nil && !strings.Contains(at[1], ".") {
 		return strings.ReplaceAll(at[1], "/", ".")
@@ -156,16 +159,18 @@ func entry(m Module) string {
 	return "ansible.modules." + m.Name[strings.LastIndexByte(m.Name, '.')+1:]
 }
 
-// newStyle tells a module that imports Ansible's module_utils, or its collection's, by the words: they may stand in a
-// comment.
+// newStyle matches a module that imports Ansible's module_utils, or its collection's, by the words: they may stand
+// in a comment.
 var newStyle = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`from +(?:\.{2,} *module_utils|ansible_collections\.[^.]+\.[^.]+\.plugins\.module_utils|ansible\.module_utils).* +import |` +
+	return regexp.MustCompile(`from +(?:\.{2,} *module_utils|ansible_collections\.[^.]+\.[^.]+\.plugins\.module_utils|` +
+		`ansible\.module_utils).* +import |` +
 		`import +(?:ansible_collections\.[^.]+\.[^.]+\.plugins\.module_utils|ansible\.module_utils\.)`)
 })
 
-// powerShell tells a module for Windows.
+// powerShell matches a module for Windows.
 var powerShell = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`# POWERSHELL_COMMON|(?i:#Requires -(?:Module|Version)|#AnsibleRequires -(?:OSVersion|PowerShell|CSharpUtil|Wrapper))`)
+	return regexp.MustCompile(`# POWERSHELL_COMMON|(?i:#Requires -(?:Module|Version)|#AnsibleRequires -(?:OSVersion|` +
+		`PowerShell|CSharpUtil|Wrapper))`)
 })
 
 // StyleOf describes how a module takes its arguments, by its text.
@@ -185,12 +190,12 @@ func StyleOf(text []byte) Style {
 	return Old
 }
 
-// binary tells a byte that no text has.
+// binary reports whether b is a byte that no text has.
 func binary(b byte) bool {
 	return b < ' ' && bytes.IndexByte([]byte("\a\b\t\n\f\r\x1b"), b) < 0 || b == 0x7f
 }
 
-// archive makes the zip, whose bytes depend on the content alone.
+// archive makes the zip, whose bytes depend on the content only.
 func archive(m Manifest, files map[string][]byte) ([]byte, error) {
 	raw, err := json.Marshal(m)
 	if err != nil {

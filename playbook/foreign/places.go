@@ -32,7 +32,7 @@ func (p *places) configure(dirs []string) {
 	}
 }
 
-// dirs are all of them, nearest first.
+// dirs returns all of them, nearest first.
 func (p *places) dirs() []string { return slices.Concat(p.own, p.expected, p.settings) }
 
 func appendDir(list []string, dir string) []string {

@@ -11,8 +11,14 @@ import (
 
 // pluginDirs are the directories beside a playbook or in a role that hold plug-ins, by their kind.
 var pluginDirs = map[string]string{
-	"filter": "filter_plugins", "test": "test_plugins", "lookup": "lookup_plugins", "callback": "callback_plugins", "vars": "vars_plugins",
-	"action": "action_plugins", "connection": "connection_plugins", "become": "become_plugins", "strategy": "strategy_plugins",
+	"filter": "filter_plugins", "test": "test_plugins", "lookup": "lookup_plugins", "callback": "callback_plugins",
+	"vars":   "vars_plugins",
+	"action": "action_plugins", "connection": "connection_plugins", "become": "become_plugins",
+	"strategy": "strategy_plugins",
+	// Of these only the documentation of options is read.
+	"shell": "shell_plugins", "cache": "cache_plugins", "inventory": "inventory_plugins", "terminal": "terminal_plugins",
+	"httpapi": "httpapi_plugins", "cliconf": "cliconf_plugins", "netconf": "netconf_plugins",
+	"doc_fragments": "doc_fragments",
 }
 
 // Configure adds directories of the settings for plug-ins of a kind. Those of playbooks and roles are looked into
@@ -67,7 +73,7 @@ func (f *Finder) NoPlugin(kind, name string) string {
 	return value.ReprText(name)
 }
 
-// Deprecated is the notice of a plug-in of a collection that will go, nil if none was given.
+// Deprecated returns the notice of a plug-in of a collection that will go, nil if none was given.
 func (f *Finder) Deprecated(kind, name string) *deprecation.Notice {
 	parts := strings.SplitN(name, ".", 3)
 	if len(parts) < 3 || inAnsible(name) {
@@ -80,7 +86,7 @@ func (f *Finder) Deprecated(kind, name string) *deprecation.Notice {
 	return nil
 }
 
-// Moved are the short names of plug-ins of a kind that led to a collection which is on the disk, sorted.
+// Moved returns the short names of plug-ins of a kind that led to a collection which is on the disk, sorted.
 func (f *Finder) Moved(kind string) []string {
 	var names []string
 	for key, to := range routesOf(kind) {

@@ -28,7 +28,7 @@ var (
 	pluginRoutes = sync.OnceValue(func() map[string]route { return readRoutes(false) })
 )
 
-// routesOf are those of a kind, with others.
+// routesOf returns those of a kind, with others.
 func routesOf(kind string) map[string]route {
 	if kind == modulesKind {
 		return moduleRoutes()
@@ -73,7 +73,7 @@ type routing struct {
 	to string
 	// action is the full name of the action plug-in that stands before a module, "" for the one of its own name.
 	action string
-	// deprecated tells that it will go, removed that it is gone.
+	// deprecated says that it will go, removed that it is gone.
 	deprecated, removed *deprecation.Notice
 }
 
@@ -123,14 +123,15 @@ func routingOf(text, kind string) value.Value {
 		return nil
 	}
 	for _, part := range []string{section(text, kind), text} {
-		if doc, err := pyyaml.Load([]byte(part), pyyaml.Options{}); err == nil && doc != nil && value.Under(doc.Value, "plugin_routing", kind) != nil {
+		if doc, err := pyyaml.Load([]byte(part), pyyaml.Options{}); err == nil && doc != nil && value.Under(doc.Value,
+			"plugin_routing", kind) != nil {
 			return doc.Value
 		}
 	}
 	return nil
 }
 
-// section are the lines about a kind, where the file is written as such files are.
+// section returns the lines about a kind, where the file is written as such files are.
 func section(text, kind string) string {
 	var out strings.Builder
 	out.WriteString("plugin_routing:\n")
@@ -173,15 +174,17 @@ func readNotice(v value.Value, kind, collection, name, event string) *deprecatio
 		}
 	case kind == "filter" || kind == "test":
 		if text = more; text == "" {
-			text = map[string]string{"deprecated": kind + ` "` + collection + "." + name + `" is deprecated`, "removed": kind + ` "` + collection + "." + name + `" has been removed`}[event]
+			text = map[string]string{"deprecated": kind + ` "` + collection + "." + name + `" is deprecated`, "removed": kind +
+				` "` + collection + "." + name + `" has been removed`}[event]
 		}
 	case more != "":
 		text += " " + more
 	}
-	return &deprecation.Notice{Text: text, Date: entry("removal_date"), Version: entry("removal_version"), Collection: collection}
+	return &deprecation.Notice{Text: text, Date: entry("removal_date"), Version: entry("removal_version"),
+		Collection: collection}
 }
 
-// utilName is the dotted name of a module of module_utils.
+// utilName returns the dotted name of a module of module_utils.
 func utilName(collection, name string) string {
 	if collection == "ansible.builtin" {
 		return "ansible.module_utils." + name

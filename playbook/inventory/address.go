@@ -20,11 +20,15 @@ const (
 
 var (
 	bracketedPort = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[(.+)\]:([0-9]+)$`) })
-	namePort      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^((?:[^:\[\]]|\[[^\]]*\])*):([0-9]+)$`) })
-	form4         = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:` + part4 + `\.){3}` + part4 + `$`) })
-	form6         = sync.OnceValue(func() *regexp.Regexp {
+	namePort      = sync.OnceValue(
+		func() *regexp.Regexp { return regexp.MustCompile(`^((?:[^:\[\]]|\[[^\]]*\])*):([0-9]+)$`) })
+	form4 = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(?:` + part4 + `\.){3}` + part4 + `$`)
+	})
+	form6 = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(strings.ReplaceAll(`(?i)^(?:`+strings.Join([]string{
-			`(?:P:){7}P`, `(?:P:){1,6}:`, `(?:P:)(?::P){1,6}`, `(?:P:){2}(?::P){1,5}`, `(?:P:){3}(?::P){1,4}`, `(?:P:){4}(?::P){1,3}`,
+			`(?:P:){7}P`, `(?:P:){1,6}:`, `(?:P:)(?::P){1,6}`, `(?:P:){2}(?::P){1,5}`, `(?:P:){3}(?::P){1,4}`,
+			`(?:P:){4}(?::P){1,3}`,
 			`(?:P:){5}(?::P){1,2}`, `(?:P:){6}(?::P)`, `:(?::P){1,6}`, `P?::`,
 			`(?:0:){6}(?:P\.){3}P`, `::(?:ffff:)?(?:P\.){3}P`, `(?:0:){5}ffff:(?:P\.){3}P`,
 		}, "|")+`)$`, "P", part6))
@@ -34,8 +38,8 @@ var (
 	})
 )
 
-// parseAddress parts a host name, an IPv4 or IPv6 address from its port; 0 is no port. Ranges in brackets may stand
-// in it if ranges is set.
+// parseAddress separates a host name, an IPv4 or an IPv6 address from its port; 0 is no port. With ranges it accepts
+// ranges in brackets.
 func parseAddress(address string, ranges bool) (host string, port int, err error) {
 	if plainName(address) {
 		return address, 0, nil
@@ -56,7 +60,7 @@ func parseAddress(address string, ranges bool) (host string, port int, err error
 	return host, port, nil
 }
 
-// plainName spares the common case the regular expressions.
+// plainName recognises the common case without regular expressions.
 func plainName(s string) bool {
 	if s == "" {
 		return false
@@ -82,7 +86,7 @@ func plainName(s string) bool {
 	return prev != '.' && prev != '-' && prev != '_'
 }
 
-// isHostname: labels joined by dots, none ending in - or _.
+// isHostname reports whether s is labels joined by dots, none ending in - or _.
 func isHostname(s string) bool {
 	for _, l := range splitLabels(s) {
 		if !label().MatchString(l) || strings.HasSuffix(l, "-") || strings.HasSuffix(l, "_") {
@@ -112,7 +116,7 @@ func splitLabels(s string) []string {
 	return append(out, s[start:])
 }
 
-// expandHosts gives the names that a pattern of an inventory file stands for: a[1:3].b is three hosts.
+// expandHosts returns the names that a pattern of an inventory file stands for: a[1:3].b is three hosts.
 func expandHosts(pattern string) (names []string, port int, err error) {
 	base, port, err := parseAddress(pattern, true)
 	if err != nil {
@@ -125,8 +129,8 @@ func expandHosts(pattern string) (names []string, port int, err error) {
 	return names, port, err
 }
 
-// valueError is an error of Python itself, which ends the reading of a source where one of Ansible's own leaves the
-// text as it is.
+// valueError is an error that Python raises. It ends the reading of a source, while an error that Ansible raises itself
+// leaves the text unchanged.
 type valueError string
 
 func (e valueError) Error() string { return string(e) }
@@ -135,7 +139,7 @@ func noInt(s string) error {
 	return valueError(fmt.Sprintf("invalid literal for int() with base 10: '%s'", s))
 }
 
-// maxRange bounds what one pattern may stand for.
+// maxRange is how many hosts one pattern may stand for.
 const maxRange = 10_000_000
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -165,7 +169,7 @@ func expandRange(s string, out []string) ([]string, error) {
 	return out, nil
 }
 
-// sequence gives the texts of "begin:end" or "begin:end:step": numbers, filled with zeros as begin is, or letters.
+// sequence returns the texts of "begin:end" or "begin:end:step": numbers, padded with zeros like begin, or letters.
 func sequence(text string) ([]string, error) {
 	bounds := strings.Split(text, ":")
 	if len(bounds) != 2 && len(bounds) != 3 {

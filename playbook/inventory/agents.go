@@ -8,18 +8,18 @@ import (
 	"hark/modules/py/value"
 )
 
-// AgentsSource is the source that stands for all agents that are there, without a file: -i hark:
+// AgentsSource is the source that stands for all known agents, without a file: -i hark:
 const AgentsSource = "hark:"
 
-// Agent is a host as its agent tells of it, for the plug-in hark.
+// Agent is a host as its agent describes it, for the plug-in hark.
 type Agent struct {
 	Name    string
 	Present bool
-	// Vars are the host's: what the roster knows. Facts are its cached facts, for templates; nil if there are none.
+	// Vars are what the roster knows. Facts are its cached facts, for templates; nil if there are none.
 	Vars, Facts *value.Dict
 }
 
-// wantsAllAgents is for the source that needs no file; it is enabled whatever the settings say.
+// wantsAllAgents accepts the source that needs no file; it is enabled whatever the settings say.
 func wantsAllAgents(r *reading, path string) bool {
 	return r.o.Agents != nil && path == AgentsSource
 }
@@ -28,7 +28,7 @@ func wantsAgents(r *reading, path string) bool {
 	return r.o.Agents != nil && wantsConfig(r, path)
 }
 
-// parseAgents makes a host of every agent, and groups and variables as the constructed plug-in does from their facts.
+// parseAgents adds a host for every agent, and groups and variables from their facts as the constructed plug-in does.
 //
 //	plugin: hark
 //	absent: false          # true: those that are not there, too
@@ -74,19 +74,21 @@ func parseAgents(ctx context.Context, r *reading, path string) error {
 	return nil
 }
 
-// checkAgentOptions refuses what the plug-in does not have: a group that is misspelt would be empty, and nobody would
+// checkAgentOptions rejects options that the plug-in does not have: a misspelt group would be empty, and nobody would
 // know why.
 func checkAgentOptions(path string, d *value.Dict) error {
-	known := []string{"plugin", "absent", "strict", "compose", "groups", "keyed_groups", "leading_separator", "use_extra_vars", "use_vars_plugins"}
+	known := []string{"plugin", "absent", "strict", "compose", "groups", "keyed_groups", "leading_separator",
+		"use_extra_vars", "use_vars_plugins"}
 	for _, k := range d.Keys() {
 		if name := value.Printed(k); !slices.Contains(known, name) {
-			return failf("%s: the plug-in hark has no option %s: it has %s", path, value.ReprText(name), strings.Join(known[1:], ", "))
+			return failf("%s: the plug-in hark has no option %s: it has %s", path, value.ReprText(name),
+				strings.Join(known[1:], ", "))
 		}
 	}
 	return nil
 }
 
-// injected are facts as templates see them: as ansible_facts, and each by itself with ansible_ before its name.
+// injected returns facts as templates see them: as ansible_facts, and each by itself with ansible_ before its name.
 func injected(facts *value.Dict) *value.Dict {
 	out := value.NewDict()
 	if facts == nil {

@@ -39,7 +39,8 @@ func loadAgents(t *testing.T, text string, agents func(context.Context) ([]Agent
 			t.Fatal(err)
 		}
 	}
-	return Load(t.Context(), Options{Sources: []string{source}, Loader: &syntax.Loader{}, Agents: agents, FailAnyUnparsed: true})
+	return Load(t.Context(), Options{Sources: []string{source}, Loader: &syntax.Loader{}, Agents: agents,
+		FailAnyUnparsed: true})
 }
 
 func namesOf(hosts []*Host) []string {
@@ -80,14 +81,17 @@ func TestAgentsThatCannotBeAskedAreAnError(t *testing.T) {
 
 func TestMisspeltOptionIsToldOf(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "agents.yml")
-	if err := os.WriteFile(source, []byte("plugin: hark\nkeyd_groups: [{key: ansible_distribution}]\n"), 0o600); err != nil {
+	if err := os.WriteFile(source, []byte("plugin: hark\nkeyd_groups: [{key: ansible_distribution}]\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	var said []string
 	_, err := Load(t.Context(), Options{
-		Sources: []string{source}, Loader: &syntax.Loader{}, Agents: known, FailAnyUnparsed: true, Warn: func(text string) { said = append(said, text) },
+		Sources: []string{source}, Loader: &syntax.Loader{}, Agents: known, FailAnyUnparsed: true,
+		Warn: func(text string) { said = append(said, text) },
 	})
-	if text := strings.Join(said, "\n"); err == nil || !strings.Contains(text, "the plug-in hark has no option 'keyd_groups': it has absent,") {
+	if text := strings.Join(said, "\n"); err == nil ||
+		!strings.Contains(text, "the plug-in hark has no option 'keyd_groups': it has absent,") {
 		t.Errorf("err = %v, said %s", err, text)
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"hark/modules/py/value"
 )
 
-// change is what a task of the run does to hosts and groups. It reports whether it changed anything.
+// change is a task's change of hosts and groups. It reports whether it changed anything.
 type change func(t *tree) (bool, error)
 
-// newHost adds a host if there is none of the name, sets its variables and puts it into the groups, which it makes.
+// newHost adds a host if there is none with the name, sets its variables and adds it to the groups, which it creates.
 func newHost(name string, groups []string, vars *value.Dict) change {
 	return func(t *tree) (bool, error) {
 		h := t.hosts[name]
@@ -19,12 +19,12 @@ func newHost(name string, groups []string, vars *value.Dict) change {
 			if h, err = t.addHost(name, t.groups["all"], 0); err != nil {
 				return false, err
 			}
-			h.Told = true
+			h.AddedByTask = true
 		}
 		changed = h.setAll(vars, t.merge) || changed
 		for _, group := range groups {
 			known := t.groups[group] != nil
-			g, err := t.toldGroup(group)
+			g, err := t.addTaskGroup(group)
 			if err != nil {
 				return changed, err
 			}
@@ -34,7 +34,7 @@ func newHost(name string, groups []string, vars *value.Dict) change {
 	}
 }
 
-// setAll stores variables of the host, nil for none, and reports whether any was another before.
+// setAll stores variables of the host, nil for none, and reports whether any had another value.
 func (h *Host) setAll(vars *value.Dict, m merging) (changed bool) {
 	if vars == nil {
 		return false
@@ -50,20 +50,20 @@ func (h *Host) setAll(vars *value.Dict, m merging) (changed bool) {
 	return changed
 }
 
-// grouped puts a host into a group, which it makes, and the group below the parents, which it makes too.
+// grouped adds a host to a group, and the group to the parents. It creates missing groups.
 func grouped(host, group string, parents []string) change {
 	return func(t *tree) (changed bool, err error) {
 		h := t.host(host)
 		if h == nil {
 			return false, failf("%s cannot be matched in inventory", host)
 		}
-		g, err := t.toldGroup(group)
+		g, err := t.addTaskGroup(group)
 		if err != nil {
 			return false, err
 		}
 		for _, name := range parents {
 			changed = changed || t.groups[name] == nil
-			p, err := t.toldGroup(name)
+			p, err := t.addTaskGroup(name)
 			if err != nil {
 				return changed, err
 			}
@@ -80,12 +80,12 @@ func grouped(host, group string, parents []string) change {
 	}
 }
 
-// toldGroup is addGroup for a task of the run.
-func (t *tree) toldGroup(name string) (*Group, error) {
+// addTaskGroup is addGroup for a task of the run.
+func (t *tree) addTaskGroup(name string) (*Group, error) {
 	before := len(t.groupList)
 	g, err := t.addGroup(name)
 	if err == nil && len(t.groupList) > before {
-		g.Told = true
+		g.AddedByTask = true
 	}
 	return g, err
 }

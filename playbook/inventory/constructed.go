@@ -9,10 +9,10 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// templates renders without lookups, which are not for inventories, as in Ansible.
+// templates renders without lookups, which inventories do not have, as in Ansible.
 type templates struct{ templar.Options }
 
-// of renders over variables.
+// of returns a templar over variables.
 func (t templates) of(variables *value.Dict) *templar.Templar {
 	return t.over(templar.DictVars{Dict: variables})
 }
@@ -59,16 +59,17 @@ type constructed struct {
 	strict, lead bool                          // lead is leading_separator
 }
 
-// parseConstructed makes variables and groups of what the sources before it told.
+// parseConstructed makes variables and groups from what earlier sources defined.
 func parseConstructed(ctx context.Context, r *reading, path string) error {
 	d, err := r.config(path, "constructed")
 	if err != nil {
 		return err
 	}
 	c := newConstructed(r, d)
+	c.facts = r.o.Facts
 	for _, h := range slices.Clone(r.tree.hostList) {
 		if err := c.host(ctx, h, d); err != nil {
-			return failf("failed to parse %s: %s . %s", path, err, err) // Ansible tells the reason twice
+			return failf("failed to parse %s: %s . %s", path, err, err) // Ansible shows the reason twice
 		}
 	}
 	return nil
@@ -82,7 +83,8 @@ func newConstructed(r *reading, d *value.Dict) *constructed {
 		}
 		return value.SaysYes(v)
 	}
-	c := &constructed{tree: r.tree, vars: r.vars, templates: r.templates(), strict: flag("strict", false), lead: flag("leading_separator", true)}
+	c := &constructed{tree: r.tree, vars: r.vars, templates: r.templates(), strict: flag("strict", false),
+		lead: flag("leading_separator", true)}
 	if flag("use_extra_vars", r.o.UseExtra) {
 		c.extra = r.o.Extra
 	}
@@ -126,7 +128,7 @@ func get[T value.Value](d *value.Dict, key string) (T, bool) {
 	return t, ok
 }
 
-// seen is what the host's templates see.
+// seen returns what the host's templates see.
 func (c *constructed) seen(h *Host) (*value.Dict, error) {
 	vars, err := c.vars.soFar(h, c.sources)
 	if err == nil && c.facts != nil {

@@ -9,33 +9,34 @@ import (
 
 // Foreign are the inventory plug-ins that are not hark's own.
 type Foreign interface {
-	// Has reports whether there is a plug-in of the name.
+	// Has reports whether there is a plug-in with the name.
 	Has(ctx context.Context, name string) bool
-	// Read gives what a plug-in makes of a source: the variables of each host under "hosts", and under "groups" the
-	// "hosts", "children" and "vars" of each group. present is what the sources before it made, in the same shape.
-	// The error is ErrNoPlugin, ErrDeclined or what is wrong with the source.
+	// Read returns what a plug-in makes of a source: the variables of each host under "hosts", and under "groups" the
+	// "hosts", "children" and "vars" of each group. present is what earlier sources made, in the same shape. The error is
+	// ErrNoPlugin, ErrDeclined or what is wrong with the source.
 	Read(ctx context.Context, name, path string, present *value.Dict) (*value.Dict, error)
 }
 
 var (
-	// ErrNoPlugin: there is no plug-in of the name.
+	// ErrNoPlugin says that there is no plug-in with the name.
 	ErrNoPlugin = errors.New("no such inventory plug-in")
-	// ErrDeclined: the plug-in does not read sources of this kind.
+	// ErrDeclined says that the plug-in does not read sources of this kind.
 	ErrDeclined = errors.New("the inventory plug-in does not want this source")
 )
 
-// foreignPlugin is the plug-in of a name among those that are not hark's own.
+// foreignPlugin returns the plug-in with a name among those that are not hark's own.
 func foreignPlugin(name string) plugin {
-	return plugin{moduleName(name), func(*reading, string) bool { return true }, func(ctx context.Context, r *reading, path string) error {
-		d, err := r.o.Foreign.Read(ctx, name, path, r.tree.present())
-		if err != nil {
-			return err
-		}
-		return r.tree.foreignData(d)
-	}}
+	return plugin{moduleName(name), func(*reading, string) bool { return true },
+		func(ctx context.Context, r *reading, path string) error {
+			d, err := r.o.Foreign.Read(ctx, name, path, r.tree.present())
+			if err != nil {
+				return err
+			}
+			return r.tree.foreignData(d)
+		}}
 }
 
-// present is the inventory as it is so far, for plug-ins that build on it.
+// present returns the inventory so far, for plug-ins that build on it.
 func (t *tree) present() *value.Dict {
 	hosts, groups := value.NewDict(), value.NewDict()
 	for _, h := range t.hostList {
@@ -61,7 +62,7 @@ func (t *tree) present() *value.Dict {
 	return d
 }
 
-// varsOrNone is an empty dictionary where there are no variables.
+// varsOrNone returns an empty dictionary if there are no variables.
 func varsOrNone(d *value.Dict) *value.Dict {
 	if d == nil {
 		return value.NewDict()
@@ -69,7 +70,7 @@ func varsOrNone(d *value.Dict) *value.Dict {
 	return d
 }
 
-// foreignData takes in what a plug-in gave.
+// foreignData adds what a plug-in returned.
 func (t *tree) foreignData(d *value.Dict) error {
 	err := eachOf(d, "hosts", func(name string, vars value.Value) error {
 		list, err := settings(vars)

@@ -31,15 +31,18 @@ func (r racks) Read(ctx context.Context, name, path string, _ *value.Dict) (*val
 }
 
 func TestForeignPlugins(t *testing.T) {
-	const two = `{"hosts": {"a": {"n": 1}, "b": {}}, "groups": {"r": {"hosts": ["b"], "children": ["s"], "vars": {"x": "{{ n }}"}}, "s": {"hosts": ["a"]}}}`
+	const two = `{"hosts": {"a": {"n": 1}, "b": {}}, "groups": {"r": {"hosts": ["b"], "children": ["s"], "vars": {"x": ` +
+		`"{{ n }}"}}, "s": {"hosts": ["a"]}}}`
 	const source, enabled = "plugin: acme.cloud.racks\n", "acme.cloud.racks"
 	for _, c := range []struct{ name, file, text, enabled, data, hosts, err string }{
 		{name: "named by the source", file: "racks.yml", text: source, data: two, hosts: "b a"},
 		{name: "enabled", file: "racks.yml", enabled: enabled, data: two, hosts: "b a"},
-		{name: "does not want it", file: "other.yml", text: source, err: "could not be verified by inventory plugin 'acme.cloud.racks'"},
+		{name: "does not want it", file: "other.yml", text: source,
+			err: "could not be verified by inventory plugin 'acme.cloud.racks'"},
 		{name: "unknown", file: "racks.yml", text: "plugin: a.b.c\n", err: "specifies unknown plugin 'a.b.c'"},
 		{name: "fails", file: "racks.yml", text: source, err: "with auto plugin: there are no racks"},
-		{name: "fails and is named as Python does", file: "racks.yml", enabled: enabled, err: "with ansible_collections.acme.cloud.plugins.inventory.racks plugin: "},
+		{name: "fails and is named as Python does", file: "racks.yml", enabled: enabled,
+			err: "with ansible_collections.acme.cloud.plugins.inventory.racks plugin: "},
 		{name: "is none", file: "racks.yml", enabled: "a.b.c,yaml", err: "Failed to load inventory plugin, skipping a.b.c"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -48,7 +51,8 @@ func TestForeignPlugins(t *testing.T) {
 				t.Fatal(err)
 			}
 			var warned []string
-			o := Options{Sources: []string{path}, Loader: &syntax.Loader{}, Foreign: racks{c.data}, Warn: func(text string) { warned = append(warned, text) }}
+			o := Options{Sources: []string{path}, Loader: &syntax.Loader{}, Foreign: racks{c.data},
+				Warn: func(text string) { warned = append(warned, text) }}
 			if c.enabled != "" {
 				o.Plugins = strings.Split(c.enabled, ",")
 			}
@@ -80,13 +84,15 @@ func (w *witness) Read(_ context.Context, _, _ string, present *value.Dict) (*va
 func TestForeignPluginsSeeTheSourcesBefore(t *testing.T) {
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "first.yml"), filepath.Join(dir, "second.yml")
-	for path, text := range map[string]string{first: "g: {hosts: {a: {n: 1}}, children: {k: {vars: {x: y}}}}\n", second: "plugin: a.b.c\n"} {
+	for path, text := range map[string]string{first: "g: {hosts: {a: {n: 1}}, children: {k: {vars: {x: y}}}}\n",
+		second: "plugin: a.b.c\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w := &witness{}
-	if _, err := Load(t.Context(), Options{Sources: []string{first, second}, Loader: &syntax.Loader{}, Foreign: w}); err != nil {
+	if _, err := Load(t.Context(), Options{Sources: []string{first, second}, Loader: &syntax.Loader{},
+		Foreign: w}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := value.Encode(w.seen)
@@ -94,7 +100,8 @@ func TestForeignPluginsSeeTheSourcesBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"hosts":{"a":{"n":1}},"groups":{"all":{"hosts":[],"children":["ungrouped"],"vars":{}},` +
-		`"ungrouped":{"hosts":[],"children":[],"vars":{}},"g":{"hosts":["a"],"children":["k"],"vars":{}},"k":{"hosts":[],"children":[],"vars":{"x":"y"}}}}`
+		`"ungrouped":{"hosts":[],"children":[],"vars":{}},"g":{"hosts":["a"],"children":["k"],"vars":{}},"k":{"hosts":[],` +
+		`"children":[],"vars":{"x":"y"}}}}`
 	if string(got) != want {
 		t.Errorf("it sees %s, want %s", got, want)
 	}

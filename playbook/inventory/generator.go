@@ -6,10 +6,10 @@ import (
 	"hark/modules/py/value"
 )
 
-// maxGenerated bounds the hosts of one generator file.
+// maxGenerated is how many hosts one generator file may make.
 const maxGenerated = 1_000_000
 
-// parseGenerator makes a host for every combination of the layers' words.
+// parseGenerator adds a host for every combination of the layers' words.
 func parseGenerator(ctx context.Context, r *reading, path string) error {
 	d, err := r.config(path, "generator")
 	if err != nil {
@@ -34,7 +34,7 @@ type generator struct {
 	made          int
 }
 
-// layer goes through the words of layer i, with those of the layers before it chosen.
+// layer goes through the words of layer i, with words of the layers before it chosen.
 func (g *generator) layer(ctx context.Context, i int, chosen *value.Dict) error {
 	if i == g.layers.Len() {
 		return g.host(ctx, chosen)
@@ -77,8 +77,9 @@ func (g *generator) render(ctx context.Context, v value.Value, vars *value.Dict)
 	return g.templates.of(vars).Text(ctx, v)
 }
 
-// parents makes the groups above a host or group; add puts that into one of them.
-func (g *generator) parents(ctx context.Context, of *value.Dict, child string, vars *value.Dict, add func(*Group) error) error {
+// parents creates the groups above a host or group; add puts that into one of them.
+func (g *generator) parents(ctx context.Context, of *value.Dict, child string, vars *value.Dict,
+	add func(*Group) error) error {
 	list, ok := get[*value.List](of, "parents")
 	if !ok {
 		return nil

@@ -12,8 +12,8 @@ import (
 // Group is a group of hosts and groups. Its name does not change; the rest belongs to the Inventory.
 type Group struct {
 	Name string
-	// Told marks a group that a task of the run has made: its name may be of a host's making.
-	Told bool
+	// AddedByTask says that a task of the run has created the group: its name may come from a host.
+	AddedByTask bool
 
 	depth, priority   int
 	vars              *value.Dict
@@ -21,13 +21,13 @@ type Group struct {
 	hosts             []*Host // direct ones
 	member            map[*Host]bool
 	cached            []*Host // hosts with those of the descendants; nil when unknown
-	id                int     // its place among all groups
+	id                int     // its position among all groups
 }
 
-// variable is the name as a variable.
-func (g *Group) variable() value.Value { return vars.Name(g.Name, g.Told) }
+// variable returns the name as a variable.
+func (g *Group) variable() value.Value { return vars.Name(g.Name, g.AddedByTask) }
 
-// sink gives the group at least the depth, and what is below it one more each. There are no loops.
+// sink sets the group's depth to at least depth, and that of groups below it to one more each. There are no loops.
 func (g *Group) sink(depth int) {
 	if g.depth >= depth {
 		return
@@ -79,7 +79,7 @@ func (g *Group) clear() {
 	}
 }
 
-// allHosts are the hosts of the group and of all below it, level by level, each once.
+// allHosts returns the hosts of the group and of all below it, level by level, each once.
 func (g *Group) allHosts() []*Host {
 	if g.cached != nil {
 		return g.cached

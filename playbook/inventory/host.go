@@ -7,25 +7,25 @@ import (
 	"hark/playbook/vars"
 )
 
-// Host is one host. Its fields are set when it is made; its groups and variables belong to the Inventory.
+// Host is one host. Its fields are set when it is created; its groups and variables belong to the Inventory.
 type Host struct {
 	Name string
 	// Address is where connections go if no variable says so.
 	Address string
 	// Implicit marks the localhost that no source names: it is in no group, but has the variables of all.
 	Implicit bool
-	// Told marks a host that a task of the run has added: its name may be of another host's making.
-	Told bool
+	// AddedByTask says that a task of the run has added the host: its name may come from another host.
+	AddedByTask bool
 
 	source *source
 	vars   *value.Dict // nil when there are none
-	groups []*Group    // direct ones, in the order in which they came
+	groups []*Group    // direct ones, in the order in which they were added
 }
 
-// source is the inventory source in which hosts were first seen; they share it.
+// source is the inventory source that first named hosts; they share it.
 type source struct{ file, dir string }
 
-// File is the variable inventory_file: the source that named the host first, "" for none.
+// File returns the variable inventory_file: the source that named the host first, "" for none.
 func (h *Host) File() string {
 	if h.source == nil {
 		return ""
@@ -33,7 +33,7 @@ func (h *Host) File() string {
 	return h.source.file
 }
 
-// Dir is the variable inventory_dir; "" for none.
+// Dir returns the variable inventory_dir, "" for none.
 func (h *Host) Dir() string {
 	if h.source == nil {
 		return ""
@@ -41,7 +41,7 @@ func (h *Host) Dir() string {
 	return h.source.dir
 }
 
-// allGroups are the host's groups with all their ancestors, each once.
+// allGroups returns the host's groups with all their ancestors, each once.
 func (h *Host) allGroups() []*Group {
 	var out []*Group
 	seen := map[*Group]bool{}
@@ -62,10 +62,10 @@ func (h *Host) allGroups() []*Group {
 	return out
 }
 
-// variable is the name as a variable.
-func (h *Host) variable() value.Value { return vars.Name(h.Name, h.Told) }
+// variable returns the name as a variable.
+func (h *Host) variable() value.Value { return vars.Name(h.Name, h.AddedByTask) }
 
-// groupNamesOf are the names of groups as variables.
+// groupNamesOf returns the names of groups as variables.
 func groupNamesOf(groups []*Group) []value.Value {
 	var out []value.Value
 	for _, g := range groups {
@@ -76,7 +76,7 @@ func groupNamesOf(groups []*Group) []value.Value {
 	return out
 }
 
-// groupNames are the names of all groups of the host but all, sorted.
+// groupNames returns the names of all groups of the host except all, sorted.
 func (h *Host) groupNames() []string {
 	var names []string
 	for _, g := range h.allGroups() {
@@ -93,10 +93,30 @@ func (h *Host) set(key string, v value.Value, m merging) {
 	m.set(h.own(), value.Key(key), v)
 }
 
-// own are the host's own variables, to be added to.
+// own returns the host's own variables, to add to.
 func (h *Host) own() *value.Dict {
 	if h.vars == nil {
 		h.vars = value.NewDict()
 	}
 	return h.vars
+}
+
+// OwnVariables gives the names of the variables that the inventory's sources have set, with whose they are.
+func OwnVariables(inv *Inventory, each func(owner, name string)) {
+	of := func(owner string, d *value.Dict) {
+		if d == nil {
+			return
+		}
+		for _, key := range d.Keys() {
+			if name, ok := value.Text(key); ok {
+				each(owner, name)
+			}
+		}
+	}
+	for _, g := range inv.Groups() {
+		of("group "+g.Name, g.vars)
+	}
+	for _, h := range inv.Hosts() {
+		of("host "+h.Name, h.vars)
+	}
 }

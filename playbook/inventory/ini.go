@@ -7,21 +7,23 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/dialect"
 	"hark/modules/py/shlex"
 )
 
 var (
-	sectionForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?$`) })
+	sectionForm = sync.OnceValue(
+		func() *regexp.Regexp { return regexp.MustCompile(`^\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?$`) })
 	groupNameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^:\]\s]+)\s*(?:#.*)?$`) })
 )
 
-// iniReader reads an INI inventory: it begins in [ungrouped], and sections lead on.
+// iniReader reads an INI inventory, which begins in [ungrouped]; sections change the group.
 type iniReader struct {
 	tree  *tree
 	path  string
 	line  int
 	group *Group
-	name  string // of the group, as sections say it
+	name  string // of the group, as in the section's title
 	state string // hosts, vars, children
 	// waiting are groups that were named before they were declared, in order.
 	waiting map[string]*pendingGroup
@@ -39,7 +41,8 @@ func parseINI(_ context.Context, from *reading, path string) error {
 	if err != nil {
 		return err
 	}
-	r := &iniReader{tree: from.tree, path: path, group: from.tree.groups["ungrouped"], name: "ungrouped", state: "hosts", waiting: map[string]*pendingGroup{}}
+	r := &iniReader{tree: from.tree, path: path, group: from.tree.groups["ungrouped"], name: "ungrouped", state: "hosts",
+		waiting: map[string]*pendingGroup{}}
 	for _, line := range splitLines(string(data)) {
 		r.line++
 		line = strings.TrimSpace(line)
@@ -77,7 +80,8 @@ func (r *iniReader) take(line string) error {
 			return r.section(m[1], m[2])
 		}
 		if strings.HasSuffix(line, "]") {
-			return r.fail("Invalid section entry: '%s'. Please make sure that there are no spaces in the section entry, and that there are no other invalid characters", line)
+			return r.fail("Invalid section entry: '%s'. Please make sure that there are no spaces in the section entry, and "+
+				"that there are no other invalid characters", line)
 		}
 	}
 	switch r.state {
@@ -99,7 +103,7 @@ func (r *iniReader) section(name, state string) error {
 		state = "hosts"
 	}
 	if state != "hosts" && state != "children" && state != "vars" {
-		return r.fail("Section [%s:%s] has unknown type: %s", name, state, state)
+		return r.fail(dialect.SectionUnknown.Format, name, state, state)
 	}
 	r.name, r.state = name, state
 	if r.tree.groups[name] == nil {
@@ -126,7 +130,7 @@ func (r *iniReader) wait(name string, p *pendingGroup) {
 	r.order = append(r.order, name)
 }
 
-// resolve hangs a group that is declared at last below those that named it.
+// resolve adds a group that is now declared to those that named it.
 func (r *iniReader) resolve(name string) error {
 	for _, parent := range r.waiting[name].parents {
 		if err := r.tree.addChild(r.tree.groups[parent], r.tree.groups[name]); err != nil {
@@ -167,7 +171,8 @@ func (r *iniReader) unresolved() error {
 		case p.state == "vars":
 			return failf("%s:%d: Section [%s:vars] not valid for undefined group: %s", r.path, p.line, name, name)
 		default:
-			return failf("%s:%d: Section [%s:children] includes undefined group: %s", r.path, p.line, p.parents[len(p.parents)-1], name)
+			return failf("%s:%d: Section [%s:children] includes undefined group: %s", r.path, p.line,
+				p.parents[len(p.parents)-1], name)
 		}
 	}
 	return nil
@@ -186,7 +191,8 @@ func (r *iniReader) host(line string) error {
 		return err
 	}
 	if strings.HasSuffix(strings.TrimSpace(words[0]), ":") && port == 0 {
-		return failf("Invalid host pattern '%s' supplied, ending in ':' is not allowed, this character is reserved to provide a port.", words[0])
+		return failf("Invalid host pattern '%s' supplied, ending in ':' is not allowed, this character is reserved to "+
+			"provide a port.", words[0])
 	}
 	for _, name := range names {
 		if strings.TrimSpace(name) == "---" {

@@ -1,6 +1,6 @@
-// Package inventory knows the hosts and groups of a run: it reads inventory sources of every kind, keeps Ansible's
-// rules of how hosts and groups relate, finds hosts by pattern, and merges the variables that inventory files,
-// group_vars and host_vars give a host. It renders only what its own plug-ins (constructed, generator) must render.
+// Package inventory has the hosts and groups of a run. It reads inventory sources of every kind, keeps Ansible's rules
+// of how hosts and groups relate, finds hosts by pattern, and merges the variables from inventory files, group_vars and
+// host_vars. It renders only what its own plug-ins (constructed, generator) must render.
 package inventory
 
 import (
@@ -19,55 +19,57 @@ import (
 type Options struct {
 	// Sources are files, directories, scripts or lists of hosts with commas, in order.
 	Sources []string
-	// Loader reads files and opens vaults; nil is a plain one.
+	// Loader reads files and opens vaults; nil is one without vault secrets.
 	Loader *syntax.Loader
-	// PlaybookDir is the directory whose group_vars and host_vars stand above those of the inventory; "" has none.
+	// PlaybookDir is the directory whose group_vars and host_vars override those of the inventory; "" has none.
 	PlaybookDir string
-	// AssumedDir: PlaybookDir was not given, it is the working directory. What a group has by itself, and an export,
+	// AssumedDir says that PlaybookDir was not given and is the working directory. A group's own variables, and an export,
 	// then leave it out.
 	AssumedDir bool
-	// VarsExtensions are how the names of files of variables may end, beside not at all, YAMLExtensions those of YAML
-	// inventories; nil are .yml, .yaml and .json.
+	// VarsExtensions are the extensions of files of variables, beside none, YAMLExtensions those of YAML inventories; nil
+	// are .yml, .yaml and .json.
 	VarsExtensions, YAMLExtensions []string
-	// UseExtra lets constructed groups and variables see Extra where their file does not say.
+	// UseExtra lets constructed groups and variables see Extra if their file does not say otherwise.
 	UseExtra bool
-	// Plugins are the enabled kinds of sources in the order in which they are tried; nil is Ansible's
-	// default: host_list, script, auto, yaml, ini, toml.
+	// Plugins are the enabled kinds of sources in the order in which they are tried; nil is Ansible's default: host_list,
+	// script, auto, yaml, ini, toml.
 	Plugins []string
-	// IgnoreExtensions and IgnorePatterns are passed over in directories; nil extensions are Ansible's default.
+	// IgnoreExtensions and IgnorePatterns are skipped in directories; nil extensions are Ansible's default.
 	IgnoreExtensions, IgnorePatterns []string
 	// HashMerge is hash_behaviour=merge.
 	HashMerge bool
 	// GroupChars is force_valid_group_names: never (or ""), always, ignore, silently.
 	GroupChars string
 	// FailUnparsed makes it an error if no source could be read, FailAnyUnparsed if one could not. QuietUnparsed
-	// leaves out the warning that only implicit localhost is there.
+	// suppresses the warning that only implicit localhost is there.
 	FailUnparsed, FailAnyUnparsed, QuietUnparsed bool
-	// Mismatch says what a pattern without hosts gives: warning (or ""), error, ignore.
+	// Mismatch is what a pattern without hosts causes: warning (or ""), error, ignore.
 	Mismatch string
 	// Python is ansible_python_interpreter of the implicit localhost.
 	Python string
+	// Facts returns the facts of a host that are kept from before, for constructed groups and variables; nil for none.
+	Facts func(host string) *value.Dict
 	// Extra are the extra variables, for plug-ins that use them.
 	Extra *value.Dict
-	// Agents gives the agents that are known, for the plug-in hark; nil has no such plug-in.
+	// Agents returns the known agents, for the plug-in hark; nil disables the plug-in.
 	Agents func(ctx context.Context) ([]Agent, error)
 	// Foreign are further plug-ins; nil has none.
 	Foreign Foreign
-	// VarsPlugins give hosts and groups variables; nil has none. FilesStage is when group_vars and host_vars are
+	// VarsPlugins provide variables of hosts and groups; nil has none. FilesStage is when group_vars and host_vars are
 	// read; "" is AtTasks.
 	VarsPlugins VarsPlugins
 	FilesStage  Stage
 	// Templates is how the plug-ins render.
 	Templates templar.Options
-	// Warn hears warnings; Verbose hears text at a verbosity level. Nil drops them.
+	// Warn receives warnings; Verbose receives text at a verbosity level. Nil drops them.
 	Warn    func(text string)
 	Verbose func(level int, text string)
 }
 
-// Inventory is what the sources told, and what the run added. It is safe for concurrent use.
+// Inventory is what the sources define, and what the run added. It is safe for concurrent use.
 //
 // Its parts: the tree of hosts and groups, which the readers of sources fill (reading, and a file for each form), the
-// variables that a host has of it and of files, and the hosts that patterns match.
+// variables of a host from it and from files, and the hosts that match patterns.
 type Inventory struct {
 	o       Options
 	notices *notices
@@ -78,7 +80,7 @@ type Inventory struct {
 	tree     *tree
 	vars     *variables
 	patterns *matcher
-	changes  []change // what the run did, to be done again after Refresh
+	changes  []change // by tasks of the run, repeated after Refresh
 }
 
 // Load reads all sources. A source that cannot be read is a warning, unless the options make it an error.
@@ -89,7 +91,8 @@ func Load(ctx context.Context, o Options) (*Inventory, error) {
 	if o.Templates.Engine == nil {
 		o.Templates.Engine = templar.NewEngine()
 	}
-	inv := &Inventory{o: o, notices: &notices{warning: o.Warn, detail: o.Verbose}, patterns: &matcher{mismatch: o.Mismatch}}
+	inv := &Inventory{o: o, notices: &notices{warning: o.Warn, detail: o.Verbose},
+		patterns: &matcher{mismatch: o.Mismatch}}
 	inv.patterns.notices = inv.notices
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -131,8 +134,8 @@ func (inv *Inventory) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// AddHost does what the module add_host asks: it adds the host if it is new, sets its variables and puts it into the
-// groups, which it makes. The name may carry a port. It reports whether that changed anything, and lasts over Refresh.
+// AddHost implements the module add_host: it adds the host if it is new, sets its variables and adds it to the groups,
+// which it creates. The name may have a port. It reports whether that changed anything, and survives Refresh.
 func (inv *Inventory) AddHost(name string, groups []string, vars *value.Dict) (changed bool, err error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -141,8 +144,8 @@ func (inv *Inventory) AddHost(name string, groups []string, vars *value.Dict) (c
 	return inv.apply(c)
 }
 
-// AddToGroup does what the module group_by asks: it puts the host into the group, which it makes, and the group below
-// the parents, which it makes too. It reports whether that changed anything, and lasts over Refresh.
+// AddToGroup implements the module group_by: it adds the host to the group, and the group to the parents, and creates
+// missing groups. It reports whether that changed anything, and survives Refresh.
 func (inv *Inventory) AddToGroup(host, group string, parents []string) (changed bool, err error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -166,9 +169,8 @@ func (inv *Inventory) apply(c change) (changed bool, err error) {
 	return changed, err
 }
 
-// Appeared reports whether directories of group_vars or host_vars have come into being since they were looked for, as
-// when a play makes them. Their variables count from then on; files of directories that were there before are not
-// read again.
+// Appeared reports whether directories of group_vars or host_vars were created since the last look, for example by a
+// play. Their variables count from then on. It does not read files of earlier directories again.
 func (inv *Inventory) Appeared() bool {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -179,8 +181,9 @@ func (inv *Inventory) Appeared() bool {
 	return true
 }
 
-// Vars are all variables that inventory, group_vars and host_vars give a host, merged by Ansible's precedence, raw. The
-// magic variables (inventory_hostname, group_names, inventory_file) are not among them. The dict is the caller's own.
+// Vars returns all variables of a host from inventory, group_vars and host_vars, merged by Ansible's precedence, raw.
+// The magic variables (inventory_hostname, group_names, inventory_file) are not among them. The caller may change the
+// dict.
 //
 // The order, lowest first: variables of all, of the other groups by depth, priority and name; group_vars/all beside the
 // inventory, then beside the playbook; group_vars of the other groups beside the inventory, then beside the playbook;
@@ -191,51 +194,51 @@ func (inv *Inventory) Vars(h *Host) (*value.Dict, error) {
 	return inv.vars.of(h, AtTasks)
 }
 
-// Host finds a host by name. The names of the local machine always give one: the implicit localhost if no source
-// names it.
+// Host returns the host with a name, nil if there is none. For the names of the local machine it always returns one:
+// the implicit localhost if no source names it.
 func (inv *Inventory) Host(name string) *Host {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	return inv.tree.host(name)
 }
 
-// Hosts are the hosts of the sources and those that the run added, in order; without the implicit localhost.
+// Hosts returns the hosts of the sources and those that the run added, in order, without the implicit localhost.
 func (inv *Inventory) Hosts() []*Host {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	return slices.Clone(inv.tree.hostList)
 }
 
-// Group finds a group by name; nil if there is none.
+// Group returns the group with a name; nil if there is none.
 func (inv *Inventory) Group(name string) *Group {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	return inv.tree.groups[name]
 }
 
-// Groups are all groups in the order in which they came; all and ungrouped are the first.
+// Groups returns all groups in the order in which they were added; all and ungrouped are the first.
 func (inv *Inventory) Groups() []*Group {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	return slices.Clone(inv.tree.groupList)
 }
 
-// HostsOf are the hosts of a group and of all below it.
+// HostsOf returns the hosts of a group and of all groups below it.
 func (inv *Inventory) HostsOf(g *Group) []*Host {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	return slices.Clone(g.allHosts())
 }
 
-// GroupsDict is the magic variable groups: for each group the names of its hosts. It must not be changed.
+// GroupsDict returns the magic variable groups: for each group the names of its hosts. It must not be changed.
 func (inv *Inventory) GroupsDict() *value.Dict {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	return inv.tree.groupMembers()
 }
 
-// Magic are the magic variables of a host that an inventory knows. A host that it does not have is one by its name
-// alone, and from no file.
+// Magic returns the magic variables of a host that an inventory knows. A host that it does not have is known by its
+// name only, and from no file.
 func Magic(inv *Inventory, name string) *value.Dict {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -252,15 +255,15 @@ func Magic(inv *Inventory, name string) *value.Dict {
 	return d
 }
 
-// Named gives the names of hosts as variables. That of a host which no source gives is data.
+// Named returns a func that returns the names of hosts as variables. The name of a host that no source defines is data.
 func Named(inv *Inventory) func(host string) value.Value {
 	return func(name string) value.Value {
 		h := inv.Host(name)
-		return vars.Name(name, h == nil || h.Told)
+		return vars.Name(name, h == nil || h.AddedByTask)
 	}
 }
 
-// GroupNames is the magic variable group_names: the names of all groups of the host but all, sorted.
+// GroupNames returns the magic variable group_names: the names of all groups of the host except all, sorted.
 func (inv *Inventory) GroupNames(h *Host) []string {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// keyed makes groups of the value of an expression: a name, a list of names, or a mapping whose
-// entries are joined to names.
+// keyed makes groups of the value of an expression: a name, a list of names, or a mapping whose entries are joined to
+// names.
 func (c *constructed) keyed(ctx context.Context, h *Host, entry value.Value, vars *value.Dict) error {
 	d, ok := entry.(*value.Dict)
 	if !ok || d.Len() == 0 {
@@ -17,7 +17,8 @@ func (c *constructed) keyed(ctx context.Context, h *Host, entry value.Value, var
 	key, err := c.eval(ctx, value.OrNone(expr), vars)
 	if err != nil {
 		if c.strict {
-			return failf("Could not generate group for host %s from %s entry: %s", h.Name, value.Printed(value.OrNone(expr)), err)
+			return failf("Could not generate group for host %s from %s entry: %s", h.Name, value.Printed(value.OrNone(expr)),
+				err)
 		}
 		return nil
 	}
@@ -28,7 +29,8 @@ func (c *constructed) keyed(ctx context.Context, h *Host, entry value.Value, var
 	}
 	if text, isText := value.Text(key); value.Falsy(key) && !(isText && text == "" && hasFallback) {
 		if c.strict && !isEmptyContainer(key) {
-			return failf("No key or key resulted empty for %s in host %s, invalid entry", value.Printed(value.OrNone(expr)), h.Name)
+			return failf("No key or key resulted empty for %s in host %s, invalid entry", value.Printed(value.OrNone(expr)),
+				h.Name)
 		}
 		return nil
 	}
@@ -69,8 +71,9 @@ func (c *constructed) join(h *Host, name, parent string) error {
 	return c.tree.addChild(p, g)
 }
 
-// parent renders parent_group; skip tells that it could not be rendered and the entry is to be passed over.
-func (c *constructed) parent(ctx context.Context, d *value.Dict, key value.Value, vars *value.Dict) (name string, skip bool, err error) {
+// parent renders parent_group; skip says that it could not be rendered and the entry must be skipped.
+func (c *constructed) parent(ctx context.Context, d *value.Dict, key value.Value,
+	vars *value.Dict) (name string, skip bool, err error) {
 	raw, ok := given(d, "parent_group")
 	if !ok || value.Falsy(raw) {
 		return "", false, nil
@@ -80,7 +83,8 @@ func (c *constructed) parent(ctx context.Context, d *value.Dict, key value.Value
 		return value.Printed(v), false, nil
 	}
 	if c.strict {
-		return "", false, failf("Could not generate parent group %s for group %s: %s", value.Printed(raw), value.Printed(key), err)
+		return "", false, failf("Could not generate parent group %s for group %s: %s", value.Printed(raw), value.Printed(key),
+			err)
 	}
 	return "", true, nil
 }
@@ -108,8 +112,7 @@ func isEmptyContainer(v value.Value) bool {
 	return false
 }
 
-// keyedNames are the names that a key gives, without the prefix. An empty one is replaced by the fallback, if there
-// is one.
+// keyedNames returns the names of a key, without the prefix. The fallback, if there is one, replaces an empty name.
 func keyedNames(key value.Value, sep string, fallback value.Value, bare bool) ([]string, error) {
 	or := func(v value.Value) string {
 		if s, ok := value.Text(v); ok && s == "" && fallback != nil && !value.IsNone(fallback) {
@@ -139,5 +142,6 @@ func keyedNames(key value.Value, sep string, fallback value.Value, bare bool) ([
 	if _, ok := value.Text(key); ok {
 		return []string{or(key)}, nil
 	}
-	return nil, failf("Invalid group name format, expected a string or a list of them or dictionary, got: <class '%s'>", key.Type())
+	return nil, failf("Invalid group name format, expected a string or a list of them or dictionary, got: <class '%s'>",
+		key.Type())
 }

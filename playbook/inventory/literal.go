@@ -7,7 +7,7 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// literal reads a value of an INI file: a Python literal, or else text as it stands. Both may hold templates.
+// literal reads a value of an INI file: a Python literal, or else plain text. Both may hold templates.
 func literal(text string) value.Value {
 	if plainText(text) {
 		return value.SourceText(text)
@@ -22,12 +22,12 @@ func literal(text string) value.Value {
 	return yamlText(v)
 }
 
-// plainText spares the common case the parser: words that begin as no literal does.
+// plainText recognises the common case without the parser: words that begin no literal.
 func plainText(s string) bool {
 	return s == "" || strings.IndexByte("'\"[({-+. \t0123456789TFNrRbBuU", s[0]) < 0
 }
 
-// yamlText makes the text of a literal what text of an inventory is.
+// yamlText converts the text of a literal to text of an inventory.
 func yamlText(v value.Value) value.Value {
 	switch v := v.(type) {
 	case value.Str:

@@ -44,7 +44,8 @@ func BenchmarkFiftyThousandHosts(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for pattern, want := range map[string]int{"all": manyHosts, "web:!group3": manyHosts/2 - 500, "host-7-*": 500, "~host-[12]-.*": 1000} {
+		for pattern, want := range map[string]int{"all": manyHosts, "web:!group3": manyHosts/2 - 500, "host-7-*": 500,
+			"~host-[12]-.*": 1000} {
 			hosts, err := inv.Match(pattern)
 			if err != nil || len(hosts) != want {
 				b.Fatalf("%s matches %d hosts (%v), want %d", pattern, len(hosts), err, want)

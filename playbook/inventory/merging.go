@@ -5,8 +5,7 @@ import (
 	"hark/playbook/vars"
 )
 
-// merging is hash_behaviour: a mapping that meets another of the same name is merged into it (true), or takes its
-// place.
+// merging is hash_behaviour: a mapping is merged with another of the same name (true), or replaced by it.
 type merging bool
 
 // set stores a value in d.
@@ -22,7 +21,7 @@ func (m merging) set(d *value.Dict, k, v value.Value) {
 	d.SetKey(k, v)
 }
 
-// combine stores all of over in d. A nil over has nothing.
+// combine stores all of over in d; over may be nil.
 func (m merging) combine(d, over *value.Dict) {
 	if over == nil {
 		return

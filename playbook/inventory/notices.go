@@ -2,11 +2,11 @@ package inventory
 
 import "fmt"
 
-// notices are what the user is told while an inventory is read and used. A nil func drops its part.
+// notices are what the user sees while an inventory is read and used. A nil func drops its part.
 type notices struct {
 	warning func(text string)
 	detail  func(level int, text string)
-	told    map[string]bool // the warnings that are given once only
+	told    map[string]bool // the warnings that are shown only once
 }
 
 func (n *notices) warn(format string, a ...any) {

@@ -26,16 +26,21 @@ type Output struct {
 	Vars bool
 	// Extra are the extra variables: they are part of every host's variables, but not of an export.
 	Extra *value.Dict
+	// BareFacts is inject_facts_as_vars turned off: ansible_local is a variable of every host then.
+	BareFacts bool
 	// Tagged names the form of JSON, as ansible-core 2.19 does.
 	Tagged bool
 }
 
 // internalVars are not shown.
-var internalVars = []string{"ansible_diff_mode", "ansible_config_file", "ansible_facts", "ansible_forks", "ansible_inventory_sources",
-	"ansible_limit", "ansible_playbook_python", "ansible_run_tags", "ansible_skip_tags", "ansible_verbosity", "ansible_version",
-	"inventory_dir", "inventory_file", "inventory_hostname", "inventory_hostname_short", "groups", "group_names", "omit", "playbook_dir"}
+var internalVars = []string{"ansible_diff_mode", "ansible_config_file", "ansible_facts", "ansible_forks",
+	"ansible_inventory_sources",
+	"ansible_limit", "ansible_playbook_python", "ansible_run_tags", "ansible_skip_tags", "ansible_verbosity",
+	"ansible_version",
+	"inventory_dir", "inventory_file", "inventory_hostname", "inventory_hostname_short", "groups", "group_names", "omit",
+	"playbook_dir"}
 
-// List is the inventory within its limit, as `ansible-inventory --list` prints it, without the last line end.
+// List returns the inventory within its limit, as `ansible-inventory --list` prints it, without the last line end.
 func (inv *Inventory) List(o Output) (string, error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -65,7 +70,7 @@ func (inv *Inventory) List(o Output) (string, error) {
 	return o.write(v)
 }
 
-// Show is the variables of one host, as `ansible-inventory --host` prints them.
+// Show returns the variables of one host, as `ansible-inventory --host` prints them.
 func (inv *Inventory) Show(pattern string, o Output) (string, error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -84,7 +89,7 @@ func (inv *Inventory) Show(pattern string, o Output) (string, error) {
 	return o.write(v)
 }
 
-// Graph is a tree of a group, as `ansible-inventory --graph` prints it.
+// Graph returns the tree of a group, as `ansible-inventory --graph` prints it.
 func (inv *Inventory) Graph(group string, o Output) (string, error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -119,7 +124,7 @@ type lister struct {
 	seen   map[any]bool
 }
 
-// own are the hosts that a group itself names, within the limit.
+// own returns the hosts that a group itself names, within the limit.
 func (l *lister) own(g *Group) []*Host {
 	if l.within == nil {
 		return g.hosts
@@ -127,7 +132,7 @@ func (l *lister) own(g *Group) []*Host {
 	return slices.DeleteFunc(slices.Clone(g.hosts), func(h *Host) bool { return !l.within[h] })
 }
 
-// once reports whether a group or host comes for the first time.
+// once reports whether a group or host occurs for the first time.
 func (l *lister) once(x any) bool {
 	if l.seen == nil {
 		l.seen = map[any]bool{}
@@ -150,6 +155,9 @@ func (l *lister) hostVars(h *Host) (*value.Dict, error) {
 			return nil, err
 		}
 		out = merged
+		if l.o.BareFacts {
+			out.Set("ansible_local", value.NewDict())
+		}
 		l.vars.tree.merge.combine(out, l.o.Extra)
 	}
 	return withoutInternal(out), nil
@@ -181,7 +189,7 @@ func names[T any](list []T, name func(T) value.Value) *value.List {
 	return l
 }
 
-// json is the form of inventory scripts.
+// json returns the form of inventory scripts.
 func (l *lister) json() (*value.Dict, error) {
 	out := value.NewDict()
 	if err := l.jsonGroup(l.vars.tree.groups["all"], out); err != nil {
@@ -237,7 +245,7 @@ func (l *lister) jsonGroup(g *Group, out *value.Dict) error {
 	return nil
 }
 
-// yaml is the form of YAML inventories: groups within groups, a host's variables where it comes first.
+// yaml returns the form of YAML inventories: groups within groups, a host's variables at its first occurrence.
 func (l *lister) yaml(g *Group) (*value.Dict, error) {
 	entry, children, hosts := value.NewDict(), value.NewDict(), value.NewDict()
 	for _, c := range g.children {
@@ -278,7 +286,7 @@ func (l *lister) exportVars(g *Group, entry *value.Dict) error {
 	return err
 }
 
-// hostEntries are the group's own hosts, with variables for those that come for the first time.
+// hostEntries adds the group's own hosts, with variables for those that occur for the first time.
 func (l *lister) hostEntries(g *Group, hosts *value.Dict) error {
 	if g.Name == "all" {
 		return nil
@@ -296,7 +304,7 @@ func (l *lister) hostEntries(g *Group, hosts *value.Dict) error {
 	return nil
 }
 
-// toml is the form of TOML inventories: groups side by side.
+// toml returns the form of TOML inventories: groups side by side.
 func (l *lister) toml(g *Group) (*value.Dict, error) {
 	out, entry, hosts := value.NewDict(), value.NewDict(), value.NewDict()
 	out.Set(g.Name, entry)

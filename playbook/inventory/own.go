@@ -2,14 +2,14 @@ package inventory
 
 import "hark/modules/py/value"
 
-// SourceVar is a variable that a source gives a host or a group, raw.
+// SourceVar is a raw variable that a source sets for a host or a group.
 type SourceVar struct {
 	// Of is the name of the host or group.
 	Of, Name string
 	Value    value.Value
 }
 
-// SourceVars are all variables that stand in sources, and not in files of variables beside them.
+// SourceVars returns all variables in sources, without those of files of variables beside them.
 func (inv *Inventory) SourceVars() []SourceVar {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -31,8 +31,8 @@ func (inv *Inventory) SourceVars() []SourceVar {
 	return out
 }
 
-// OwnVars are the variables that sources give the host itself, raw, without those of groups and of host_vars; nil for
-// none. The dict is the caller's own.
+// OwnVars returns the raw variables that sources set for the host itself, without those of groups and of host_vars; nil
+// for none. The caller may change the dict.
 func (inv *Inventory) OwnVars(h *Host) *value.Dict {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()

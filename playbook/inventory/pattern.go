@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"hark/modules/dialect"
 	"hark/modules/py/fnmatch"
 	"hark/modules/py/pyre"
 )
 
-// SplitPattern takes a host pattern apart: at commas, or without commas at colons that are no part of an
-// address or a range.
+// SplitPattern splits a host pattern: at commas, or without commas at colons that are no part of an address or a range.
 func SplitPattern(pattern string) []string {
 	var parts []string
 	if strings.Contains(pattern, ",") {
@@ -44,7 +44,8 @@ func splitPatterns(patterns []string) []string {
 	return out
 }
 
-// Limit restricts what Match finds, as --limit does; @file reads patterns from a file, a line each. "" lifts it.
+// Limit restricts what Match finds, as --limit does; @file reads patterns from a file, a line each. "" removes the
+// limit.
 func (inv *Inventory) Limit(pattern string) error {
 	limit, err := limitPatterns(pattern)
 	if err != nil {
@@ -56,16 +57,15 @@ func (inv *Inventory) Limit(pattern string) error {
 	return nil
 }
 
-// Match finds the hosts of patterns, within the limit, in the order of the inventory's groups; each host once.
-// Several patterns are one list. A pattern that matches nothing is a warning, or what Options.Mismatch says.
+// Match returns the hosts of patterns, within the limit, in the order of the inventory's groups; each host once.
+// Several patterns are one list. A pattern without a match is a warning, or what Options.Mismatch says.
 func (inv *Inventory) Match(patterns ...string) ([]*Host, error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	return inv.patterns.within(splitPatterns(patterns))
 }
 
-// Peek is Match for a look ahead: that a pattern matches nothing yet is no matter, since a run makes hosts and groups
-// too.
+// Peek is Match for a look ahead: a pattern without a match is no problem yet, since a run adds hosts and groups too.
 func (inv *Inventory) Peek(patterns ...string) ([]*Host, error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -79,7 +79,7 @@ func (inv *Inventory) MatchAll(patterns ...string) ([]*Host, error) {
 	return inv.patterns.evaluate(splitPatterns(patterns))
 }
 
-// limitPatterns are the patterns of a limit, nil for none.
+// limitPatterns returns the patterns of a limit, nil for none.
 func limitPatterns(limit string) ([]string, error) {
 	if limit == "" {
 		return nil, nil
@@ -118,24 +118,24 @@ type matcher struct {
 	matched  map[string][]*Host // by pattern
 }
 
-// over makes it look in another tree, with the limit that it has.
+// over makes it search another tree, with its present limit.
 func (m *matcher) over(t *tree) {
 	m.tree = t
 	m.forget()
 }
 
-// forget drops what was found among the hosts as they were.
+// forget drops results that may have changed.
 func (m *matcher) forget() { m.matched = map[string][]*Host{} }
 
 func (m *matcher) limited() bool { return len(m.limit) > 0 }
 
-// quiet finds the same and says nothing of patterns without hosts. It keeps to itself what it has found, for somebody
-// may have to be told later.
+// quiet returns a matcher that finds the same and does not warn of patterns without hosts. It does not share its
+// results, since a warning may be due later.
 func (m *matcher) quiet() *matcher {
 	return &matcher{notices: m.notices, tree: m.tree, mismatch: "ignore", limit: m.limit, matched: map[string][]*Host{}}
 }
 
-// within are the hosts of patterns that are within the limit.
+// within returns the hosts of patterns that are within the limit.
 func (m *matcher) within(patterns []string) ([]*Host, error) {
 	hosts, err := m.evaluate(patterns)
 	if err != nil || !m.limited() {
@@ -157,7 +157,7 @@ func setOf(hosts []*Host) map[*Host]bool {
 	return set
 }
 
-// evaluate joins patterns: first those without a sign, then the intersections, then the exclusions.
+// evaluate combines patterns: first those without a sign, then the intersections, then the exclusions.
 func (m *matcher) evaluate(patterns []string) ([]*Host, error) {
 	var plain, and, not []string
 	for _, p := range patterns {
@@ -207,7 +207,8 @@ func (m *matcher) evaluate(patterns []string) ([]*Host, error) {
 	return hosts, nil
 }
 
-var subscripted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)\[(?:(-?[0-9]+)|([0-9]+)([:-])([0-9]*))\]$`) })
+var subscripted = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`^(.+)\[(?:(-?[0-9]+)|([0-9]+)([:-])([0-9]*))\]$`) })
 
 // one finds the hosts of a single pattern without a sign.
 func (m *matcher) one(pattern string) ([]*Host, error) {
@@ -234,7 +235,7 @@ func (m *matcher) one(pattern string) ([]*Host, error) {
 	return hosts, nil
 }
 
-// subscript takes [n] or [from:to], both ends included.
+// subscript applies [n] or [from:to], both ends included.
 func (m *matcher) subscript(hosts []*Host, sub []string, pattern string) ([]*Host, error) {
 	if sub[0] != "" {
 		i, err := strconv.Atoi(sub[0])
@@ -254,7 +255,7 @@ func (m *matcher) subscript(hosts []*Host, sub []string, pattern string) ([]*Hos
 	if sub[3] != "" {
 		to, _ = strconv.Atoi(sub[3])
 	}
-	if to == 0 { // Python takes an end of 0 for none
+	if to == 0 { // Python treats an end of 0 as none
 		if from >= len(hosts) {
 			return nil, failf("No hosts matched the subscripted pattern '%s'", pattern)
 		}
@@ -271,7 +272,7 @@ func (m *matcher) enumerate(pattern string) ([]*Host, error) {
 	if err != nil {
 		return nil, failf("Invalid host list pattern: %s", pattern)
 	}
-	// A host that matches twice is in the list twice here: subscripts count it so, as Ansible's do.
+	// A host that matches twice is in the list twice: subscripts count it so, as Ansible's do.
 	var hosts []*Host
 	grouped := false
 	literal := !strings.HasPrefix(pattern, "~") && !strings.ContainsAny(pattern, "?*[")
@@ -305,19 +306,19 @@ func (m *matcher) enumerate(pattern string) ([]*Host, error) {
 	return hosts, nil
 }
 
-// without is what a pattern without hosts gives.
+// without reports a pattern without hosts.
 func (m *matcher) without(pattern string) error {
 	switch m.mismatch {
 	case "ignore":
 	case "error":
-		return failf("Could not match supplied host pattern, ignoring: %s", pattern)
+		return failf(dialect.NoHostMatches.Format, pattern)
 	default:
-		m.notices.warn("Could not match supplied host pattern, ignoring: %s", pattern)
+		m.notices.warn(dialect.NoHostMatches.Format, pattern)
 	}
 	return nil
 }
 
-// matchTimeout bounds what one regular expression may take on one name.
+// matchTimeout is how long one regular expression may take on one name.
 const matchTimeout = 2 * time.Second
 
 // nameMatcher compiles a shell pattern, or a regular expression after ~, which need only match the beginning of a name.
@@ -336,7 +337,7 @@ func nameMatcher(pattern string) (func(name string) bool, error) {
 	}, nil
 }
 
-// Order puts hosts into the order that a play asks for: "" or inventory, reverse_inventory, sorted, reverse_sorted,
+// Order returns hosts in the order that a play asks for: "" or inventory, reverse_inventory, sorted, reverse_sorted,
 // shuffle.
 func Order(hosts []*Host, order string) ([]*Host, error) {
 	hosts = slices.Clone(hosts)

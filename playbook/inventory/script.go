@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -31,12 +32,12 @@ func wantsScript(_ *reading, path string) bool {
 	return info.Mode()&0o111 != 0 || string(head[:n]) == "#!"
 }
 
-// runScript gives the output of an inventory script.
+// runScript returns the output of an inventory script.
 func runScript(ctx context.Context, args ...string) (stdout []byte, stderr string, err error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	// A background child that keeps the pipe open must not hold up the play.
+	// A background child that keeps the pipe open must not delay the play.
 	cmd.WaitDelay = 200 * time.Millisecond
 	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
@@ -48,7 +49,7 @@ func runScript(ctx context.Context, args ...string) (stdout []byte, stderr strin
 	return out.Bytes(), stderr, err
 }
 
-// parseScript runs the script with --list; hosts whose variables are not in _meta are asked for one by one.
+// parseScript runs the script with --list, and then once for each host whose variables are not in _meta.
 func parseScript(ctx context.Context, from *reading, path string) error {
 	out, stderr, err := runScript(ctx, path, "--list")
 	var exit *exec.ExitError
@@ -62,7 +63,7 @@ func parseScript(ctx context.Context, from *reading, path string) error {
 	}
 	v, err := pyyaml.JSON(string(out), value.KindSource)
 	if err != nil {
-		// Ansible tells the reason twice.
+		// Ansible shows the reason twice.
 		return failf("failed to parse executable inventory script results from %s: %s. %s\n%s", path, err, err, stderr)
 	}
 	d, ok := v.(*value.Dict)
@@ -73,14 +74,14 @@ func parseScript(ctx context.Context, from *reading, path string) error {
 	return r.read(ctx, d)
 }
 
-// execReason words the failure of a start as Python does.
+// execReason words a failure to start as Python does.
 func execReason(err error, path string) string {
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		return "[Errno 13] Permission denied: '" + path + "'"
 	case errors.Is(err, os.ErrNotExist):
 		return "[Errno 2] No such file or directory: '" + path + "'"
-	case strings.Contains(err.Error(), "exec format error"):
+	case errors.Is(err, syscall.ENOEXEC):
 		return "[Errno 8] Exec format error: '" + path + "'"
 	}
 	return err.Error()
@@ -92,7 +93,7 @@ type scriptReader struct {
 	loader *syntax.Loader
 	tree   *tree
 	hosts  *value.Dict // those that groups name, in order, as keys
-	vars   *value.Dict // of _meta, nil if the script has to be asked for each host
+	vars   *value.Dict // of _meta, nil if the script must run for each host
 }
 
 func (r *scriptReader) read(ctx context.Context, d *value.Dict) error {
@@ -129,7 +130,7 @@ func (r *scriptReader) read(ctx context.Context, d *value.Dict) error {
 	return nil
 }
 
-// host are the variables of a host: those of _meta, or what the script says of it.
+// host returns the variables of a host: those of _meta, or the script's answer.
 func (r *scriptReader) host(ctx context.Context, name string) ([]setting, error) {
 	if r.vars != nil {
 		v, _ := r.vars.Get(name)
@@ -173,7 +174,8 @@ func (r *scriptReader) group(name string, v value.Value) error {
 		for _, item := range l.Items {
 			host, ok := value.Text(item)
 			if !ok {
-				return failf("Invalid host name supplied, expected a string but got %s for %s", syntax.Class(item), value.Printed(item))
+				return failf("Invalid host name supplied, expected a string but got %s for %s", syntax.Class(item),
+					value.Printed(item))
 			}
 			r.hosts.Set(host, value.None{})
 			if _, err := r.tree.addHost(host, g, 0); err != nil {

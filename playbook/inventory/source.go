@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/search"
 	"hark/playbook/syntax"
 )
 
-// plugin is a kind of source: whether it wants one, and how it reads it.
+// plugin is a kind of source: whether it accepts a source, and how it reads one.
 type plugin struct {
 	name  string
 	wants func(r *reading, path string) bool
@@ -72,7 +73,7 @@ func (r *reading) enabled(ctx context.Context) []plugin {
 		names = defaultPlugins
 	}
 	known := plugins()
-	out := []plugin{{"hark", wantsAllAgents, parseAgents}} // its source is no file: nobody else could want it
+	out := []plugin{{"hark", wantsAllAgents, parseAgents}} // its source is no file, so no other plug-in could accept it
 	for _, name := range names {
 		short := modules.ShortName(name)
 		i := slices.IndexFunc(known, func(p plugin) bool { return p.name == short })
@@ -99,7 +100,8 @@ func cleanSource(s string) string {
 	return search.Clean(s, "")
 }
 
-var defaultIgnored = []string{".pyc", ".pyo", ".swp", ".bak", "~", ".rpm", ".md", ".txt", ".rst", ".orig", ".ini", ".cfg", ".retry"}
+var defaultIgnored = []string{".pyc", ".pyo", ".swp", ".bak", "~", ".rpm", ".md", ".txt", ".rst", ".orig", ".ini",
+	".cfg", ".retry"}
 
 // ignored returns which entries of a directory are no sources.
 func (r *reading) ignored() (func(name string) bool, error) {
@@ -119,7 +121,7 @@ func (r *reading) ignored() (func(name string) bool, error) {
 	return re.MatchString, nil
 }
 
-// source reads one source; false means that nothing could read it, which it has warned of.
+// source reads one source; false means that no plug-in could read it, and that it has warned.
 func (r *reading) source(ctx context.Context, path string) (bool, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return r.dir(ctx, path)
@@ -143,7 +145,7 @@ func (r *reading) source(ctx context.Context, path string) (bool, error) {
 	if r.o.FailAnyUnparsed {
 		return false, failf("Completely failed to parse inventory source %s", path)
 	}
-	r.notices.warn("Unable to parse %s as an inventory source", path)
+	r.notices.warn(dialect.InventoryNotParsed.Format, path)
 	return false, nil
 }
 
@@ -173,11 +175,11 @@ func (r *reading) dir(ctx context.Context, path string) (bool, error) {
 	if r.o.FailAnyUnparsed {
 		return false, failf("Completely failed to parse inventory source %s", path)
 	}
-	r.notices.warn("Unable to parse %s as an inventory source", path)
+	r.notices.warn(dialect.InventoryNotParsed.Format, path)
 	return false, nil
 }
 
-// sourceDir is inventory_dir of a source.
+// sourceDir returns inventory_dir of a source.
 func sourceDir(path string) string {
 	if strings.Contains(path, ",") {
 		if _, err := os.Stat(path); err != nil {
@@ -187,11 +189,12 @@ func sourceDir(path string) string {
 	return filepath.Dir(path)
 }
 
-// tryPlugins lets each plug-in that wants the source have a go. What a failing plug-in added stays, as in Ansible.
+// tryPlugins tries each plug-in that accepts the source. What a failing plug-in added stays, as in Ansible.
 func (r *reading) tryPlugins(ctx context.Context, path string) (failures []string, ok bool, err error) {
 	list := r.enabled(ctx)
 	if len(list) == 1 {
-		return nil, false, failf("No inventory plugins available to generate inventory, make sure you have at least one enabled.")
+		return nil, false,
+			failf("No inventory plugins available to generate inventory, make sure you have at least one enabled.")
 	}
 	for _, p := range list {
 		err := ErrDeclined
@@ -201,7 +204,7 @@ func (r *reading) tryPlugins(ctx context.Context, path string) (failures []strin
 		switch {
 		case ctx.Err() != nil:
 			return nil, false, ctx.Err()
-		case errors.Is(err, ErrDeclined) && p.name == "hark": // Ansible's output has nothing of it
+		case errors.Is(err, ErrDeclined) && p.name == "hark": // Ansible's output does not have it
 		case errors.Is(err, ErrDeclined):
 			r.notices.verbose(3, "%s declined parsing %s as it did not pass its verify_file() method", p.name, path)
 		case err == nil:
@@ -214,7 +217,7 @@ func (r *reading) tryPlugins(ctx context.Context, path string) (failures []strin
 	return failures, false, nil
 }
 
-// firstText is the error's text; of errors that are many only the first.
+// firstText returns the error's text; of several errors only the first.
 func firstText(err error) string { return syntax.List(err)[0].Error() }
 
 func wantsFile(_ *reading, path string) bool {
@@ -275,7 +278,7 @@ func parseAuto(ctx context.Context, r *reading, path string) error {
 	return err
 }
 
-// moduleName is how Python names the plug-in of a collection.
+// moduleName returns Python's name for the plug-in of a collection.
 func moduleName(name string) string {
 	parts := strings.SplitN(name, ".", 3)
 	if len(parts) < 3 {

@@ -42,7 +42,7 @@ func parseTOML(_ context.Context, from *reading, path string) error {
 	return nil
 }
 
-// tomlDict makes a dict of a table, with its keys in the order of the file.
+// tomlDict returns a dict of a table, with its keys in the order of the file.
 func tomlDict(m map[string]any, keys []toml.Key) *value.Dict {
 	d := value.NewDict()
 	for i, key := range keys {
@@ -137,11 +137,14 @@ func (r tomlReader) section(g *Group, key string, v value.Value) error {
 			}
 		}
 	case key == "vars" || key == "hosts":
-		return failf(`Invalid "%s" entry for "%s" group, requires a dict, found "<class '%s'>" instead.`, key, g.Name, v.Type())
+		return failf(`Invalid "%s" entry for "%s" group, requires a dict, found "<class '%s'>" instead.`, key, g.Name,
+			v.Type())
 	case key == "children":
-		return failf(`Invalid "children" entry for "%s" group, requires a list, found "<class '%s'>" instead.`, g.Name, v.Type())
+		return failf(`Invalid "children" entry for "%s" group, requires a list, found "<class '%s'>" instead.`, g.Name,
+			v.Type())
 	default:
-		r.notices.warn(`Skipping unexpected key "%s" in group "%s", only "vars", "children" and "hosts" are valid`, key, g.Name)
+		r.notices.warn(`Skipping unexpected key "%s" in group "%s", only "vars", "children" and "hosts" are valid`, key,
+			g.Name)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ type tomlSection struct {
 
 var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
-// tomlTable gives the plain entries of a table, and the tables within it for later.
+// tomlTable returns the plain entries of a table, and the tables within it for later.
 func tomlTable(d *value.Dict, name string) (text string, sections []tomlSection, err error) {
 	var plain, arrays strings.Builder
 	if name != "" && !strings.HasSuffix(name, ".") {
@@ -99,7 +99,8 @@ func tomlTables(b *strings.Builder, l *value.List, name string) error {
 	for _, item := range l.Items {
 		d, ok := item.(*value.Dict)
 		if !ok {
-			return failf("The source inventory contains a value that cannot be represented in TOML: a list of mappings and other values")
+			return failf("The source inventory contains a value that cannot be represented in TOML: a list of mappings and " +
+				"other values")
 		}
 		var below strings.Builder
 		below.WriteString("\n")
@@ -174,8 +175,8 @@ func tomlItems(items []value.Value) (string, error) {
 	return b.String(), nil
 }
 
-// tomlText writes text as Python's toml does: its repr in double quotes. What that library does to the escape \x is a
-// slip of its own, copied here.
+// tomlText writes text as Python's toml does: its repr in double quotes. That library's error with the escape \x is
+// copied here.
 func tomlText(s string) string {
 	r := value.ReprText(s)
 	single := r[0] == '\''

@@ -9,8 +9,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// tree is the hosts and groups of an inventory and how they relate, by Ansible's rules. It knows no files, patterns
-// or templates.
+// tree is the hosts and groups of an inventory and their relations, by Ansible's rules. It knows no files, patterns or
+// templates.
 type tree struct {
 	notices    *notices
 	groupChars string // force_valid_group_names, see Options
@@ -18,18 +18,19 @@ type tree struct {
 	merge      merging
 
 	hosts     map[string]*Host
-	hostList  []*Host // in the order in which they came
+	hostList  []*Host // in the order in which they were added
 	groups    map[string]*Group
 	groupList []*Group
 	localhost *Host       // implicit or from a source; nil until it is there
-	members   *value.Dict // the magic variable groups; nil when it has to be made
-	source    *source     // what is read now, and names hosts first; nil for none
+	members   *value.Dict // the magic variable groups; nil when it must be made again
+	source    *source     // the current source, which names hosts first; nil for none
 }
 
-// newTree has the groups all and ungrouped.
+// newTree returns a tree with the groups all and ungrouped.
 func newTree(o *Options, n *notices) *tree {
 	t := &tree{
-		notices: n, groupChars: o.GroupChars, python: o.Python, merge: merging(o.HashMerge), hosts: map[string]*Host{}, groups: map[string]*Group{},
+		notices: n, groupChars: o.GroupChars, python: o.Python, merge: merging(o.HashMerge), hosts: map[string]*Host{},
+		groups: map[string]*Group{},
 	}
 	all, ungrouped := t.newGroup("all"), t.newGroup("ungrouped")
 	_ = t.addChild(all, ungrouped) // neither has a parent, so there is no loop to make
@@ -38,7 +39,7 @@ func newTree(o *Options, n *notices) *tree {
 
 var invalidNameChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\p{Nd}|[^\p{L}\p{N}_]`) })
 
-// safeName replaces what cannot stand in a name of a variable, if the options want it, and warns.
+// safeName replaces characters that a name of a variable cannot have, if the options say so, and warns.
 func (t *tree) safeName(name string) string {
 	if !invalidNameChars().MatchString(name) {
 		return name
@@ -53,12 +54,13 @@ func (t *tree) safeName(name string) string {
 		return name
 	case "always":
 		t.notices.verbose(4, `Replacing invalid character(s) "%s" in group name (%s)`, chars, name)
-		t.notices.warnOnce("Invalid characters were found in group names and automatically replaced, use -vvvv to see details")
+		t.notices.warnOnce("Invalid characters were found in group names and automatically replaced, use -vvvv to see " +
+			"details")
 	}
 	return sanitize(name)
 }
 
-// sanitize is the name with underscores for what cannot stand in the name of a variable.
+// sanitize returns the name with underscores for characters that a name of a variable cannot have.
 func sanitize(name string) string { return invalidNameChars().ReplaceAllString(name, "_") }
 
 func uniq(list []string) []string {
@@ -66,7 +68,7 @@ func uniq(list []string) []string {
 	return slices.Compact(list)
 }
 
-// addGroup gives the group of a name, making it if there is none yet.
+// addGroup returns the group with a name, and creates it if there is none.
 func (t *tree) addGroup(name string) (*Group, error) {
 	if name == "" {
 		return nil, failf("Invalid empty/false group name provided: %s", name)
@@ -89,8 +91,8 @@ func (t *tree) newGroup(name string) *Group {
 	return g
 }
 
-// addHost gives the host of a name, making it if there is none yet, and puts it into the group, which may be nil. A
-// port of 0 is none.
+// addHost returns the host with a name, creates it if there is none, and adds it to the group, which may be nil. A port
+// of 0 is none.
 func (t *tree) addHost(name string, g *Group, port int) (*Host, error) {
 	if name == "" {
 		return nil, failf("Invalid empty host name provided: %s", name)
@@ -107,7 +109,8 @@ func (t *tree) addHost(name string, g *Group, port int) (*Host, error) {
 			if t.localhost == nil {
 				t.localhost = h
 			} else {
-				t.notices.warn("A duplicate localhost-like entry was found (%s). First found localhost was %s", name, t.localhost.Name)
+				t.notices.warn("A duplicate localhost-like entry was found (%s). First found localhost was %s", name,
+					t.localhost.Name)
 			}
 		}
 	}
@@ -117,7 +120,7 @@ func (t *tree) addHost(name string, g *Group, port int) (*Host, error) {
 	return h, nil
 }
 
-// addChild hangs child below g.
+// addChild adds child to g.
 func (t *tree) addChild(g, child *Group) error {
 	if g == child {
 		return failf("can't add group to itself")
@@ -136,7 +139,7 @@ func (t *tree) addChild(g, child *Group) error {
 	return nil
 }
 
-// setVariable stores a variable by the name of a group or host, the group first, as Ansible does.
+// setVariable stores a variable of a group or host with a name, the group first, as Ansible does.
 func (t *tree) setVariable(name, key string, v value.Value) error {
 	if g := t.groups[name]; g != nil {
 		return g.set(key, v, t.merge)
@@ -154,7 +157,7 @@ type setting struct {
 	v   value.Value
 }
 
-// populate puts hosts into a group, which may be nil, and gives them variables.
+// populate adds hosts to a group, which may be nil, and sets variables.
 func (t *tree) populate(names []string, vars []setting, g *Group, port int) error {
 	for _, name := range names {
 		if _, err := t.addHost(name, g, port); err != nil {
@@ -169,8 +172,7 @@ func (t *tree) populate(names []string, vars []setting, g *Group, port int) erro
 	return nil
 }
 
-// reconcile brings hosts and groups into Ansible's order: all groups hang below all, and hosts without a group of
-// their own are in ungrouped.
+// reconcile puts all groups below all, and hosts without a group of their own into ungrouped, as Ansible does.
 func (t *tree) reconcile() {
 	t.source = nil
 	all, ungrouped := t.groups["all"], t.groups["ungrouped"]
@@ -196,8 +198,8 @@ func (t *tree) reconcile() {
 	t.members = nil
 }
 
-// host finds a host by name. The names of the local machine always give one: the implicit localhost if no source
-// names it.
+// host returns the host with a name. For the names of the local machine it always returns one: the implicit localhost
+// if no source names it.
 func (t *tree) host(name string) *Host {
 	if h := t.hosts[name]; h != nil || !isLocal(name) {
 		return h
@@ -213,7 +215,7 @@ func (t *tree) host(name string) *Host {
 
 func isLocal(name string) bool { return name == "localhost" || name == "127.0.0.1" || name == "::1" }
 
-// groupMembers is the magic variable groups: for each group the names of its hosts. It must not be changed.
+// groupMembers returns the magic variable groups: for each group the names of its hosts. It must not be changed.
 func (t *tree) groupMembers() *value.Dict {
 	if t.members == nil {
 		d := value.NewDict()

@@ -37,7 +37,8 @@ func TestEveryGroupHangsBelowAllAndNoHostIsLost(t *testing.T) {
 			t.Errorf("%s has %q, want %q", group, got, want)
 		}
 	}
-	if got, _ := value.Repr(tr.groupMembers()); got != "{'all': ['c', 'b', 'a'], 'ungrouped': ['c'], 'web': ['b', 'a'], 'front': ['a']}" {
+	if got, _ := value.Repr(tr.groupMembers()); got != "{'all': ['c', 'b', 'a'], 'ungrouped': ['c'], 'web': ['b', "+
+		"'a'], 'front': ['a']}" {
 		t.Errorf("groups is %s", got)
 	}
 	for group, depth := range map[string]int{"all": 0, "ungrouped": 1, "web": 1, "front": 2} {

@@ -10,7 +10,7 @@ import (
 	"hark/playbook/vars"
 )
 
-// variables merges what inventory, group_vars and host_vars give a host.
+// variables merges the variables of a host from inventory, group_vars and host_vars.
 type variables struct {
 	tree   *tree
 	dirs   *varsDirs
@@ -22,10 +22,10 @@ func newVariables(o *Options, t *tree, n *notices) *variables {
 	return &variables{tree: t, dirs: newVarsDirs(o, n), files: newVarsFiles(o), merged: map[string]*value.Dict{}}
 }
 
-// forget drops what was made of the groups as they were.
+// forget drops what may have changed with the groups.
 func (v *variables) forget() { v.merged = map[string]*value.Dict{} }
 
-// of are a host's variables at a stage, see Inventory.Vars.
+// of returns a host's variables at a stage, see Inventory.Vars.
 func (v *variables) of(h *Host, stage Stage) (*value.Dict, error) {
 	shared, err := v.ofGroups(h, stage)
 	if err != nil {
@@ -36,7 +36,7 @@ func (v *variables) of(h *Host, stage Stage) (*value.Dict, error) {
 	return out, v.files.lay(out, v.dirs.all("host_vars"), stage, h.Name)
 }
 
-// withMagic are a host's variables with the magic ones that an inventory knows.
+// withMagic returns a host's variables with the magic ones that an inventory knows.
 func (v *variables) withMagic(h *Host) (*value.Dict, error) {
 	out, err := v.of(h, AtTasks)
 	if err == nil {
@@ -49,7 +49,7 @@ func magic(h *Host) *value.Dict {
 	return vars.HostMagic(h.variable(), groupNamesOf(h.allGroups()), h.File(), h.Dir())
 }
 
-// ofGroups are those that all hosts of the same groups share. They must not be changed.
+// ofGroups returns the variables that all hosts of the same groups share. They must not be changed.
 func (v *variables) ofGroups(h *Host, stage Stage) (*value.Dict, error) {
 	groups := h.allGroups()
 	key := string(stage) + groupKey(groups)
@@ -85,7 +85,7 @@ func groupKey(groups []*Group) string {
 	return b.String()
 }
 
-// sortedGroups puts groups into the order in which their variables are laid over each other.
+// sortedGroups returns groups by the precedence of their variables.
 func sortedGroups(groups []*Group) []*Group {
 	slices.SortFunc(groups, func(a, b *Group) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.priority, b.priority), strings.Compare(a.Name, b.Name))
@@ -93,7 +93,7 @@ func sortedGroups(groups []*Group) []*Group {
 	return groups
 }
 
-// keepOwn gives hosts and groups for their own what is read once, when the sources were read.
+// keepOwn stores for hosts and groups what is read once, after the sources were read.
 func (v *variables) keepOwn() error {
 	if !v.files.anyAt(AtInventory) {
 		return nil
@@ -115,8 +115,8 @@ func (v *variables) keepOwn() error {
 	return nil
 }
 
-// soFar are a host's variables while sources are read, with the magic ones that there are by then. Sources'
-// directories of variables count if the sources are given, which are those that were read.
+// soFar returns a host's variables while sources are read, with the magic ones known by then. Directories of variables
+// count if sources is given: the sources that were read.
 func (v *variables) soFar(h *Host, sources []string) (*value.Dict, error) {
 	out, merge := value.NewDict(), v.tree.merge
 	for _, g := range sortedGroups(h.allGroups()) {

@@ -57,7 +57,8 @@ func TestVarsFileMustBeAMapping(t *testing.T) {
 }
 
 func TestImplicitLocalhostHasTheVariablesOfAll(t *testing.T) {
-	dir := files(t, map[string]string{"hosts": "h\n[all:vars]\na=1\n", "group_vars/all": "b: 2\n", "host_vars/localhost": "c: 3\n"})
+	dir := files(t, map[string]string{"hosts": "h\n[all:vars]\na=1\n", "group_vars/all": "b: 2\n",
+		"host_vars/localhost": "c: 3\n"})
 	inv, err := Load(context.Background(), Options{Sources: []string{filepath.Join(dir, "hosts")}, Python: "/py"})
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +85,8 @@ func TestOrderOfHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for order, want := range map[string]string{"": "bac", "inventory": "bac", "reverse_inventory": "cab", "sorted": "abc", "reverse_sorted": "cba"} {
+	for order, want := range map[string]string{"": "bac", "inventory": "bac", "reverse_inventory": "cab", "sorted": "abc",
+		"reverse_sorted": "cba"} {
 		hosts, err := Order(inv.Hosts(), order)
 		got := ""
 		for _, h := range hosts {
@@ -118,7 +120,8 @@ func TestMismatchIsWhatTheOptionsSay(t *testing.T) {
 	var warnings []string
 	for how, wantErr := range map[string]bool{"": false, "warning": false, "ignore": false, "error": true} {
 		warnings = nil
-		inv, err := Load(context.Background(), Options{Sources: []string{"a,"}, Mismatch: how, Warn: func(text string) { warnings = append(warnings, text) }})
+		inv, err := Load(context.Background(), Options{Sources: []string{"a,"}, Mismatch: how,
+			Warn: func(text string) { warnings = append(warnings, text) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,11 +136,14 @@ func TestMismatchIsWhatTheOptionsSay(t *testing.T) {
 }
 
 func FuzzINI(f *testing.F) {
-	for _, s := range []string{"[a]\nb[1:3] x=1\n[c:children]\na\n[a:vars]\ny='z'\n", "h x=\"a b\" # c\n", "[a:vars]\nx\n", "[::1]:2\n"} {
+	for _, s := range []string{"[a]\nb[1:3] x=1\n[c:children]\na\n[a:vars]\ny='z'\n", "h x=\"a b\" # c\n", "[a:vars]\nx\n",
+		"[::1]:2\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		inv, err := Load(context.Background(), Options{Sources: []string{filepath.Join(files(t, map[string]string{"hosts": s}), "hosts")}, Plugins: []string{"ini"}})
+		inv, err := Load(context.Background(),
+			Options{Sources: []string{filepath.Join(files(t, map[string]string{"hosts": s}), "hosts")},
+				Plugins: []string{"ini"}})
 		if err != nil {
 			t.Fatalf("a bad source is a warning, not %v", err)
 		}
@@ -192,13 +198,16 @@ func TestNoNameLeadsOutOfHostVars(t *testing.T) {
 
 // FuzzSources reads whatever the other formats of inventories may hold.
 func FuzzSources(f *testing.F) {
-	for _, s := range []string{"all:\n  hosts:\n    a[1:3]: {x: 1}\n  children:\n    g: {vars: {y: 2}}\n", `{"all": {"hosts": {"a": null}}}`, "[g.hosts]\na = {x = 1}\n",
-		"plugin: constructed\nstrict: true\ngroups: {g: x is defined}\n", "plugin: generator\nhosts: {name: '{{ a }}'}\nlayers: {a: [1, 2]}\n"} {
+	for _, s := range []string{"all:\n  hosts:\n    a[1:3]: {x: 1}\n  children:\n    g: {vars: {y: 2}}\n",
+		`{"all": {"hosts": {"a": null}}}`, "[g.hosts]\na = {x = 1}\n",
+		"plugin: constructed\nstrict: true\ngroups: {g: x is defined}\n",
+		"plugin: generator\nhosts: {name: '{{ a }}'}\nlayers: {a: [1, 2]}\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, name := range []string{"h.yml", "h.toml", "h.json"} {
-			inv, err := Load(context.Background(), Options{Sources: []string{filepath.Join(files(t, map[string]string{name: s}), name)}})
+			inv, err := Load(context.Background(),
+				Options{Sources: []string{filepath.Join(files(t, map[string]string{name: s}), name)}})
 			if err != nil {
 				continue
 			}

@@ -9,8 +9,8 @@ import (
 	"hark/playbook/search"
 )
 
-// varsDirs finds the directories group_vars and host_vars (the kinds) beside sources and the playbook, each of which
-// is listed once.
+// varsDirs finds the directories group_vars and host_vars (the kinds) beside sources and the playbook. It lists each
+// once.
 type varsDirs struct {
 	notices  *notices
 	sources  []string
@@ -21,14 +21,15 @@ type varsDirs struct {
 }
 
 func newVarsDirs(o *Options, n *notices) *varsDirs {
-	v := &varsDirs{notices: n, playbook: o.PlaybookDir, assumed: o.AssumedDir, listed: map[string]*varsDir{}, ordered: map[string][]*varsDir{}}
+	v := &varsDirs{notices: n, playbook: o.PlaybookDir, assumed: o.AssumedDir, listed: map[string]*varsDir{},
+		ordered: map[string][]*varsDir{}}
 	for _, s := range o.Sources {
 		v.sources = append(v.sources, cleanSource(s))
 	}
 	return v
 }
 
-// all are the directories of a kind in the order of precedence: beside each source, then beside the playbook.
+// all returns the directories of a kind in the order of precedence: beside each source, then beside the playbook.
 func (v *varsDirs) all(kind string) []*varsDir {
 	if had, ok := v.ordered[kind]; ok {
 		return had
@@ -41,7 +42,7 @@ func (v *varsDirs) all(kind string) []*varsDir {
 	return out
 }
 
-// given are all but for a playbook's directory that nobody named.
+// given returns all without those of a playbook's directory that was not given.
 func (v *varsDirs) given(kind string) []*varsDir {
 	if v.assumed {
 		return v.beside(v.sources, kind)
@@ -49,7 +50,7 @@ func (v *varsDirs) given(kind string) []*varsDir {
 	return v.all(kind)
 }
 
-// beside are the directories of a kind beside sources.
+// beside returns the directories of a kind beside sources.
 func (v *varsDirs) beside(sources []string, kind string) []*varsDir {
 	var out []*varsDir
 	for _, s := range sources {
@@ -60,7 +61,7 @@ func (v *varsDirs) beside(sources []string, kind string) []*varsDir {
 	return out
 }
 
-// varsRoot is the directory that may hold group_vars of a source; a list of hosts has none.
+// varsRoot returns the directory that may hold group_vars of a source; a list of hosts has none.
 func varsRoot(source string) (string, bool) {
 	if source == "" {
 		return "", false
@@ -75,7 +76,7 @@ func varsRoot(source string) (string, bool) {
 	return filepath.Dir(source), true
 }
 
-// appeared reports whether directories have come into being since they were looked for. They are read from then on.
+// appeared reports whether directories were created since the last look. They are read from then on.
 func (v *varsDirs) appeared() bool {
 	found := false
 	for path, d := range v.listed {
@@ -95,7 +96,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// varsDir is one directory of a kind: what it holds is listed once, files are read when first asked for.
+// varsDir is one directory of a kind. Its entries are listed once, files are read on first use.
 type varsDir struct {
 	root, kind string
 	path       string // of the two together
@@ -137,8 +138,8 @@ func (d *varsDir) list(n *notices) {
 	}
 }
 
-// files are the files of a name: the first of name, name.yml and so on (the extensions) that exists. A directory
-// gives all that is below it.
+// files returns the files of a name: the first of name, name.yml and so on (the extensions) that exists. For a
+// directory these are all files below it.
 func (d *varsDir) files(name string, extensions []string) []string {
 	for _, ext := range extensions {
 		path := filepath.Join(d.path, name+ext)

@@ -13,7 +13,8 @@ import (
 func TestDirectoriesOfVariablesStandInTheOrderOfSources(t *testing.T) {
 	dir := files(t, map[string]string{"one/hosts": "", "two/hosts": "", "book/site.yml": ""})
 	at := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
-	d := newVarsDirs(&Options{Sources: []string{at("one", "hosts"), "a,b,", at("two")}, PlaybookDir: at("book"), AssumedDir: true}, &notices{})
+	d := newVarsDirs(&Options{Sources: []string{at("one", "hosts"), "a,b,", at("two")}, PlaybookDir: at("book"),
+		AssumedDir: true}, &notices{})
 	for what, c := range map[string]struct {
 		dirs []*varsDir
 		want string
@@ -44,12 +45,14 @@ func TestADirectoryThatAppearsIsRead(t *testing.T) {
 
 // A condition over the fleet sees what a play would see of a host, files of variables too.
 func TestConditionsSeeVariablesOfFiles(t *testing.T) {
-	dir := files(t, map[string]string{"hosts": "[web]\na\nb\n", "group_vars/web": "tier: front\n", "host_vars/b": "tier: back\n"})
+	dir := files(t, map[string]string{"hosts": "[web]\na\nb\n", "group_vars/web": "tier: front\n",
+		"host_vars/b": "tier: back\n"})
 	inv, err := Load(context.Background(), Options{Sources: []string{filepath.Join(dir, "hosts")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sure, unsure, err := inv.Where(context.Background(), "tier | default('none') == 'front'", func(string) *value.Dict { return nil })
+	sure, unsure, err := inv.Where(context.Background(), "tier | default('none') == 'front'",
+		func(string) *value.Dict { return nil })
 	if got := strings.Join(hostNames(sure), " "); got != "a" || len(unsure) != 0 || err != nil {
 		t.Errorf("it holds for %q, perhaps for %q (%v)", got, hostNames(unsure), err)
 	}

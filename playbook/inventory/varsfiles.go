@@ -9,28 +9,28 @@ import (
 	"hark/playbook/syntax"
 )
 
-// VarsPlugins are vars plug-ins that are not hark's own, which reads group_vars and host_vars. Calls come one at a
-// time.
+// VarsPlugins are vars plug-ins other than hark's own, which reads group_vars and host_vars. One goroutine at a time
+// calls it.
 type VarsPlugins interface {
-	// Vars are the variables that plug-ins give groups or hosts (kind group_vars, host_vars) for a directory, which
-	// is an inventory's or the playbook's, at a stage: those that files of variables there stand above, and those
-	// that stand above the files. Nil is none.
+	// Vars returns the variables of groups or hosts (kind group_vars, host_vars) from plug-ins for a directory, an
+	// inventory's or the playbook's, at a stage: those that files of variables there override, and those that override the
+	// files. Nil is none.
 	Vars(dir, kind string, names []string, stage Stage) (under, over *value.Dict, err error)
 }
 
 // Stage is when vars plug-ins run.
 type Stage string
 
-// The stages. A plug-in runs at one of the first two or at both (AnyStage); when an inventory is shown, all but those
-// that are for the first alone run.
+// The stages. A plug-in runs at one of the first two or at both (AnyStage). When an inventory is shown, all run
+// except those for the first only.
 const (
-	AtInventory Stage = "inventory" // once, when the sources were read: what they give then is hosts' and groups' own
+	AtInventory Stage = "inventory" // once, after the sources were read: their variables then belong to hosts and groups
 	AtTasks     Stage = "task"
 	AnyStage    Stage = "all"
 	NoStage     Stage = "none"
 )
 
-// includes reports whether what has a stage of its own runs at another one.
+// includes reports whether something with a stage of its own runs at another one.
 func (own Stage) includes(stage Stage) bool {
 	if own == "" {
 		own = AtTasks
@@ -38,7 +38,7 @@ func (own Stage) includes(stage Stage) bool {
 	return own == AnyStage || own == stage || stage == AnyStage && own != NoStage
 }
 
-// varsFiles reads what directories of variables hold for hosts and groups, files and vars plug-ins together.
+// varsFiles reads the directories of variables of hosts and groups, files and vars plug-ins together.
 type varsFiles struct {
 	loader     *syntax.Loader
 	extensions []string    // how the names of files may end
@@ -48,10 +48,11 @@ type varsFiles struct {
 }
 
 func newVarsFiles(o *Options) varsFiles {
-	return varsFiles{loader: o.Loader, extensions: extensions(o.VarsExtensions), stage: o.FilesStage, plugins: o.VarsPlugins, merge: merging(o.HashMerge)}
+	return varsFiles{loader: o.Loader, extensions: extensions(o.VarsExtensions), stage: o.FilesStage,
+		plugins: o.VarsPlugins, merge: merging(o.HashMerge)}
 }
 
-// extensions are how names may end: as the user set it, or as Ansible has it, or not at all.
+// extensions returns the extensions that names may have: the user's, or Ansible's, beside none.
 func extensions(set []string) []string {
 	if set == nil {
 		set = []string{".yml", ".yaml", ".json"}
@@ -62,8 +63,8 @@ func extensions(set []string) []string {
 // anyAt reports whether anything is read at a stage.
 func (f varsFiles) anyAt(stage Stage) bool { return f.plugins != nil || f.stage.includes(stage) }
 
-// lay lays what directories hold for groups or hosts over out: for each that of plug-ins, of files, and of plug-ins
-// that come after files.
+// lay puts the variables of groups or hosts from directories over out: for each directory those of plug-ins, of files,
+// and of plug-ins that come after files.
 func (f varsFiles) lay(out *value.Dict, dirs []*varsDir, stage Stage, names ...string) error {
 	for _, dir := range dirs {
 		var under, over *value.Dict
@@ -88,8 +89,8 @@ func (f varsFiles) lay(out *value.Dict, dirs []*varsDir, stage Stage, names ...s
 	return nil
 }
 
-// read gives the variables of a name in a directory; nil if it has none. A name may hold slashes,
-// but not lead elsewhere: add_host may have it from another host's results.
+// read returns the variables of a name in a directory; nil if it has none. A name may hold slashes, but not leave the
+// directory: add_host may have it from another host's results.
 func (f varsFiles) read(dir *varsDir, name string) (*value.Dict, error) {
 	if len(dir.entries) == 0 || !filepath.IsLocal(name) {
 		return nil, nil
@@ -118,7 +119,7 @@ func (f varsFiles) read(dir *varsDir, name string) (*value.Dict, error) {
 	return out, nil
 }
 
-// asParserError makes every reason why a vars file cannot be read, a vault without its password too, an error of the
+// asParserError makes every reason why a vars file cannot be read, also a missing vault password, an error of the
 // project's files.
 func asParserError(err error) error {
 	var known *syntax.Error
@@ -135,5 +136,6 @@ func notADict(before *value.Dict, v value.Value) error {
 	}
 	was, _ := value.Encode(before)
 	is, _ := value.Encode(v) // both come from YAML, which can be encoded
-	return &syntax.Error{Msg: fmt.Sprintf("failed to combine variables, expected dicts but got a 'dict' and a '%s': \n%s\n%s", class, was, is)}
+	return &syntax.Error{Msg: fmt.Sprintf("failed to combine variables, expected dicts but got a 'dict' and a '%s': "+
+		"\n%s\n%s", class, was, is)}
 }

@@ -11,10 +11,11 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// Where gives the hosts for which an expression over their variables and cached facts holds, and those of which it
-// cannot be told: where facts are wanted that are not cached, or the expression fails. They are to look themselves.
-// An expression that cannot be read is an error. facts are those of the host of an agent, by its name, nil for none.
-func (inv *Inventory) Where(ctx context.Context, expr string, facts func(agent string) *value.Dict) (sure, unsure []*Host, err error) {
+// Where returns the hosts for which an expression over their variables and cached facts holds, and those for which that
+// is not known, because facts are not cached or the expression fails: these must judge themselves. An expression that
+// cannot be parsed is an error. facts returns those of the host of an agent, by its name, nil for none.
+func (inv *Inventory) Where(ctx context.Context, expr string,
+	facts func(agent string) *value.Dict) (sure, unsure []*Host, err error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	templates := templates{inv.o.Templates}
@@ -41,7 +42,7 @@ func (inv *Inventory) Where(ctx context.Context, expr string, facts func(agent s
 	return sure, unsure, nil
 }
 
-// AgentOf is the name of the agent of a host with these variables.
+// AgentOf returns the name of the agent of a host with these variables.
 func AgentOf(h *Host, vars *value.Dict) string {
 	v, _ := vars.Get("hark_agent")
 	if name, _ := value.Text(value.OrNone(v)); name != "" {
@@ -50,7 +51,7 @@ func AgentOf(h *Host, vars *value.Dict) string {
 	return h.Name
 }
 
-// WholeFacts reports whether facts are all that there are: a play may have gathered some of them only.
+// WholeFacts reports whether facts are complete: a play may have gathered only some.
 func WholeFacts(facts *value.Dict) bool {
 	if facts == nil {
 		return false
@@ -68,7 +69,7 @@ func syntaxError(err error) bool {
 	return errors.As(err, &broken)
 }
 
-// verdict is what can be told of a condition.
+// verdict is what is known of a condition.
 type verdict int
 
 const (
@@ -84,7 +85,7 @@ type judge struct {
 	whole     bool // all facts of the host are among the variables
 }
 
-// holds judges a condition. Of its parts that all must hold one that is sure not to is enough.
+// holds judges a condition. If one of its conjuncts is known to be false, so is the condition.
 func (j judge) holds(ctx context.Context, expr string) verdict {
 	out := j.one(ctx, expr)
 	if out != maybe {
@@ -110,8 +111,8 @@ func (j judge) one(ctx context.Context, expr string) verdict {
 	return no
 }
 
-// asked are variables that note whether facts were wanted that are not there. A template looks up all its names,
-// those too that it does not come to.
+// asked are variables that note whether a missing fact was read. A template looks up all its names, even those that it
+// does not reach.
 type asked struct {
 	templar.DictVars
 	short bool
@@ -121,7 +122,7 @@ type asked struct {
 func (a *asked) Raw(ctx context.Context, name string) (value.Value, bool, error) {
 	v, ok, err := a.DictVars.Raw(ctx, name)
 	switch {
-	case name == "ansible_facts", name == "hostvars", name == "vars": // which of it is looked at is not seen
+	case name == "ansible_facts", name == "hostvars", name == "vars": // the member that is read is not visible
 		a.short = true
 	case !ok && strings.HasPrefix(name, "ansible_"):
 		a.short = true
@@ -129,7 +130,7 @@ func (a *asked) Raw(ctx context.Context, name string) (value.Value, bool, error)
 	return v, ok, err
 }
 
-// conjuncts are the parts of an expression that all must hold, none if it is not of that form.
+// conjuncts returns the conjuncts of an expression, none if it is not of that form.
 func conjuncts(expr string) []string {
 	var parts []string
 	depth, quote, from := 0, byte(0), 0

@@ -39,7 +39,7 @@ type yamlReader struct {
 	notices *notices
 }
 
-// group reads one group; nil without an error for what is none, which is warned of.
+// group reads one group; nil without an error, and a warning, for a value that is none.
 func (r yamlReader) group(name, v value.Value) (*Group, error) {
 	d, isDict := v.(*value.Dict)
 	if !isDict && !value.IsNone(v) {
@@ -48,7 +48,8 @@ func (r yamlReader) group(name, v value.Value) (*Group, error) {
 	}
 	text, ok := value.Text(name)
 	if !ok {
-		return nil, failf("Unable to add group %s: Invalid group name supplied, expected a string but got %s for %s", value.Printed(name), syntax.Class(name), value.Printed(name))
+		return nil, failf("Unable to add group %s: Invalid group name supplied, expected a string but got %s for %s",
+			value.Printed(name), syntax.Class(name), value.Printed(name))
 	}
 	g, err := r.tree.addGroup(text)
 	if err != nil {
@@ -69,7 +70,8 @@ func (r yamlReader) group(name, v value.Value) (*Group, error) {
 			one.SetKey(section, value.None{})
 			sections.Set(key, one)
 		} else if _, ok := section.(*value.Dict); !ok && !value.IsNone(section) {
-			return nil, failf(`Invalid "%s" entry for "%s" group, requires a dictionary, found "%s" instead.`, key, g.Name, syntax.Class(section))
+			return nil, failf(`Invalid "%s" entry for "%s" group, requires a dictionary, found "%s" instead.`, key, g.Name,
+				syntax.Class(section))
 		}
 	}
 	for i := range sections.Len() {
@@ -92,7 +94,8 @@ func (r yamlReader) section(g *Group, key string, v value.Value) error {
 		return nil
 	}
 	if key != "vars" && key != "children" && key != "hosts" {
-		r.notices.warn(`Skipping unexpected key (%s) in group (%s), only "vars", "children" and "hosts" are valid`, key, g.Name)
+		r.notices.warn(`Skipping unexpected key (%s) in group (%s), only "vars", "children" and "hosts" are valid`, key,
+			g.Name)
 	}
 	for i := range d.Len() {
 		k, item := d.At(i)
@@ -140,7 +143,7 @@ func (t *tree) hostEntry(g *Group, pattern, v value.Value) error {
 	return t.populate(names, vars, g, port)
 }
 
-// settings are the variables that a mapping gives a host; nothing at all is an empty one.
+// settings returns the variables in a mapping of a host; nothing is an empty one.
 func settings(v value.Value) ([]setting, error) {
 	if value.Falsy(v) {
 		return nil, nil

@@ -21,7 +21,7 @@ func GetAttr(x value.Value, name string) (value.Value, error) {
 	return v, nil
 }
 
-// attribute is an attribute of Python's object.
+// attribute returns an attribute of Python's object.
 func attribute(x value.Value, name string) (value.Value, bool, error) {
 	switch x := x.(type) {
 	case *value.Undefined:
@@ -72,7 +72,7 @@ func invoke(c *Call, fn value.Value, args *Args) (value.Value, error) {
 	return nil, value.TypeErrorf("'%s' object is not callable", fn.Type())
 }
 
-// Attribute is an attribute of Python's object, without looking for an element of that name.
+// Attribute returns an attribute of Python's object, without looking for an element of that name.
 func Attribute(x value.Value, name string) (v value.Value, found bool, err error) {
 	return attribute(x, name)
 }

@@ -5,7 +5,10 @@ package jinja
 import (
 	"context"
 	"errors"
+	"time"
 
+	"hark/modules/dialect"
+	"hark/modules/py/localtime"
 	"hark/modules/py/value"
 )
 
@@ -47,9 +50,9 @@ type Env struct {
 	Filters map[string]Filter
 	Tests   map[string]Test
 	Globals map[string]value.Value
-	// Elsewhere reports whether a filter or test (the kind) that is in neither map may be a plug-in of the Scope's,
+	// IsPlugin reports whether a filter or test (the kind) that is in neither map may be a plug-in of the Scope's,
 	// which is then called. Nil: there are none.
-	Elsewhere func(kind, name string) bool
+	IsPlugin func(kind, name string) bool
 	// Unknown words the error of a missing filter or test; nil leaves it to the engine.
 	Unknown func(kind, name string) string
 }
@@ -58,7 +61,7 @@ func (e *Env) unknown(kind, name string) string {
 	if e != nil && e.Unknown != nil {
 		return e.Unknown(kind, name)
 	}
-	return "No " + kind + " named " + value.ReprText(name) + "."
+	return dialect.NoSuchPlugin.Text(kind, name) + "."
 }
 
 // Args are the arguments of a call.
@@ -75,7 +78,7 @@ type Function struct {
 	Direct bool
 }
 
-// Type is that of Python's functions.
+// Type returns that of Python's functions.
 func (*Function) Type() string { return "function" }
 
 // Str prints as Python prints a function.
@@ -104,6 +107,17 @@ type Call struct {
 	Line     int
 
 	run *run
+}
+
+// Clock is a Scope that knows the time of whoever renders, in his zone.
+type Clock interface{ Now() time.Time }
+
+// Now returns that time, or this process's.
+func (c *Call) Now() time.Time {
+	if s, ok := c.Scope.(Clock); ok {
+		return s.Now()
+	}
+	return localtime.Now()
 }
 
 // Filter applies another filter by name.
@@ -153,6 +167,9 @@ func (c *Call) late(kind, name string, err error) error {
 // Steps counts n units of work against the limit of the evaluation. A filter whose output is much larger than
 // its input calls it before it makes the output.
 func (c *Call) Steps(n int) error { return c.run.spend(n) }
+
+// IsUnsafe reports whether the result of the evaluation will be unsafe. It is so of a call outside of one.
+func (c *Call) IsUnsafe() bool { return c.run == nil || c.run.unsafe }
 
 // MarkUnsafe makes the result of the evaluation unsafe, as the use of an unsafe variable does.
 func (c *Call) MarkUnsafe() {

@@ -74,7 +74,7 @@ func BenchmarkNginx(b *testing.B) {
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := t.File(ctx, text, templar.FileOptions{}); err != nil {
+		if _, err := t.File(ctx, value.SourceText(text), templar.FileOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

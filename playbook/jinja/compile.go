@@ -12,6 +12,7 @@ type scope struct {
 	toplevel bool // names that are set here are exported
 	root     bool // directly in the template
 	checked  bool // prints nothing once the template has extended another
+	soft     bool // may not be reached: what is missing is told when it is
 }
 
 func (sc scope) inner() scope {
@@ -182,7 +183,7 @@ func (c *compiler) compileBlocks(t *Template) {
 	}
 }
 
-// enter gives the names of a scope their first values.
+// enter returns the names of a scope their first values.
 func (c *compiler) enter(s *symbols) execFunc {
 	var loads []load
 	var hops []int
@@ -230,7 +231,7 @@ func leave(f *frame, s *symbols) {
 	}
 }
 
-// hops is how many functions lie between the current one and that of a name.
+// hops returns how many functions lie between the current one and that of a name.
 func (c *exprCompiler) hops(l *local) int {
 	n := 0
 	for fn := c.fn; fn != l.fn; fn = fn.parent {

@@ -193,7 +193,7 @@ func (c *exprCompiler) filterOf(x *filterExpr, body evalFunc, sc scope) evalFunc
 	} else if x.x != nil {
 		in = c.expr(x.x, sc)
 	}
-	filter := c.findFilter(x)
+	filter := c.findFilter(x, sc)
 	args := c.args(x.args, sc)
 	t, name, line := c.t, x.name, x.exprLine()
 	return func(f *frame) (value.Value, error) {
@@ -205,11 +205,14 @@ func (c *exprCompiler) filterOf(x *filterExpr, body evalFunc, sc scope) evalFunc
 			return u, nil
 		}
 		out, err := filter(f.call(t, name, line), v, a)
+		if err = reached(err, sc, "filter", name); isLost(err) {
+			return nil, err
+		}
 		return t.deferred("filter", name, out, sealedFirst(err, v, a))
 	}
 }
 
-// operands are what a filter or test works on, for one step of the run.
+// operands returns what a filter or test works on, for one step of the run.
 func operands(f *frame, in evalFunc, args func(*frame) (*Args, error)) (value.Value, *Args, error) {
 	v, err := in(f)
 	if err != nil {
@@ -238,10 +241,13 @@ func sealedFirst(err error, in value.Value, args *Args) error {
 	return err
 }
 
-func (c *exprCompiler) findFilter(x *filterExpr) Filter {
+func (c *exprCompiler) findFilter(x *filterExpr, sc scope) Filter {
 	env := c.t.o.Env
 	if f := env.filter(x.name); f != nil {
 		return f
+	}
+	if sc.soft && !env.strict() {
+		return func(*Call, value.Value, *Args) (value.Value, error) { return nil, lost("filter", x.name) }
 	}
 	c.fail(x.exprLine(), "%s", env.unknown("filter", x.name))
 	return nil
@@ -250,7 +256,10 @@ func (c *exprCompiler) findFilter(x *filterExpr) Filter {
 func (c *exprCompiler) test(x *testExpr, sc scope) evalFunc {
 	env := c.t.o.Env
 	test := env.test(x.name)
-	if test == nil {
+	switch {
+	case test == nil && sc.soft && !env.strict():
+		test = func(*Call, value.Value, *Args) (bool, error) { return false, lost("test", x.name) }
+	case test == nil:
 		c.fail(x.exprLine(), "%s", env.unknown("test", x.name))
 	}
 	in, args := c.expr(x.x, sc), c.args(x.args, sc)
@@ -264,6 +273,9 @@ func (c *exprCompiler) test(x *testExpr, sc scope) evalFunc {
 			return u, nil
 		}
 		ok, err := test(f.call(t, name, line), v, a)
+		if err = reached(err, sc, "test", name); isLost(err) {
+			return nil, err
+		}
 		return t.deferred("test", name, value.Bool(ok), sealedFirst(err, v, a))
 	}
 }

@@ -39,7 +39,7 @@ func walk(v value.Value, steps []step) (value.Value, error) {
 func (c *exprCompiler) chain(x expr, sc scope) evalFunc {
 	var steps []step
 	for {
-		of, s, ok := lastStep(x)
+		of, s, ok := c.lastStep(x)
 		if !ok {
 			break
 		}
@@ -56,13 +56,13 @@ func (c *exprCompiler) chain(x expr, sc scope) evalFunc {
 	}
 }
 
-// lastStep is the last part of a chain, and what it is read of; false for what is none.
-func lastStep(x expr) (of expr, s step, ok bool) {
+// lastStep returns the last part of a chain, and what it is read of; false for what is none.
+func (c *exprCompiler) lastStep(x expr) (of expr, s step, ok bool) {
 	switch x := x.(type) {
 	case *attrExpr:
 		return x.x, step{x.name, attrOf(x.name)}, true
 	case *itemExpr:
-		if k, isConst := x.key.(*constExpr); isConst && value.IsText(k.v) {
+		if k, isConst := x.key.(*constExpr); isConst && value.IsText(k.v) && !c.embeds(k) {
 			return x.x, itemOf(k.v), true
 		}
 	}

@@ -267,6 +267,7 @@ func CompareOp(op string, a, b value.Value) (bool, error) {
 }
 
 func (c *exprCompiler) cond(x *condExpr, sc scope) evalFunc {
+	sc.soft = true
 	test, then := c.expr(x.test, sc), c.expr(x.then, sc)
 	otherwise := c.noElse(x.exprLine())
 	if x.otherwise != nil {
@@ -288,7 +289,7 @@ func (c *exprCompiler) cond(x *condExpr, sc scope) evalFunc {
 	}
 }
 
-// noElse is the value of an inline if that is false and has no else.
+// noElse returns the value of an inline if that is false and has no else.
 func (c *exprCompiler) noElse(line int) evalFunc {
 	u := &value.Undefined{Lenient: true, Msg: "the inline if-expression on " + c.position(line) +
 		" evaluated to false and no else section was defined."}
@@ -296,7 +297,7 @@ func (c *exprCompiler) noElse(line int) evalFunc {
 }
 
 func (c *exprCompiler) item(x *itemExpr, sc scope) evalFunc {
-	if _, _, ok := lastStep(x); ok {
+	if _, _, ok := c.lastStep(x); ok {
 		return c.chain(x, sc)
 	}
 	obj := c.expr(x.x, sc)

@@ -7,7 +7,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// position is how Jinja names a place in messages.
+// position returns how Jinja names a place in messages.
 func (c *exprCompiler) position(line int) string {
 	if c.t.name == "" {
 		return fmt.Sprintf("line %d", line)
@@ -15,7 +15,7 @@ func (c *exprCompiler) position(line int) string {
 	return fmt.Sprintf("line %d in %s", line, value.ReprText(c.t.name))
 }
 
-// load gives the template of a name, or the first that exists of a list of names.
+// load returns the template of a name, or the first that exists of a list of names.
 func (t *Template) load(f *frame, v value.Value) (*Template, error) {
 	if _, ok := value.Text(v); ok {
 		return t.loadOne(f, v)
@@ -36,7 +36,7 @@ func (t *Template) load(f *frame, v value.Value) (*Template, error) {
 	return t.loadFirst(f, candidates)
 }
 
-// loadOne gives the template of a name.
+// loadOne returns the template of a name.
 func (t *Template) loadOne(f *frame, v value.Value) (*Template, error) {
 	if u, ok := v.(*value.Undefined); ok {
 		return nil, &value.UndefinedError{Msg: u.Msg, Undefined: u}
@@ -108,7 +108,7 @@ func (c *compiler) include(st *includeStmt, sc scope) execFunc {
 	}
 }
 
-// visibleNames gives the names that the scopes around a place have set.
+// visibleNames returns the names that the scopes around a place have set.
 func (c *compiler) visibleNames(sc scope) func(f *frame) map[string]value.Value {
 	type place struct {
 		name        string
@@ -281,7 +281,7 @@ type blockRef struct {
 	depth int
 }
 
-// superOf is the variable super in a block.
+// superOf returns the variable super in a block.
 func superOf(f *frame, b *block) value.Value {
 	stack := f.names.blocks[b.name]
 	for i, other := range stack {
@@ -329,7 +329,7 @@ func (*templateRef) Type() string { return "TemplateReference" }
 // QualifiedType names Jinja's class with its module.
 func (*templateRef) QualifiedType() string { return "jinja2.runtime.TemplateReference" }
 
-// Attr gives a block.
+// Attr returns a block.
 func (t *templateRef) Attr(name string) (value.Value, bool) {
 	stack := t.f.names.blocks[name]
 	if len(stack) == 0 {

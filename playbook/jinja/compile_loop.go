@@ -284,7 +284,7 @@ func (l *loopWalk) peek() (value.Value, bool) {
 	return l.ahead[0], true
 }
 
-// total is the number of items. A loop with an if is read to its end for it.
+// total returns the number of items. A loop with an if is read to its end for it.
 func (l *loopWalk) total() int {
 	if l.known {
 		return l.length
@@ -319,7 +319,7 @@ func (l *loopWalk) Str() string { return l.Repr() }
 // Repr prints as Jinja does.
 func (l *loopWalk) Repr() string { return fmt.Sprintf("<LoopContext %d/%d>", l.index+1, l.total()) }
 
-// Len is the number of items.
+// Len returns the number of items.
 func (l *loopWalk) Len() int { return l.total() }
 
 // Attr gives loop.index and its like.

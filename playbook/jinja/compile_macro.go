@@ -40,7 +40,7 @@ func (m *macro) Repr() string {
 	return "<Macro " + value.ReprText(m.def.name) + ">"
 }
 
-// Attr gives what templates may ask of a macro.
+// Attr returns what templates may ask of a macro.
 func (m *macro) Attr(name string) (value.Value, bool) {
 	d := m.def
 	switch name {

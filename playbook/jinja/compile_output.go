@@ -50,6 +50,7 @@ func (p *piece) value(f *frame, finalize func(value.Value) (value.Value, error))
 }
 
 func (c *compiler) ifs(st *ifStmt, sc scope) execFunc {
+	sc.soft = true
 	sc.root = false
 	type branch struct {
 		test evalFunc

@@ -120,9 +120,9 @@ func check(engine *templar.Engine, c corpusCase, want corpusAnswer, native bool)
 	t := templar.New(vars, templar.Options{
 		Engine: engine,
 		Native: native,
-		Load: func(_ context.Context, name string) (string, bool, error) {
+		Load: func(_ context.Context, name string) (value.Source, bool, error) {
 			text, ok := c.Files[name]
-			return text, ok, nil
+			return value.SourceText(text), ok, nil
 		},
 		Lookup: hostLookup,
 	})
@@ -180,7 +180,7 @@ func answer(t *templar.Templar, c corpusCase) (value.Value, error) {
 		ok, _, err := t.Condition(ctx, value.SourceText(c.Template))
 		return value.Bool(ok), err
 	case "file":
-		s, err := t.File(ctx, c.Template, templar.FileOptions{
+		s, err := t.File(ctx, value.SourceText(c.Template), templar.FileOptions{
 			LstripBlocks: c.Opts.LstripBlocks, NoTrimBlocks: c.Opts.TrimBlocks != nil && !*c.Opts.TrimBlocks,
 		})
 		return value.Str(s), err

@@ -49,7 +49,7 @@ func (c *cursor) refuse(line int32) {
 	}
 }
 
-// cur is the current token. The end of the source shows an error of the lexer, if there was one.
+// cur returns the current token. The end of the source shows an error of the lexer, if there was one.
 func (c *cursor) cur() token { return c.peek(0) }
 
 func (c *cursor) peek(n int) token {

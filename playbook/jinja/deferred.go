@@ -10,8 +10,8 @@ import (
 // travels reports whether undefined values travel, and that values know themselves whether they may be templates.
 func (t *Template) travels() bool { return t.o.Defer != nil }
 
-// traveller is the first undefined value among what a filter, test or method is given; nil where there is none, where
-// such values do not travel, or where this one is about undefined values.
+// traveller returns the first undefined value among what a filter, test or method is given; nil where there is none,
+// where such values do not travel, or where this one is about undefined values.
 func (t *Template) traveller(name string, v value.Value, a *Args) value.Value {
 	if t.o.Defer == nil {
 		return nil
@@ -30,7 +30,7 @@ func (t *Template) traveller(name string, v value.Value, a *Args) value.Value {
 	return u
 }
 
-// Travelling is the first undefined value among more and arguments, nil if there is none.
+// Travelling returns the first undefined value among more and arguments, nil if there is none.
 func Travelling(a *Args, more ...value.Value) *value.Undefined {
 	for _, list := range [][]value.Value{more, a.Pos} {
 		for _, v := range list {
@@ -47,7 +47,8 @@ func Travelling(a *Args, more ...value.Value) *value.Undefined {
 	return nil
 }
 
-// deferred is the outcome of a filter, test or call: where undefined values travel, one that stands for the error.
+// deferred returns the outcome of a filter, test or call: where undefined values travel, one that stands for the
+// error.
 func (t *Template) deferred(kind, name string, v value.Value, err error) (value.Value, error) {
 	if t.o.Defer == nil {
 		return v, err

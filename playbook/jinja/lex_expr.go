@@ -24,7 +24,7 @@ func (l *lexer) expression(tag tokenKind) error {
 	return nil
 }
 
-// tagEnd is the length of the end of the tag, if it stands here.
+// tagEnd returns the length of the end of the tag, if it stands here.
 func (l *lexer) tagEnd(tag tokenKind) (tokenKind, int) {
 	s := l.src[l.pos:]
 	switch tag {

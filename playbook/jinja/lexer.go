@@ -63,8 +63,8 @@ type rule struct {
 	name   string // orders rules of one length
 }
 
-// lex gives the tokens of a template, with all those that mean nothing to the parser if all is set. With an
-// error it gives those before it.
+// lex returns the tokens of a template, with all those that mean nothing to the parser if all is set. With an error
+// it gives those before it.
 func lex(src string, syntax *Syntax, all bool) ([]token, error) {
 	l := &lexer{syntax: syntax, src: normalizeNewlines(src), line: 1, newLine: true, starts: syntax.rules(),
 		tokens: make([]token, 0, 8+len(src)/4), all: all}
@@ -141,12 +141,12 @@ func signAt(s string, i int) byte {
 	return 0
 }
 
-// tagWidth is the width of the beginning of a tag without its sign.
+// tagWidth returns the width of the beginning of a tag without its sign.
 func tagWidth(s string, r rule) int {
 	return strings.Index(s, r.prefix) + len(r.prefix)
 }
 
-// firstBytes are the bytes that tags begin with; "" if a tag may begin with whitespace, as those of lines do.
+// firstBytes returns the bytes that tags begin with; "" if a tag may begin with whitespace, as those of lines do.
 func firstBytes(starts []rule) string {
 	var first []byte
 	for _, r := range starts {
@@ -214,12 +214,12 @@ func (l *lexer) startsTag(i int, r rule) int {
 	return 0
 }
 
-// rawBegin is the length of a {% raw %} at i, 0 if there is none.
+// rawBegin returns the length of a {% raw %} at i, 0 if there is none.
 func (l *lexer) rawBegin(i int) int {
 	return l.rawTag(i, "raw", false)
 }
 
-// rawTag is the length of a raw or endraw tag at i.
+// rawTag returns the length of a raw or endraw tag at i.
 func (l *lexer) rawTag(i int, word string, end bool) int {
 	s := l.src[i:]
 	if !strings.HasPrefix(s, l.syntax.BlockStart) {

@@ -11,7 +11,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// digitsLength is the length of digits with single underscores between them.
+// digitsLength returns the length of digits with single underscores between them.
 func digitsLength(s string, ok func(c byte) bool) int {
 	n := 0
 	for n < len(s) {

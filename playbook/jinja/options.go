@@ -32,7 +32,7 @@ func NewSyntax() Syntax {
 	}
 }
 
-// rules are the beginnings of tags, the longest first.
+// rules returns the beginnings of tags, the longest first.
 func (s *Syntax) rules() []rule {
 	rules := []rule{
 		{tokCommentBegin, s.CommentStart, "comment_begin"},
@@ -116,5 +116,5 @@ func (l Limits) withDefaults() Limits {
 // An evaluation that leads to others, as that of a variable does, shares its budget with them.
 type Budget struct{ Steps int }
 
-// NewBudget is the usual budget.
+// NewBudget returns the usual budget.
 func NewBudget() *Budget { return &Budget{Steps: defaultSteps} }

@@ -101,7 +101,7 @@ const (
 	levelPower
 )
 
-// level is that of an operator; 0 for a token that is none.
+// level returns that of an operator; 0 for a token that is none.
 func (t *token) level() int {
 	if t.kind != tokOperator {
 		return 0

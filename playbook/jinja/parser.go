@@ -19,7 +19,7 @@ type parser struct {
 	loops  int    // that a break would leave
 }
 
-// parseTemplate gives the tree of a template.
+// parseTemplate returns the tree of a template.
 func parseTemplate(src string, o *Options) (body []stmt, err error) {
 	tokens, lexErr := lex(src, &o.Syntax, false)
 	return parseTokens(tokens, lexErr, o)
@@ -35,7 +35,7 @@ func parseTokens(tokens []token, lexErr error, o *Options) (body []stmt, err err
 	return body, nil
 }
 
-// parseExpression gives the tree of a bare expression.
+// parseExpression returns the tree of a bare expression.
 func parseExpression(src string, o *Options) (x expr, err error) {
 	l := &lexer{syntax: &o.Syntax, src: normalizeNewlines(src), line: 1}
 	var lexErr error
@@ -118,7 +118,7 @@ func (p *parser) printed(t token) expr {
 	return x
 }
 
-// taken are the elements of a stack from the first on, which leave it; nil if there are none.
+// taken returns the elements of a stack from the first on, which leave it; nil if there are none.
 func taken[T any](stack *[]T, first int) []T {
 	if len(*stack) == first {
 		return nil

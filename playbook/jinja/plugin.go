@@ -2,8 +2,8 @@ package jinja
 
 import (
 	"errors"
-	"fmt"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -23,7 +23,7 @@ func (e *Env) filter(name string) Filter {
 	if e == nil {
 		return nil
 	}
-	if f := e.Filters[name]; f != nil || e.Elsewhere == nil || !e.Elsewhere("filter", name) {
+	if f := e.Filters[name]; f != nil || e.IsPlugin == nil || !e.IsPlugin("filter", name) {
 		return f
 	}
 	return PluginFilter
@@ -34,18 +34,44 @@ func (e *Env) test(name string) Test {
 	if e == nil {
 		return nil
 	}
-	if t := e.Tests[name]; t != nil || e.Elsewhere == nil || !e.Elsewhere("test", name) {
+	if t := e.Tests[name]; t != nil || e.IsPlugin == nil || !e.IsPlugin("test", name) {
 		return t
 	}
 	return PluginTest
 }
 
-// PluginFilter is a Filter that the Scope runs, under the name by which it is called.
+// strict reports whether a missing filter or test fails a template that does not reach it.
+func (e *Env) strict() bool { return e != nil && e.Unknown != nil }
+
+// lostPlugin is the error of reaching a missing filter or test that might not have been reached.
+type lostPlugin struct{ error }
+
+func (e lostPlugin) Unwrap() error { return e.error }
+
+func lost(kind, name string) error {
+	return lostPlugin{value.Errorf("TemplateRuntimeError", "No %s named %s found.", kind, value.ReprText(name))}
+}
+
+func isLost(err error) bool {
+	_, ok := err.(lostPlugin)
+	return ok
+}
+
+// reached is lost for a filter or test that the Scope did not have.
+func reached(err error, sc scope, kind, name string) error {
+	var missing *SyntaxError
+	if sc.soft && errors.As(err, &missing) && missing.Late && missing.Msg == (*Env)(nil).unknown(kind, name) {
+		return lost(kind, name)
+	}
+	return err
+}
+
+// PluginFilter returns a Filter that the Scope runs, under the name it is called with.
 func PluginFilter(c *Call, in value.Value, args *Args) (value.Value, error) {
 	return c.plugin("filter", in, args)
 }
 
-// PluginTest is a Test that the Scope runs, under the name by which it is called.
+// PluginTest is a Test that the Scope runs, under the name it is called with.
 func PluginTest(c *Call, in value.Value, args *Args) (bool, error) {
 	v, err := c.plugin("test", in, args)
 	if err != nil {
@@ -76,7 +102,7 @@ func (c *Call) plugin(kind string, in value.Value, args *Args) (value.Value, err
 		msg := c.Env.unknown(kind, c.Name)
 		var why *NoPlugin
 		if errors.As(err, &why) && c.Env.Unknown != nil { // else the words are Jinja's own
-			msg = fmt.Sprintf("Could not load %q: %s", c.Name, why.Reason)
+			msg = dialect.PluginNotFound.Text(c.Name, why.Reason)
 		}
 		return nil, &SyntaxError{Msg: msg, Name: c.Filename, Line: c.Line, Late: true}
 	}

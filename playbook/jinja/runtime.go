@@ -164,7 +164,7 @@ func (n *names) set(name string, v value.Value, export bool) {
 	}
 }
 
-// derive is a context that sees all of n and the local variables over it.
+// derive returns a context that sees all of n and the local variables over it.
 func (n *names) derive(t *Template, locals map[string]value.Value) *names {
 	d := newNames(t)
 	d.bare = n.bare

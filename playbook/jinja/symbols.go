@@ -88,8 +88,8 @@ func newSymbols(parent *symbols, fn *function) *symbols {
 	return s
 }
 
-// newApart are the names of a scope whose places no other scope shares, as it is entered while others of its level
-// are open.
+// newApart returns the names of a scope whose places no other scope shares, as it is entered while others of its
+// level are open.
 func newApart(parent *symbols, fn *function) *symbols {
 	s := newSymbols(parent, fn)
 	fn.apart++
@@ -97,7 +97,7 @@ func newApart(parent *symbols, fn *function) *symbols {
 	return s
 }
 
-// own is the binding of a name in this very scope. It holds until the next name is added.
+// own returns the binding of a name in this very scope. It holds until the next name is added.
 func (s *symbols) own(name string) *binding {
 	if s.index != nil {
 		if i, ok := s.index[name]; ok {
@@ -221,7 +221,7 @@ func sortedNames[V any](m map[string]V) []string {
 	return names
 }
 
-// visible are the names set in this scope and those around it, with their places.
+// visible returns the names set in this scope and those around it, with their places.
 func (s *symbols) visible() map[string]*local {
 	out := map[string]*local{}
 	for at := s; at != nil; at = at.parent {

@@ -66,7 +66,7 @@ func (s *symbols) ifBranches(st *ifStmt) {
 	s.join(body, elifs, orElse)
 }
 
-// branch is a copy for a branch that sets names, and s itself for one that only reads them.
+// branch returns a copy for a branch that sets names, and s itself for one that only reads them.
 func (s *symbols) branch(body []stmt) *symbols {
 	for _, st := range body {
 		if setsNames(st) {

@@ -147,7 +147,7 @@ func (*module) Type() string { return "TemplateModule" }
 // QualifiedType names Jinja's class with its module.
 func (*module) QualifiedType() string { return "jinja2.environment.TemplateModule" }
 
-// Attr gives what the template exports.
+// Attr returns what the template exports.
 func (m *module) Attr(name string) (value.Value, bool) {
 	if !m.names.exported[name] {
 		return nil, false
@@ -156,7 +156,7 @@ func (m *module) Attr(name string) (value.Value, bool) {
 	return v, ok
 }
 
-// Str is what the template prints.
+// Str returns what the template prints.
 func (m *module) Str() string {
 	v, err := m.t.concat(m.out)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// Names are the levels as users give them, oldest first.
+// Names returns the levels as users give them, oldest first.
 func Names() []string {
 	var names []string
 	for _, l := range plan.Levels() {
@@ -32,11 +32,12 @@ func Parse(text string) (plan.Level, error) {
 		return plan.Levels()[i], nil
 	}
 	last := len(names) - 1
-	return plan.Level214, fmt.Errorf("there is no language level %q, only %s and %s", text, strings.Join(names[:last], ", "), names[last])
+	return plan.Level214, fmt.Errorf("there is no language level %q, only %s and %s", text,
+		strings.Join(names[:last], ", "), names[last])
 }
 
-// OfCore is the level of a release of ansible-core, such as 2.17.4: the newest that is not later. Of none, "", it is
-// the newest of all.
+// OfCore returns the level of a release of ansible-core, such as 2.17.4: the newest that is not later. Of none, "",
+// it is the newest of all.
 func OfCore(version string) plan.Level {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
@@ -55,7 +56,7 @@ func OfCore(version string) plan.Level {
 
 var release = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^__version__ = ['"]([^'"]+)['"]`) })
 
-// CoreIn is the release of the ansible-core whose package lies in a directory, "" if none does. Nothing is run.
+// CoreIn returns the release of the ansible-core whose package lies in a directory, "" if none does. Nothing is run.
 func CoreIn(dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, "release.py"))
 	if err != nil {

@@ -32,8 +32,9 @@ func TestPageIsFresh(t *testing.T) {
 
 func TestLevelsOfReleases(t *testing.T) {
 	for version, want := range map[string]plan.Level{
-		"2.14.18": plan.Level214, "2.18.0": plan.Level214, "2.19.0b1": plan.Level219, "2.20.4": plan.Level220, "2.21.0rc1": plan.Level221,
-		"2.22.0b2": plan.Level222, "2.23.1": plan.Level222, "": plan.Level222, "3.0": plan.Level222,
+		"2.14.18": plan.Level214, "2.18.0": plan.Level214, "2.19.0b1": plan.Level219, "2.20.4": plan.Level220,
+		"2.21.0rc1": plan.Level221,
+		"2.22.0b2":  plan.Level222, "2.23.1": plan.Level222, "": plan.Level222, "3.0": plan.Level222,
 	} {
 		if got := OfCore(version); got != want {
 			t.Errorf("%s is of level %s, want %s", version, got, want)

@@ -24,15 +24,19 @@ func Page() string {
 		if r.Built() {
 			b = &built
 		}
-		b.WriteString("| " + r.ID + " | " + r.Since + " | " + cell(r.What) + " | " + cell(r.Before) + " | " + cell(r.After) + " | " + cell(r.Instead) + " |")
+		b.WriteString("| " + r.ID + " | " + r.Since + " | " + cell(r.What) + " | " + cell(r.Before) + " | " + cell(r.After) +
+			" | " + cell(r.Instead) + " |")
 		if r.Built() {
 			b.WriteString(" `" + r.Where + "` |")
 		}
 		b.WriteString("\n")
 	}
-	return pageHead + "## What the levels do\n\n| | since | what | before | later | write instead | decided in |\n|---|---|---|---|---|---|---|\n" + built.String() +
-		"\n## What they do not do yet\n\n| | since | what | before | later | write instead |\n|---|---|---|---|---|---|\n" + open.String()
+	return pageHead +
+		"## What the levels do\n\n| | since | what | before | later | write instead | decided in " +
+		"|\n|---|---|---|---|---|---|---|\n" + built.String() +
+		"\n## What they do not do yet\n\n| | since | what | before | later | write instead |\n|---|---|---|---|---|---|\n" +
+		open.String()
 }
 
-// cell is a text within a table.
+// cell returns a text within a table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

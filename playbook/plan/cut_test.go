@@ -14,8 +14,10 @@ func fleetPlan(hosts int) *Plan {
 	for i := range hosts {
 		names.Items = append(names.Items, value.SourceText(fmt.Sprintf("host%d.example.org", i)))
 	}
-	magic := value.DictOf("playbook_dir", value.SourceText("/plays"), "ansible_play_hosts_all", names, "groups", value.DictOf("all", names))
-	return &Plan{Version: Version, Play: Play{Magic: Dict{magic}}, Blocks: []Block{{Body: []Node{{Step: &Step{ID: "1", Kind: Task, Action: "ansible.builtin.ping"}}}}}}
+	magic := value.DictOf("playbook_dir", value.SourceText("/plays"), "ansible_play_hosts_all", names, "groups",
+		value.DictOf("all", names))
+	return &Plan{Version: Version, Play: Play{Magic: Dict{magic}},
+		Blocks: []Block{{Body: []Node{{Step: &Step{ID: "1", Kind: Task, Action: "ansible.builtin.ping"}}}}}}
 }
 
 // What one host is sent must not grow with the number of the others, or a fleet costs the square of its size.

@@ -10,7 +10,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// Dump is the plan as text for people: every step on a line, what it inherited below it. Nothing reads it back.
+// Dump returns the plan as text for people: every step on a line, what it inherited below it. Nothing reads it back.
 func (p *Plan) Dump() string {
 	d := &dumper{}
 	d.play(&p.Play)
@@ -20,7 +20,7 @@ func (p *Plan) Dump() string {
 	return d.out.String()
 }
 
-// Dump is the fragment as text, like that of a plan.
+// Dump returns the fragment as text, like that of a plan.
 func (f *Fragment) Dump() string {
 	d := &dumper{}
 	d.line(0, "fragment %d%s", f.Index, word(" ", f.Path))
@@ -40,7 +40,7 @@ func (d *dumper) line(depth int, format string, a ...any) {
 	d.out.WriteByte('\n')
 }
 
-// word is a text with something before it, or nothing.
+// word returns a text with something before it, or nothing.
 func word(before, s string) string {
 	if s == "" {
 		return ""
@@ -159,8 +159,11 @@ func (d *dumper) step(s *Step, depth int) {
 	if s.ArgsExpr != "" {
 		d.line(depth, "args: %s", s.ArgsExpr)
 	}
-	for _, def := range s.Defaults {
+	for i, def := range s.Defaults {
 		d.dict(depth, "defaults", def)
+		if i < len(s.DefaultExprs) && s.DefaultExprs[i] != "" {
+			d.line(depth, "defaults: %s", s.DefaultExprs[i])
+		}
 	}
 	d.loop(s, depth)
 	d.keywords(s, depth, OnTask)
@@ -196,7 +199,7 @@ func (d *dumper) loop(s *Step, depth int) {
 	d.keywords(s, depth+1, OnLoopControl)
 }
 
-// keywords prints those that were given of the keywords that stand there.
+// keywords prints the keywords of a place that were given.
 func (d *dumper) keywords(s *Step, depth int, on Where) {
 	for _, k := range Keywords() {
 		if !k.On.Has(on) || k.Stage == AtLoad || k.Name == "args" || k.Stage == AtLoop && on == OnTask {

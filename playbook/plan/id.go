@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// ID is a step's place in play order: numbers joined by dots. A fragment's steps lie under the
-// step that included them ("12.0.3" is step 3 of fragment 0 of step 12); a handler's run lies under its
-// flush ("20.0.4": handler 0.4, run by the flush at 20). Compare orders them as Ansible runs them.
+// ID is a step's position in play order: numbers joined by dots. A fragment's steps are below the step that included
+// them ("12.0.3" is step 3 of fragment 0 of step 12); a handler's run is below its flush ("20.0.4": handler 0.4, run by
+// the flush at 20). Compare orders them as Ansible runs them.
 type ID string
 
-// Under is the ID of child n of id.
+// Under returns the ID of child n of id.
 func (id ID) Under(n int) ID {
 	if id == "" {
 		return ID(strconv.Itoa(n))
@@ -21,7 +21,7 @@ func (id ID) Under(n int) ID {
 	return id + ID("."+strconv.Itoa(n))
 }
 
-// Compare is negative when a comes before b in play order. A step comes before what lies under it.
+// Compare returns a negative number when a comes before b in play order. A step comes before what is below it.
 func Compare(a, b ID) int {
 	for a != b {
 		first, underA, deeperA := strings.Cut(string(a), ".")
@@ -42,8 +42,8 @@ func Compare(a, b ID) int {
 	return 0
 }
 
-// idNumber is one number of an ID, 0 for what is none. It is asked for several times for each event of each host, so
-// it makes nothing, not even an error.
+// idNumber returns one number of an ID, 0 for an invalid one. It is called several times for each event of each host,
+// so it allocates nothing, not even an error.
 func idNumber(text string) int {
 	n := 0
 	for i := range len(text) {
@@ -55,7 +55,7 @@ func idNumber(text string) int {
 	return n
 }
 
-// Within reports whether id lies under parent, or is it.
+// Within reports whether id is parent or below it.
 func (id ID) Within(parent ID) bool {
 	return id == parent || strings.HasPrefix(string(id), string(parent)+".")
 }

@@ -5,9 +5,11 @@ import (
 	"sort"
 	"strings"
 	"sync"
+
+	"hark/modules/dialect"
 )
 
-// Section is the part of a block in which a step stands.
+// Section is the part of a block that contains a step.
 type Section int
 
 // The sections of a block.
@@ -20,6 +22,8 @@ const (
 // Index finds the steps of a plan by ID, those of fragments too. It is safe for concurrent use.
 type Index struct {
 	mu sync.RWMutex
+	// failsAsTask: a handler that fails is a failure of its flush, like that of any task.
+	failsAsTask bool
 
 	// guarded by mu
 	at       map[ID]place
@@ -28,33 +32,35 @@ type Index struct {
 	ends     []roleEnd
 }
 
-// roleEnd is a block that marks the end of a role, by the key of that.
+// roleEnd is a block that marks the end of the role with a key.
 type roleEnd struct {
 	block ID
 	role  string
 }
 
-// place is where a step stands: the blocks around it, innermost first, as far as they belong to the same fragment.
+// place is the position of a step: the blocks around it, innermost first, as far as they belong to the same fragment.
 type place struct {
 	step   *Step
 	around *frame
 }
 
-// frame is one block around a step, and in which section of it the step or the inner block stands.
+// frame is one block around a step, and the section of it that contains the step or the inner block.
 type frame struct {
 	block   *Block
 	section Section
 	outer   *frame
 }
 
-// NewIndex indexes a plan.
+// NewIndex returns the index of a plan.
 func NewIndex(p *Plan) *Index {
-	x := &Index{at: map[ID]place{}, handlers: map[ID]*Step{}}
+	x := &Index{
+		at: map[ID]place{}, handlers: map[ID]*Step{}, failsAsTask: p.Play.Level.Has(dialect.FlushFailures),
+	}
 	x.add(p.Blocks, p.Handlers)
 	return x
 }
 
-// Add indexes a fragment. Adding one twice changes nothing.
+// Add adds a fragment. Adding one twice changes nothing.
 func (x *Index) Add(f *Fragment) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -92,7 +98,7 @@ func (x *Index) addBlock(b *Block, outer *frame) {
 	}
 }
 
-// Step finds a step, a handler or the run of a handler under a flush; nil if there is none.
+// Step returns a step, a handler or the run of a handler under a flush; nil if there is none.
 func (x *Index) Step(id ID) *Step {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -111,7 +117,7 @@ func (x *Index) Step(id ID) *Step {
 	return nil
 }
 
-// flush is the flush that id is or that runs it, "" if there is none. Callers hold mu.
+// flush returns the flush that id is or that runs it, "" if there is none. Callers hold mu.
 func (x *Index) flush(id ID) ID {
 	for id != "" {
 		if p, ok := x.at[id]; ok && p.step.Kind == Meta {
@@ -122,7 +128,7 @@ func (x *Index) flush(id ID) ID {
 	return ""
 }
 
-// Section is the section of its innermost block in which a step stands; runs of handlers stand in no block's rescue.
+// Section returns the section of its innermost block that contains a step. Runs of handlers are in no block's rescue.
 func (x *Index) Section(id ID) Section {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -132,7 +138,7 @@ func (x *Index) Section(id ID) Section {
 	return InBody
 }
 
-// Included reports whether a step is of a fragment.
+// Included reports whether a step belongs to a fragment.
 func (x *Index) Included(id ID) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -140,18 +146,19 @@ func (x *Index) Included(id ID) bool {
 	return ok
 }
 
-// Standing returns where a step, or the run of a handler, stands: whether a rescue takes a failure of it, as Ansible
-// counts it, and whether it is within an always section.
-func (x *Index) Standing(id ID) (rescuing, lasting bool) {
+// Handled reports, for a step or the run of a handler, whether a rescue handles its failure, as Ansible counts it, and
+// whether it is within an always section.
+func (x *Index) Handled(id ID) (rescuing, lasting bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	frames, handler := x.around(id)
 	for i, f := range frames {
 		lasting = lasting || f.Section == InAlways
-		// While handlers run, the outermost block is in that state and not in its body.
-		if f.Section == InBody && len(f.Block.Rescue) > 0 && !(handler && i == len(frames)-1) {
-			rescuing = true
+		inBody := f.Section == InBody
+		if handler && i == len(frames)-1 { // while handlers run, the outermost block is in that state
+			inBody = x.failsAsTask
 		}
+		rescuing = rescuing || inBody && len(f.Block.Rescue) > 0
 	}
 	return rescuing, lasting
 }
@@ -162,15 +169,16 @@ type Place struct {
 	Section Section
 }
 
-// Around are the sections in which a step stands, or the flush that runs a handler, innermost first, those around its
-// include too. handler reports whether it is the run of a handler.
+// Around returns the sections in which a step stands, or the flush that runs a handler, innermost first, those around
+// its include too. handler reports whether it is the run of a handler that only the outermost block deals with.
 func (x *Index) Around(id ID) (places []Place, handler bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.around(id)
+	places, handler = x.around(id)
+	return places, handler && !x.failsAsTask
 }
 
-// around is Around. Callers hold mu.
+// around is Around, and reports of every run of a handler that it is one. Callers hold mu.
 func (x *Index) around(id ID) (places []Place, handler bool) {
 	flush := x.flush(id)
 	if handler = flush != "" && flush != id; handler {
@@ -184,7 +192,7 @@ func (x *Index) around(id ID) (places []Place, handler bool) {
 	return places, handler
 }
 
-// Steps are those that are known, runs of handlers apart, after a and before b in play order; with b "" all after a.
+// Steps returns the known steps, without runs of handlers, after a and before b in play order; with b "" all after a.
 func (x *Index) Steps(a, b ID) []ID {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -196,9 +204,9 @@ func (x *Index) Steps(a, b ID) []ID {
 	return slices.Clone(x.sorted[from:max(from, to)])
 }
 
-// RoleEnd is where a role ends whose step comes before: the first such block after that step of a role that is meant,
-// "" if there is none.
-func (x *Index) RoleEnd(step ID, meant func(role string) bool) ID {
+// NextRoleEnd returns the end of a role with a step before it: the first such block after that step whose role meant
+// accepts, "" if there is none.
+func (x *Index) NextRoleEnd(step ID, meant func(role string) bool) ID {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	var first ID
@@ -210,25 +218,38 @@ func (x *Index) RoleEnd(step ID, meant func(role string) bool) ID {
 	return first
 }
 
-// Refuge is the section to which a host goes whose step fails: a rescue or an always around it. It is false
+// Refuge returns the section to which a host goes whose step fails: a rescue or an always around it. It returns false
 // for a step whose failure takes the host out of the play.
 func (x *Index) Refuge(id ID) (Section, bool) {
 	section, nodes := x.refuge(id)
 	return section, nodes != nil
 }
 
-// Shelter reports whether a host whose step fails stands in a rescue or always section then, and not already in
-// the body of a block within: Ansible spares only the former when a failure of another host is fatal for all.
+// Shelter reports whether a host whose step fails then stands in a rescue or always section, and not in the body of a
+// block within it: Ansible spares only the former when a failure of another host is fatal for all.
 func (x *Index) Shelter(id ID) bool {
 	_, nodes := x.refuge(id)
 	return nodes != nil && nodes[0].Step != nil
+}
+
+// OnlyFlush reports whether a host whose step fails goes to nothing but the flush of force_handlers.
+func (x *Index) OnlyFlush(id ID) bool {
+	section, nodes := x.refuge(id)
+	if section != InAlways || len(nodes) != 1 || nodes[0].Block == nil || len(nodes[0].Block.Body) != 1 {
+		return false
+	}
+	s := nodes[0].Block.Body[0].Step
+	return s != nil && s.Implicit && s.Kind == Meta
 }
 
 func (x *Index) refuge(id ID) (Section, []Node) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if flush := x.flush(id); flush != "" && flush != id {
-		return x.handlerRefuge(flush)
+		if !x.failsAsTask {
+			return x.handlerRefuge(flush)
+		}
+		id = flush
 	}
 	p, ok := x.at[id]
 	for ok {
@@ -245,8 +266,8 @@ func (x *Index) refuge(id ID) (Section, []Node) {
 	return InBody, nil
 }
 
-// handlerRefuge is where a host goes whose handler fails: of the blocks around the flush only the outermost counts,
-// and in its rescue the host just goes on. Callers hold mu.
+// handlerRefuge returns where a host goes whose handler fails: of the blocks around the flush only the outermost
+// counts, and in its rescue the host just goes on. Callers hold mu.
 func (x *Index) handlerRefuge(flush ID) (Section, []Node) {
 	p := x.at[flush]
 	for id, outer, ok := x.includer(flush); ok; id, outer, ok = x.includer(id) {
@@ -260,13 +281,13 @@ func (x *Index) handlerRefuge(flush ID) (Section, []Node) {
 	case f == nil:
 	case f.section != InAlways && len(f.block.Rescue) > 0:
 		return InRescue, f.block.Rescue
-	case f.section == InBody && len(f.block.Always) > 0:
+	case f.section == InBody && len(f.block.Always) > 0, f.section == InAlways && len(f.block.Rescue) > 0:
 		return InAlways, f.block.Always
 	}
 	return InBody, nil
 }
 
-// includer is the step whose fragment holds id: the nearest known ID above it. Callers hold mu.
+// includer returns the step whose fragment holds id: the nearest known ID above it. Callers hold mu.
 func (x *Index) includer(id ID) (ID, place, bool) {
 	cut := strings.LastIndexByte(string(id), '.')
 	for ; cut > 0; cut = strings.LastIndexByte(string(id[:cut]), '.') {
@@ -277,7 +298,7 @@ func (x *Index) includer(id ID) (ID, place, bool) {
 	return "", place{}, false
 }
 
-// Between reports whether a step that is known, or the run of a handler, lies after a and before b in play order.
+// Between reports whether a known step, or the run of a handler, is after a and before b in play order.
 func (x *Index) Between(a, b ID) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -41,14 +41,15 @@ func TestRefugeIsWhereAFailingHostGoes(t *testing.T) {
 func TestAFailingHandlerGoesToTheOutermostBlock(t *testing.T) {
 	flush := func(id ID) Node { return Node{Step: &Step{ID: id, Kind: Meta}} }
 	inner := Block{Body: []Node{flush("1")}, Rescue: steps("2")}
-	outer := Block{Body: []Node{{Block: &inner}}, Rescue: append(steps("3"), flush("4")), Always: append(steps("5"), flush("6"))}
+	outer := Block{Body: []Node{{Block: &inner}}, Rescue: append(steps("3"), flush("4")),
+		Always: append(steps("5"), flush("6"))}
 	plain := Block{Body: []Node{{Block: &Block{Body: []Node{flush("7")}, Rescue: steps("8")}}}}
 	x := NewIndex(&Plan{Blocks: []Block{outer, plain}, Handlers: []Handler{{Step: &Step{ID: "0.1"}}}})
 	for _, c := range []struct {
 		id     ID
 		want   Section
 		refuge bool
-	}{{"1.0.1", InRescue, true}, {"4.0.1", InRescue, true}, {"6.0.1", InBody, false}, {"7.0.1", InBody, false}} {
+	}{{"1.0.1", InRescue, true}, {"4.0.1", InRescue, true}, {"6.0.1", InAlways, true}, {"7.0.1", InBody, false}} {
 		if got, ok := x.Refuge(c.id); got != c.want || ok != c.refuge {
 			t.Errorf("Refuge(%q) = %v, %v; want %v, %v", c.id, got, ok, c.want, c.refuge)
 		}

@@ -7,46 +7,46 @@ import (
 	"hark/modules/py/value"
 )
 
-// Keyword is a word of the language of playbooks: a row of the one table from which all go that know keywords. A new
-// one is a row, and what it does.
+// Keyword is a keyword of playbooks: a row of the table that all code about keywords uses. A new keyword is a row, and
+// its effect.
 type Keyword struct {
 	Name string
-	// Field is what Ansible's classes and messages call it; "" is Name.
+	// Field is its name in Ansible's classes and messages; "" is Name.
 	Field string
 	// On is where it may stand.
 	On Where
 	Is Isa
-	// Since is the change that brought it, nil for one that all levels have.
+	// Since is the change that added it, nil for one that all levels have.
 	Since *dialect.Change
-	// Inherit is how it joins what it inherits.
+	// Inherit says how it combines with inherited values.
 	Inherit Inheritance
-	// Stage is when it counts.
+	// Stage is when it applies.
 	Stage Stage
-	// Vars are the variables that win over what playbooks say, the strongest first; {method} stands for the become method.
+	// Vars are the variables that override the playbook, the strongest first; {method} stands for the become method.
 	Vars []string
-	// Become is the option of become methods that the keyword gives: their rows have the variables.
+	// Become is the option of become methods that the keyword sets: their rows have the variables.
 	Become dialect.BecomeOption
-	// Setting is the setting that holds where nobody gave the keyword, "" if there is none.
+	// Setting is the setting that applies if nobody gave the keyword, "" if there is none.
 	Setting string
-	// Default is what tasks show of it that neither they nor settings give; nil is None.
+	// Default is the value that tasks show if neither playbook nor setting gives one; nil is None.
 	Default value.Value
-	// Bare reports whether its texts are expressions without braces.
+	// Bare says that its texts are expressions without braces.
 	Bare bool
-	// Doc is a line for people, "" for what nobody writes.
+	// Doc is a line for people, "" for a keyword that nobody writes.
 	Doc string
 
-	// One or Many is the field of a step that holds it as it was written, of loop_control in a step with a loop. Both
-	// are nil for a keyword that a step has in another form, or not at all.
+	// One or Many is the field of a step that holds it as written, of loop_control in a step with a loop. Both are nil for
+	// a keyword that a step has in another form, or not at all.
 	One  func(*Step) *Expr
 	Many func(*Step) *[]Expr
-	// read gives that other form.
+	// read returns that other form.
 	read func(*Step) value.Value
 }
 
-// Where are the things on which a keyword may stand.
+// Where are the things that may have a keyword.
 type Where uint16
 
-// The things on which keywords stand.
+// The things that may have keywords.
 const (
 	OnPlay        Where = 1 << iota
 	OnRole              // an entry of roles or of a role's dependencies
@@ -54,24 +54,25 @@ const (
 	OnTask              // tasks, and handlers
 	OnHandler           // what handlers take beside what tasks do
 	OnImport            // import_playbook
-	OnInclude           // include_tasks and include_role, which refuse what other tasks take
+	OnInclude           // include_tasks and include_role, which reject other keywords of tasks
 	OnLoopControl       // within loop_control
-	OnMeta              // meta/main.yml of a role, beside what is its own
+	OnMeta              // meta/main.yml of a role, beside its own
 
-	// everywhere is where the keywords of Ansible's class Base stand.
+	// everywhere is where the keywords of Ansible's class Base may be.
 	everywhere = OnPlay | OnRole | OnBlock | OnTask | OnImport | OnMeta
 )
 
-// Has reports whether a keyword may stand on one of those.
+// Has reports whether a keyword may be on one of those things.
 func (w Where) Has(on Where) bool { return w&on != 0 }
 
-// Names are those things that people know, in Ansible's words.
+// Names returns those things that people know, in Ansible's words.
 func (w Where) Names() []string {
 	var out []string
 	for _, on := range []struct {
 		on   Where
 		name string
-	}{{OnPlay, "Play"}, {OnRole, "Role"}, {OnBlock, "Block"}, {OnTask, "Task"}, {OnHandler, "Handler"}, {OnLoopControl, "LoopControl"}} {
+	}{{OnPlay, "Play"}, {OnRole, "Role"}, {OnBlock, "Block"}, {OnTask, "Task"}, {OnHandler, "Handler"},
+		{OnLoopControl, "LoopControl"}} {
 		if w.Has(on.on) {
 			out = append(out, on.name)
 		}
@@ -79,13 +80,13 @@ func (w Where) Names() []string {
 	return out
 }
 
-// Isa is what a keyword is, as Ansible names it in messages.
+// Isa is the type of a keyword, as Ansible names it in messages.
 type Isa string
 
-// What keywords are.
+// The types of keywords.
 const (
 	IsAny       Isa = ""
-	IsText      Isa = "string" // a list or a mapping is refused while the playbook is read
+	IsText      Isa = "string" // a list or a mapping is rejected while the playbook is read
 	IsLooseText Isa = "str"    // a list or a mapping is printed
 	IsInt       Isa = "int"
 	IsFloat     Isa = "float"
@@ -96,18 +97,18 @@ const (
 	IsObject    Isa = "class"
 )
 
-// Inheritance is how a keyword joins what the block, the role and the play around say.
+// Inheritance is how a keyword combines with the values of the block, the role and the play around it.
 type Inheritance int
 
 // The ways of inheritance.
 const (
 	Own     Inheritance = iota // it is not inherited
-	Nearest                    // the nearest counts
+	Nearest                    // the nearest value counts
 	Inner                      // own values after inherited ones
 	Outer                      // own values before inherited ones
 )
 
-// Stage is when a keyword counts.
+// Stage is when a keyword applies.
 type Stage int
 
 // The stages, in order.
@@ -115,16 +116,16 @@ const (
 	AtLoad   Stage = iota // while playbooks are read and compiled
 	AtPlay                // when a play begins, for all its hosts
 	AtLoop                // for a task, before its items
-	AtWay                 // for each item: as whom it is done, and how its host is reached
+	AtWay                 // for each item: which user does it, and how its host is reached
 	AtGuard               // whether it is done at all, and what may be shown of it
-	AtCall                // once it is known that it is done
+	AtCall                // once it is known that it will be done
 	AtResult              // when there is a result
 )
 
-// Keywords is the table, in the order in which Ansible looks at a task's. Nobody may change it.
+// Keywords returns the table, in the order in which Ansible looks at a task's keywords. Nobody may change it.
 func Keywords() []Keyword { return keywords }
 
-// KeywordNamed is the row of a name, which may be Field.
+// KeywordNamed returns the row of a name, which may be Field.
 func KeywordNamed(name string) (Keyword, bool) {
 	if k := named()[name]; k != nil {
 		return *k, true
@@ -132,7 +133,7 @@ func KeywordNamed(name string) (Keyword, bool) {
 	return Keyword{}, false
 }
 
-// named are the rows by their names. Where a name is that of one and the Field of another, the first counts.
+// named are the rows by their names. If a name is that of one row and the Field of another, the first counts.
 var named = sync.OnceValue(func() map[string]*Keyword {
 	out := map[string]*Keyword{}
 	for i := range keywords {
@@ -146,7 +147,7 @@ var named = sync.OnceValue(func() map[string]*Keyword {
 	return out
 })
 
-// AnsibleName is Field, or Name where Ansible has no other.
+// AnsibleName returns Field, or Name if Ansible has no other.
 func (k *Keyword) AnsibleName() string {
 	if k.Field != "" {
 		return k.Field
@@ -159,10 +160,10 @@ func (k *Keyword) Becomes() bool {
 	return k.Become != "" || k.Name == "become" || k.Name == "become_method"
 }
 
-// Inherited reports whether tasks take it from what they stand in.
+// Inherited reports whether tasks inherit it.
 func (k *Keyword) Inherited() bool { return k.Inherit != Own }
 
-// Given is the keyword as a step has it: as it was written, a list for one that has several values; nil if it was not
+// Given returns the keyword as a step has it: as written, a list for one that has several values; nil if it was not
 // given.
 func (k *Keyword) Given(s *Step) value.Value {
 	switch {
@@ -178,7 +179,7 @@ func (k *Keyword) Given(s *Step) value.Value {
 	return nil
 }
 
-// registered is what a step registers, as it is written.
+// registered returns what a step registers, as written.
 func registered(s *Step) value.Value {
 	if s.Projections.Dict != nil {
 		return s.Projections.Dict
@@ -186,7 +187,7 @@ func registered(s *Step) value.Value {
 	return textOrNil(s.Register)
 }
 
-// Registers tells the names under which the step registers something.
+// Registers returns the names of the variables that the step registers.
 func (s *Step) Registers() []string {
 	if s.Projections.Dict == nil {
 		if s.Register == "" {
@@ -216,7 +217,7 @@ func listed(exprs []Expr) value.Value {
 	return list
 }
 
-// Exprs are the texts of the keyword in a step.
+// Exprs returns the texts of the keyword in a step.
 func (k *Keyword) Exprs(s *Step) []Expr {
 	switch {
 	case k.On == OnLoopControl && s.Loop == nil:
@@ -229,7 +230,7 @@ func (k *Keyword) Exprs(s *Step) []Expr {
 	return nil
 }
 
-// Variables are Vars for a become method, "" is dialect.DefaultMethod. Nobody may change them.
+// Variables returns Vars for a become method, "" is dialect.DefaultMethod. Nobody may change them.
 func (k *Keyword) Variables(method string) []string {
 	if k.Become == "" {
 		return k.Vars
@@ -262,7 +263,7 @@ func dictOrNil(d Dict) value.Value {
 	return d.Dict
 }
 
-// over is what the loop goes over, nil for no loop.
+// over returns what the loop goes over, nil for no loop.
 func (l *Loop) over() value.Value {
 	if l == nil {
 		return nil
@@ -270,7 +271,7 @@ func (l *Loop) over() value.Value {
 	return l.Over.V
 }
 
-// with is the name of its lookup, nil for none.
+// with returns the name of its lookup, nil for none.
 func (l *Loop) with() value.Value {
 	if l == nil {
 		return nil

@@ -17,7 +17,8 @@ var ours = []string{"break_when", "validate_argspec"}
 // The table says of each keyword what Ansible's classes say, and has no other.
 func TestTableSaysWhatAnsibleSays(t *testing.T) {
 	places := map[string]Where{
-		"play": OnPlay, "role": OnRole, "block": OnBlock, "task": OnTask, "import": OnImport, "loop": OnLoopControl, "meta": OnMeta, "include": OnInclude,
+		"play": OnPlay, "role": OnRole, "block": OnBlock, "task": OnTask, "import": OnImport, "loop": OnLoopControl,
+		"meta": OnMeta, "include": OnInclude,
 	}
 	inherits := map[string]Inheritance{"own": Own, "nearest": Nearest, "inner": Inner, "outer": Outer}
 	known := map[string]bool{}
@@ -83,7 +84,8 @@ func TestEveryTextOfAStepIsAKeywords(t *testing.T) {
 
 // filled is a step with a text in every keyword.
 func filled() *Step {
-	s := &Step{ID: "1", Kind: Task, Action: "a", Written: "a", Register: "register_", Loop: &Loop{Over: Lit(value.SourceText("loop_"))}}
+	s := &Step{ID: "1", Kind: Task, Action: "a", Written: "a", Register: "register_",
+		Loop: &Loop{Over: Lit(value.SourceText("loop_"))}}
 	for _, k := range Keywords() {
 		text := Lit(value.SourceText(k.Name + "_"))
 		switch {

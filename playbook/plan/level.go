@@ -2,7 +2,7 @@ package plan
 
 import "hark/modules/dialect"
 
-// Level is the language of a plan.
+// Level is the language level of a plan.
 type Level = dialect.Level
 
 // The levels.
@@ -14,11 +14,11 @@ const (
 	Level222 = dialect.Level222
 )
 
-// Levels are all levels, oldest first.
+// Levels returns all levels, oldest first.
 func Levels() []Level { return dialect.Levels() }
 
-// VersionOf is the version of the format that a plan of the level needs: agents that know nothing of levels, or of
-// none above 2.19, would take a later one for 2.14. Agents of today ask Known.
+// VersionOf returns the version of the plan format that a level needs: agents that know no levels, or none above 2.19,
+// would treat a later one as 2.14. Agents of today ask Known.
 func VersionOf(l Level) int {
 	switch l {
 	case Level214:

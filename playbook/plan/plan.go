@@ -1,6 +1,6 @@
-// Package plan is what the compiler makes of one play for one batch of hosts: steps as plain
-// data, with templates still unrendered. An agent can run a plan without knowing what a playbook is.
-// The package imports modules/py/value for its trees and nothing else of ours.
+// Package plan is the result of compiling one play for one batch of hosts: steps as plain data, with templates still
+// unrendered. An agent can run a plan without knowing what a playbook is. The package imports modules/py/value for its
+// trees, and modules/dialect, and nothing else of hark.
 package plan
 
 import (
@@ -11,15 +11,15 @@ import (
 	"hark/modules/py/value"
 )
 
-// Version is the highest version of the plan format, see VersionOf. An agent refuses a plan with a higher one.
+// Version is the highest version of the plan format, see VersionOf. An agent rejects a plan with a higher one.
 const Version = 4
 
 // Plan is one play for one batch.
 type Plan struct {
 	Version int  `json:"version"`
 	Play    Play `json:"play"`
-	// Blocks are the sections of the play in order: the implicit gathering of facts, pre_tasks, a flush,
-	// roles and tasks, a flush, post_tasks, a flush. Each section is a Block without rescue.
+	// Blocks are the sections of the play in order: the implicit gathering of facts, pre_tasks, a flush, roles and tasks,
+	// a flush, post_tasks, a flush. Each section is a Block without rescue.
 	Blocks []Block `json:"blocks"`
 	// Handlers are all handlers in the order in which Ansible runs them.
 	Handlers []Handler `json:"handlers,omitempty"`
@@ -29,9 +29,9 @@ type Plan struct {
 
 // Play is what every step of a plan shares.
 type Play struct {
-	// Name is for logs of hosts. Where secrets are hidden it has none: its templates stand as they are written.
+	// Name is for logs of hosts. It is empty where secrets are hidden, since its templates are not rendered.
 	Name string `json:"name"`
-	// ID tells the plays of a run apart: 0, 1, ... and the batch within, "2.0".
+	// ID identifies the play in its run: 0, 1, ... and the batch within, "2.0".
 	ID       string `json:"id"`
 	Strategy string `json:"strategy"` // linear, free, host_pinned, debug
 	// Gated is false when steps need no barrier: one host. In free plays only steps with throttle have a gate, and hosts
@@ -43,16 +43,16 @@ type Play struct {
 	Check         bool `json:"check,omitempty"`
 	Diff          bool `json:"diff,omitempty"`
 	Verbosity     int  `json:"verbosity,omitempty"`
-	// Invocation wants the arguments of modules in their results whatever the verbosity is.
+	// Invocation asks for the arguments of modules in their results, whatever the verbosity is.
 	Invocation bool `json:"invocation,omitempty"`
-	// Brief leaves out of results what no view would show: the items in the result of their loop, which were reported
-	// one by one, and, at verbosity 0, all but how a result that is fine came out. A loop that gathers a list would
-	// send it once for each of its elements.
+	// Brief leaves out of results what no view would show: in a loop's result the items, which were reported one by one;
+	// and at verbosity 0 everything but the status of a good result. Otherwise a loop that gathers a list would send it
+	// once for each of its elements.
 	Brief bool `json:"brief,omitempty"`
 	// Interpreter is the Python of hosts that name none, as ansible_python_interpreter does.
 	Interpreter string `json:"interpreter,omitempty"`
-	// ForModules is what the settings tell modules in Python beside their arguments, by Ansible's names for it
-	// (syslog_facility ...), where that is not the default.
+	// ForModules are the settings for modules in Python beside their arguments, by Ansible's names (syslog_facility ...),
+	// if they are not the default.
 	ForModules Dict `json:"for_modules,omitzero"`
 
 	// Layers of variables that all hosts of the play share, raw. See package vars for the order.
@@ -62,47 +62,52 @@ type Play struct {
 	VarsFiles []VarsFile `json:"vars_files,omitempty"`
 	RoleVars  Dict       `json:"role_vars,omitzero"` // vars of all the play's roles
 	Extra     Dict       `json:"extra,omitzero"`     // -e
-	// Magic are the magic variables that do not depend on the host: playbook_dir, groups (large
-	// values may be left out and asked for), ansible_play_hosts and the like.
+	// Magic are the magic variables that do not depend on the host: playbook_dir, groups (large values may be left out and
+	// asked for), ansible_play_hosts and the like.
 	Magic Dict `json:"magic,omitzero"`
-	// Withheld are names among these layers and those of the roles that the host does not get: none of its own steps
+	// Withheld are names in these layers and those of the roles that the host does not get, since none of its own steps
 	// reads them.
 	Withheld []string `json:"withheld,omitempty"`
+	// Zone is the controller's time zone, as a file of it has it (TZif). All that templates say of times is in it. Empty
+	// is that of whoever renders.
+	Zone []byte `json:"zone,omitempty"`
 	// HashMerge is hash_behaviour=merge.
 	HashMerge bool `json:"hash_merge,omitempty"`
-	// Level is the language of the play.
+	// Level is the language level of the play.
 	Level Level `json:"level,omitempty"`
 	// BrokenConditions is allow_broken_conditionals, at levels that have it.
 	BrokenConditions bool `json:"broken_conditions,omitempty"`
+	// AnyText is module_strict_utf8_response turned off, at levels that have it.
+	AnyText bool `json:"any_text,omitempty"`
 	// Native is jinja2_native.
 	Native bool `json:"native,omitempty"`
 	// Extensions are jinja2_extensions.
 	Extensions []string `json:"extensions,omitempty"`
 	// Plugins are filters and tests in Python; nil if there can be none.
 	Plugins *Plugins `json:"plugins,omitempty"`
-	// Connections are the project's own connection plug-ins. They are in Python and never run; hosts of theirs may
+	// Connections are the project's own connection plug-ins. They are in Python and are never run, but their hosts may
 	// have agents.
 	Connections []string `json:"connections,omitempty"`
-	// Becomes are the project's own become plug-ins, which are in Python and run by ansible-core alone.
+	// Becomes are the project's own become plug-ins, which are in Python; only ansible-core runs them.
 	Becomes []string `json:"becomes,omitempty"`
 	// InjectFacts is inject_facts_as_vars.
 	InjectFacts bool `json:"inject_facts"`
-	// Outgoing are the variables whose use is told of.
+	// Outgoing are the deprecated variables whose use is reported.
 	Outgoing Outgoing `json:"outgoing,omitzero"`
-	// Debugger opens the debugger where a task fails and its keyword debugger does not say otherwise; DebugIgnored
-	// also where the failure is ignored.
+	// Debugger opens the debugger where a task fails, unless its keyword debugger says otherwise; DebugIgnored also where
+	// the failure is ignored.
 	Debugger     bool `json:"debugger,omitempty"`
 	DebugIgnored bool `json:"debug_ignored,omitempty"`
-	// IgnoreMissingHandlers turns a notified handler that does not exist into a warning.
+	// IgnoreMissingHandlers makes a notified handler that does not exist a warning.
 	IgnoreMissingHandlers bool `json:"ignore_missing_handlers,omitempty"`
 }
 
-// Free reports whether hosts go through the play each for itself (strategies free and host_pinned).
+// Free reports whether each host goes through the play by itself (strategies free and host_pinned).
 func (p *Play) Free() bool { return p.Strategy == "free" || p.Strategy == "host_pinned" }
 
-// Outgoing are variables that a later language will not have.
+// Outgoing are variables that a later level will not have.
 type Outgoing struct {
-	// Facts are those that inject_facts_as_vars makes of facts, if nobody has asked for them; Vars is vars.
+	// Facts are those that inject_facts_as_vars makes of facts, if nobody has set it; Vars is vars.
 	Facts bool `json:"facts,omitempty"`
 	Vars  bool `json:"vars,omitempty"`
 }
@@ -120,8 +125,8 @@ type Role struct {
 	Name string `json:"name"` // without the collection: role_name
 	FQCN string `json:"fqcn,omitempty"`
 	Path string `json:"path"`
-	// Identity is shared by all entries that Ansible holds for the same role: once a host has completed it, its
-	// steps are skipped for that host (silently, handlers excepted) unless AllowDuplicates.
+	// Identity is shared by all entries that Ansible treats as the same role: once a host has completed it, its steps are
+	// skipped for that host (silently, handlers excepted) unless AllowDuplicates.
 	Identity        string `json:"identity"`
 	AllowDuplicates bool   `json:"allow_duplicates,omitempty"`
 	Collection      string `json:"collection,omitempty"`
@@ -130,7 +135,7 @@ type Role struct {
 	Params          Dict   `json:"params,omitzero"`
 }
 
-// FullName is the role's name with its collection: ansible_role_name.
+// FullName returns the role's name with its collection: ansible_role_name.
 func (r *Role) FullName() string {
 	if r.FQCN != "" {
 		return r.FQCN
@@ -138,15 +143,15 @@ func (r *Role) FullName() string {
 	return r.Name
 }
 
-// Block is a list of steps and blocks with what to do when one fails.
+// Block is a list of steps and blocks, and what to do when one fails.
 type Block struct {
 	ID     ID     `json:"id"`
 	Name   string `json:"name,omitempty"`
 	Body   []Node `json:"body,omitempty"`
 	Rescue []Node `json:"rescue,omitempty"`
 	Always []Node `json:"always,omitempty"`
-	// RoleEnd marks the end of a role (the block is empty): a host for which a step of the role with this key was
-	// not skipped has now completed it (see Role.Identity).
+	// RoleEnd marks the end of a role (the block is empty): a host for which a step of the role with this key was not
+	// skipped has now completed it (see Role.Identity).
 	RoleEnd string `json:"role_end,omitempty"`
 }
 
@@ -156,7 +161,8 @@ type Node struct {
 	Block *Block `json:"block,omitempty"`
 }
 
-// Handler is a handler with what notifies it. Its Step's ID is "0.1", "0.2", ...: what a flush at 20 runs is "20.0.1".
+// Handler is a handler and its topics. Its Step's ID is "0.1", "0.2", ...; when a flush at 20 runs it, the ID is
+// "20.0.1".
 type Handler struct {
 	Step *Step `json:"step"`
 	// Group counts the lists of handlers: of a name that several handlers have, the last group counts, and the first
@@ -166,7 +172,7 @@ type Handler struct {
 	Listen []string `json:"listen,omitempty"`
 }
 
-// Kind is what a step is.
+// Kind is the kind of a step.
 type Kind string
 
 // The kinds of steps.
@@ -179,40 +185,42 @@ const (
 // Evaluator is who evaluates a step: its loop, conditions, names and arguments.
 type Evaluator string
 
-// The evaluators. Who holds the answers evaluates: a host whose step needs only what the host itself has and what
-// came with the plan; the controller for all others, calling the host's modules with everything rendered.
+// The evaluators. Whoever holds the answers evaluates: the host, if a step needs only what the host has and what came
+// with the plan; otherwise the controller, which calls the host's modules with everything rendered.
 const (
 	Agent      Evaluator = ""
 	Controller Evaluator = "controller"
 )
 
-// Foreign is a module on the controller's disk. Where it lies stays there: the hosts ask for what they need of it.
+// Foreign is a module on the controller's disk. Its path stays there: hosts ask for what they need of it.
 type Foreign struct {
 	Path  string   `json:"-"`
 	Utils []string `json:"-"` // directories of module_utils for it, nearest first
 }
 
-// ActionPlugin is an action plug-in in Python on the controller's disk, which stands before the module of a step. The
-// hosts ask for it to be run.
+// ActionPlugin is an action plug-in in Python on the controller's disk, which comes before the module of a step. Hosts
+// ask the controller to run it.
 type ActionPlugin struct {
 	Name string `json:"-"` // full, or short if it lies in a directory of the project's own
 	Path string `json:"-"`
-	// Collections are those that are in force where the step stands.
+	// Collections are the collections of the step.
 	Collections []string `json:"-"`
-	// Defaults are the module_defaults in force, outermost first, by the names that playbooks give: for the modules
-	// that the plug-in runs.
+	// Defaults are the module_defaults in force, outermost first, by the names in playbooks: for the modules that the
+	// plug-in runs.
 	Defaults []Dict `json:"-"`
 }
 
-// OtherFacts is what gathers a host's facts where that is not the native module alone. The hosts ask for it to be run
-// as they ask for an ActionPlugin.
-type OtherFacts struct {
+// FactsModules is how a host's facts are gathered if not by the native module only. Hosts ask the controller to run
+// it like an ActionPlugin.
+type FactsModules struct {
 	Plugin ActionPlugin `json:"-"`
-	// Always reports whether the settings want it; otherwise a host's variables may: ansible_facts_modules,
+	// Always says that the settings require it; otherwise a host's variables may: ansible_facts_modules,
 	// ansible_network_os.
 	Always bool `json:"always,omitempty"`
 	// Defaults are the module_defaults of the action; the modules that it runs have their own.
 	Defaults []Dict `json:"defaults,omitempty"`
+	// DefaultExprs are as a step's.
+	DefaultExprs []string `json:"default_exprs,omitempty"`
 }
 
 // Step is one task with everything it inherited. Templates are unrendered.
@@ -221,9 +229,9 @@ type Step struct {
 	Kind Kind `json:"kind"`
 	// Name is the task's name, "" if it has none. It may hold templates.
 	Name string `json:"name,omitempty"`
-	// Sealed: the name is a vault string, which was opened.
+	// Sealed says that the name was a vault string.
 	Sealed bool `json:"sealed,omitempty"`
-	// Action is the full name (ansible.builtin.copy); Written is as it stands in the playbook.
+	// Action is the full name (ansible.builtin.copy); Written is the name in the playbook.
 	Action  string `json:"action"`
 	Written string `json:"written"`
 	// Foreign is the file of a module that is not native, nil for the others.
@@ -231,13 +239,15 @@ type Step struct {
 	// Plugin is what the controller runs for the step in place of its module, nil for most.
 	Plugin *ActionPlugin `json:"plugin,omitempty"`
 	// Facts is set on steps that gather facts.
-	Facts *OtherFacts `json:"facts,omitempty"`
-	// Args are the arguments; free-form text is under "_raw_params". If the playbook has a template
-	// instead of a mapping (args: "{{ x }}"), ArgsExpr holds it, to be overlaid by Args.
+	Facts *FactsModules `json:"facts,omitempty"`
+	// Args are the arguments; free-form text is under "_raw_params". If the playbook has a template instead of a mapping
+	// (args: "{{ x }}"), ArgsExpr holds it, and Args go over its value.
 	Args     Dict   `json:"args,omitzero"`
 	ArgsExpr string `json:"args_expr,omitempty"`
-	// Defaults are the module_defaults that hold for this action, outermost first, raw.
-	Defaults []Dict `json:"defaults,omitempty"`
+	// Defaults are the module_defaults that hold for this action, outermost first, raw. Of one that is a template
+	// instead of a mapping, DefaultExprs holds the template at the same place, and Defaults nothing.
+	Defaults     []Dict   `json:"defaults,omitempty"`
+	DefaultExprs []string `json:"default_exprs,omitempty"`
 
 	When        []Expr `json:"when,omitempty"`
 	Loop        *Loop  `json:"loop,omitempty"`
@@ -247,8 +257,8 @@ type Step struct {
 	ChangedWhen []Expr `json:"changed_when,omitempty"`
 	FailedWhen  []Expr `json:"failed_when,omitempty"`
 	Register    string `json:"register,omitempty"`
-	// Projections are what is registered in place of the result: expressions by the names of variables. Register is
-	// "" then.
+	// Projections are what is registered in place of the result: expressions by the names of variables. Register is ""
+	// then.
 	Projections       Dict `json:"projections,omitzero"`
 	Notify            Expr `json:"notify,omitzero"` // list of names
 	IgnoreErrors      Expr `json:"ignore_errors,omitzero"`
@@ -275,54 +285,54 @@ type Step struct {
 	Debugger          Expr `json:"debugger,omitzero"`
 	// Environment are mappings or templates, outermost first.
 	Environment []Expr `json:"environment,omitempty"`
-	// Otherwise are what keywords of this step would have inherited, by name, where they may turn out to be omitted:
-	// delegate_to: "{{ host | default(omit) }}". A keyword without an entry is then as if nobody gave it.
+	// Otherwise are the values that keywords of this step would have inherited, by name, where they may turn out to be
+	// omitted: delegate_to: "{{ host | default(omit) }}". A keyword without an entry is then as if nobody gave it.
 	Otherwise map[string]Expr `json:"otherwise,omitempty"`
 
 	// Vars are the variables of the enclosing blocks and of the task, merged, raw.
 	Vars Dict `json:"vars,omitzero"`
-	// IncludeVars are the parameters of dynamic includes around this step, merged: they win over
-	// registered variables and lose to extra vars.
+	// IncludeVars are the parameters of dynamic includes around this step, merged: they override registered variables, and
+	// extra vars override them.
 	IncludeVars Dict `json:"include_vars,omitzero"`
 	// Role is the key in Plan.Roles, "" outside roles.
 	Role string   `json:"role,omitempty"`
 	Tags []string `json:"tags,omitempty"`
 
-	// Evaluator says who evaluates the step. Guard, on one of the controller's, lets the host judge its conditions
-	// first: where they do not hold, it is skipped and nobody else needs to know.
+	// Evaluator says who evaluates the step. Guard, on a controller's step, lets the host judge its conditions first: if
+	// they do not hold, it is skipped and nobody else needs to know.
 	Evaluator Evaluator `json:"evaluator,omitempty"`
 	Guard     bool      `json:"guard,omitempty"`
-	// Why is the reason for which the step is the controller's, for people. Reads are the variables that its texts
-	// name, as far as its host evaluates them. Both stay with the controller.
+	// Why is the reason why the step is the controller's, for people. Reads are the variables that its texts name, as far
+	// as its host evaluates them. Both stay with the controller.
 	Why   string   `json:"-"`
 	Reads []string `json:"-"`
-	// Withheld are variables of the step's own, and of what it stands in, that its host does not get.
+	// Withheld are variables of the step and of what surrounds it that its host does not get.
 	Withheld []string `json:"withheld,omitempty"`
 
-	// Pure: neither changes nor observes anything outside the session. Pure steps need no barrier.
+	// Pure says that the step neither changes nor observes anything outside the session. Pure steps need no barrier.
 	Pure bool `json:"pure,omitempty"`
-	// Gate: a barrier stands before this step (not pure, or follows one that observes others).
+	// Gate says that a barrier is before this step (it is not pure, or follows one that observes others).
 	Gate bool `json:"gate,omitempty"`
-	// Ahead: a host for which the conditions of the step do not hold need not wait at that barrier; for it the step
-	// is pure.
+	// Ahead says that a host for which the conditions of the step do not hold need not wait at that barrier: for it the
+	// step is pure.
 	Ahead bool `json:"ahead,omitempty"`
-	// Implicit steps were written by nobody: the gathering of facts, and metas such as the flush between sections, of
+	// Implicit steps are not in the playbook: the gathering of facts, and metas such as the flush between sections, of
 	// which nothing is shown.
 	Implicit bool `json:"implicit,omitempty"`
 	// Handler marks steps that run as handlers: the banner says so.
 	Handler bool `json:"handler,omitempty"`
 	// Place is file:line:column for messages.
 	Place string `json:"place,omitempty"`
-	// Search are the directories in which this step looks for controller-side files, nearest first,
-	// without the final files/, templates/, vars/: role paths, directory of the file, of the playbook.
+	// Search are the directories in which this step looks for files of the controller, nearest first, without the final
+	// files/, templates/, vars/: role paths, directory of the file, of the playbook.
 	Search []string `json:"search,omitempty"`
-	// Files are answers sent ahead: controller-side files with constant names, by the name as written.
+	// Files are files of the controller with constant names that come with the plan, by the name as written.
 	Files map[string]File `json:"files,omitempty"`
 }
 
 // Loop is loop or with_<lookup>, with loop_control.
 type Loop struct {
-	// With is the lookup's name; "" for loop. With "items" and no lookup is meant with_items.
+	// With is the lookup's name, "" for loop. "items" without a lookup is with_items.
 	With             string `json:"with,omitempty"`
 	Over             Expr   `json:"over"`
 	Var              Expr   `json:"var,omitzero"` // item
@@ -334,44 +344,44 @@ type Loop struct {
 	BreakWhen        []Expr `json:"break_when,omitempty"`
 }
 
-// File is a controller-side file that was resolved for a step.
+// File is a file of the controller that was resolved for a step.
 type File struct {
 	Path   string `json:"path"` // on the controller
 	Digest string `json:"digest"`
 	Sha1   string `json:"sha1,omitempty"` // as Ansible's modules compare files
 	Size   int64  `json:"size"`
 	Mode   uint32 `json:"mode"`
-	// Inline is the content if it is small and was sent ahead.
+	// Inline is the content if it is small and came with the plan.
 	Inline []byte `json:"inline,omitempty"`
-	// Told is what a template may ask of its file: ansible_managed, template_host, template_mtime, template_uid.
-	Told Dict `json:"told,omitzero"`
+	// TemplateVars is what a template may ask of its file: ansible_managed, template_host, template_mtime, template_uid.
+	TemplateVars Dict `json:"template_vars,omitzero"`
 }
 
 // Fragment is what a dynamic include adds, under the ID of the including step.
 type Fragment struct {
-	// Index tells the fragments of one step apart; it is the component after the step's ID.
+	// Index identifies the fragment among those of one step; it is the number after the step's ID.
 	Index int `json:"index"`
 	// Path is the included file as the line "included: FILE for HOSTS" shows it, "" for a role.
 	Path   string  `json:"path,omitempty"`
 	Blocks []Block `json:"blocks"`
-	// Handlers that an included role brings; appended to the plan's.
+	// Handlers of an included role, which are appended to the plan's.
 	Handlers []Handler        `json:"handlers,omitempty"`
 	Roles    map[string]*Role `json:"roles,omitempty"`
-	// RoleDefaults and RoleVars are set when the role is public: merged into the play's layers.
+	// RoleDefaults and RoleVars are set when the role is public: they are merged into the play's layers.
 	RoleDefaults Dict `json:"role_defaults,omitzero"`
 	RoleVars     Dict `json:"role_vars,omitzero"`
 	// Withheld are names among the variables of the fragment that the host does not get.
 	Withheld []string `json:"withheld,omitempty"`
 }
 
-// Expr is a raw value of a keyword: text that may hold a template, a bool, a number, a list.
-// The zero Expr is a keyword that was not given.
+// Expr is a raw value of a keyword: text that may hold a template, a bool, a number, a list. The zero Expr is a keyword
+// that was not given.
 type Expr struct{ V value.Value }
 
 // IsZero reports whether the keyword was not given.
 func (e Expr) IsZero() bool { return e.V == nil }
 
-// Lit is an Expr of a value.
+// Lit returns an Expr with a value.
 func Lit(v value.Value) Expr { return Expr{v} }
 
 // MarshalJSON writes null for a keyword that was not given and [v] for one that was.
@@ -424,8 +434,8 @@ func (d *Dict) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Written gives what Digest does, which is made when it is first asked for: most plans travel cut. It is safe for
-// concurrent use.
+// Written returns a func that returns the results of Digest, computed on the first call, since most plans travel cut.
+// It is safe for concurrent use.
 func (p *Plan) Written() func() (digest string, body []byte, err error) {
 	type written struct {
 		digest string
@@ -441,7 +451,7 @@ func (p *Plan) Written() func() (digest string, body []byte, err error) {
 	}
 }
 
-// Digest is the sha256 of the plan's JSON, in hex, and that JSON.
+// Digest returns the sha256 of the plan's JSON, in hex, and that JSON.
 func (p *Plan) Digest() (string, []byte, error) {
 	b, err := json.Marshal(p)
 	if err != nil {

@@ -1,16 +1,16 @@
 package plan
 
-// Plugins are the filters and tests of the project's own directories that are written in Python, by name: they hide
-// hark's. Those of collections are asked for by the full names that nobody knows.
+// Plugins are the filters and tests in Python in the project's own directories, by name: they hide hark's. Those of
+// collections have full names that no native one has.
 type Plugins struct {
 	Filters []string `json:"filters,omitempty"`
 	Tests   []string `json:"tests,omitempty"`
-	// More: roles that are included later may bring more of them.
+	// More says that roles that are included later may add more of them.
 	More bool `json:"more,omitempty"`
 }
 
-// ConnectionPlugins are the connections that Ansible knows by their short names: its own, and those of collections
-// that had such names before there were collections. Nobody may change it.
+// ConnectionPlugins returns the connections that Ansible knows by their short names: its own, and those of collections
+// that had such names before collections existed. Nobody may change it.
 func ConnectionPlugins() []string { return connectionPlugins }
 
 var connectionPlugins = []string{

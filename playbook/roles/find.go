@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/dialect"
 	"hark/playbook/search"
 )
 
@@ -22,7 +23,7 @@ type Finder struct {
 	// Books gives the directories of the playbooks that were read, beside which collections may lie too; nil for
 	// none. A playbook of a collection finds those of the project by it.
 	Books func() []string
-	// Met is told of each collection that is found, whenever it is, with its directory; nil for nobody. It is called
+	// Met is called with each collection that is found and its directory; it may be nil. It is called
 	// from any goroutine that looks for one.
 	Met func(name, dir string)
 }
@@ -34,7 +35,7 @@ type Found struct {
 	Collection string // namespace.name, "" for a role outside collections
 }
 
-// FullName is the name with the collection.
+// FullName returns the name with the collection.
 func (f Found) FullName() string {
 	if f.Collection == "" {
 		return f.Name
@@ -49,7 +50,7 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	return "the role '" + e.Name + "' was not found in " + strings.Join(e.Searched, ":")
+	return dialect.RoleNotFound.Text(e.Name) + " in " + strings.Join(e.Searched, ":")
 }
 
 // Find finds a role by name or path. playbookDir is the directory of the playbook, near the directory that holds

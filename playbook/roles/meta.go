@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
@@ -50,7 +51,7 @@ func ReadMeta(g *syntax.Grammar, f Found) (*Meta, error) {
 			m.Collections = textList(v.Value)
 		default:
 			if !metaKeyword(name) {
-				errs = append(errs, g.Loader.Errorf(at, "'%s' is not a valid attribute for a RoleMetadata", name))
+				errs = append(errs, g.Loader.Errorf(at, dialect.InvalidAttribute.Format, name, "RoleMetadata"))
 			}
 		}
 	}
@@ -73,7 +74,7 @@ func metaKeyword(name string) bool {
 	return name == "galaxy_info" || name == "argument_specs" || known && k.On.Has(plan.OnMeta)
 }
 
-// textList is a list of texts, or one text as a list.
+// textList returns a list of texts, or one text as a list.
 func textList(v value.Value) []string {
 	if s, ok := value.Text(v); ok {
 		return []string{s}

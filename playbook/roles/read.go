@@ -17,8 +17,8 @@ type From struct {
 	Tasks, Vars, Defaults, Handlers string
 }
 
-// Imported are the files of an import_role: the last part of a path counts, as in Ansible 2.14, or the whole path, as
-// from 2.17 on, where that alone exists.
+// Imported returns the files of an import_role: the last part of a path counts, as in Ansible 2.14, or the whole
+// path, as from 2.17 on, where that alone exists.
 func (f Found) Imported(from From) From {
 	for dir, name := range map[string]*string{"tasks": &from.Tasks, "vars": &from.Vars, "defaults": &from.Defaults, "handlers": &from.Handlers} {
 		last := (*name)[strings.LastIndexByte(*name, '/')+1:]
@@ -134,7 +134,7 @@ func empty(v value.Value) bool {
 	return ok && s == ""
 }
 
-// ArgSpecs are the role's argument specs by entry point; nil if it has none. meta is what meta/main.yml holds.
+// ArgSpecs returns the role's argument specs by entry point; nil if it has none. meta is what meta/main.yml holds.
 func (f Found) ArgSpecs(l *syntax.Loader, meta *value.Dict) (*value.Dict, error) {
 	for _, ext := range []string{".yml", ".yaml", ".json"} {
 		file := filepath.Join(f.Path, "meta", "argument_specs"+ext)

@@ -73,7 +73,7 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// Path is a name relative to the directory of the playbook.
+// Path returns a name relative to the directory of the playbook.
 func (d Dir) Path(name string) string {
 	name = unquote(name)
 	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") {
@@ -107,7 +107,8 @@ func (d Dir) Relative(path, sub, name string, isRole bool) string {
 	if isRole && !strings.HasSuffix(name, sub) {
 		candidates = append(candidates, Clean(Join(base, "tasks", name), ""))
 	}
-	candidates = append(candidates, Clean(Join(sub, name), ""), Clean(Join(base, name), ""), d.Path(Join(sub, name)), d.Path(name))
+	candidates = append(candidates, Clean(Join(sub, name), ""), Clean(Join(base, name), ""), d.Path(Join(sub, name)),
+		d.Path(name))
 	for _, c := range candidates {
 		if Exists(c) {
 			return c
@@ -132,7 +133,7 @@ func Join(parts ...string) string {
 	return out
 }
 
-// Parent is what stands before the last slash, as it is written; "" if there is none.
+// Parent returns what stands before the last slash, as it is written; "" if there is none.
 func Parent(path string) string {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 {
@@ -189,8 +190,8 @@ func (d Dir) Stack(paths []string, sub, name string) (found string, searched []s
 	return "", searched, false
 }
 
-// VarsFiles are the files of variables in a directory and in those below it, by name: the names end with one of the
-// extensions and are neither hidden nor backups.
+// VarsFiles returns the files of variables in a directory and in those below it, by name: the names end with one of
+// the extensions and are neither hidden nor backups.
 func VarsFiles(dir string, extensions []string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -45,7 +45,8 @@ func TestRelativeLooksInTheRoleBeforeThePlaybook(t *testing.T) {
 }
 
 func TestStackTakesTheFirstPathThatHasIt(t *testing.T) {
-	root := tree(t, "roles/r/files/x", "roles/r/tasks/main.yml", "files/x", "files/y", "roles/r/tasks/sub/z", "roles/r/files/z", "files/there/n")
+	root := tree(t, "roles/r/files/x", "roles/r/tasks/main.yml", "files/x", "files/y", "roles/r/tasks/sub/z",
+		"roles/r/files/z", "files/there/n")
 	dir := Dir(root)
 	paths := []string{root + "/roles/r", root + "/roles/r/tasks"}
 	for name, want := range map[string]string{
@@ -59,7 +60,8 @@ func TestStackTakesTheFirstPathThatHasIt(t *testing.T) {
 	}
 	_, searched, ok := dir.Stack(paths, "files", "none")
 	if ok || strings.Join(searched, " ") != strings.Join([]string{
-		root + "/roles/r/files/none", root + "/roles/r/none", root + "/roles/r/tasks/files/none", root + "/roles/r/tasks/none",
+		root + "/roles/r/files/none", root + "/roles/r/none", root + "/roles/r/tasks/files/none",
+		root + "/roles/r/tasks/none",
 		root + "/files/none", root + "/none",
 	}, " ") {
 		t.Errorf("looked for none in %q", searched)
@@ -70,7 +72,8 @@ func TestCleanExpandsWhatIsSet(t *testing.T) {
 	t.Setenv("HERE", "/here")
 	t.Setenv("HOME", "/home/me")
 	for in, want := range map[string]string{
-		"$HERE/x": "/here/x", "${HERE}/../y": "/y", "$NOT_SET_AT_ALL/x": "/base/$NOT_SET_AT_ALL/x", "~/z": "/home/me/z", "~": "/home/me",
+		"$HERE/x": "/here/x", "${HERE}/../y": "/y", "$NOT_SET_AT_ALL/x": "/base/$NOT_SET_AT_ALL/x", "~/z": "/home/me/z",
+		"~": "/home/me",
 	} {
 		if got := Clean(in, "/base"); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", in, got, want)

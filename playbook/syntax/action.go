@@ -27,7 +27,7 @@ func (r *reader) action(o object, t *Task, keywords wordSet) (key string, ok boo
 	return found.key, r.arguments(o, t, form)
 }
 
-// argsTagged judges the keyword args as the tagged language does, before the action's own arguments.
+// argsTagged checks the keyword args as level 2.19 does, before the action's own arguments.
 func argsTagged(r *reader, o object, n *Node) bool {
 	const wanted = "A mapping or template which resolves to a mapping is required."
 	text, isText := value.Text(n.Value)
@@ -45,7 +45,7 @@ func argsTagged(r *reader, o object, n *Node) bool {
 // foundAction is the key of a task that names its action.
 type foundAction struct {
 	key  string
-	node *Node // what stands at the key
+	node *Node // the value of the key
 	old  bool  // action: or local_action:
 }
 
@@ -63,7 +63,8 @@ func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 	var unknown []error
 	for i, kn := range o.n.Keys {
 		key := value.Printed(kn.Value)
-		if keywords[key] || handlerKeywords[key] || key == "local_action" || key == "static" || strings.HasPrefix(key, "with_") {
+		if keywords[key] || handlerKeywords[key] || key == "local_action" || key == "static" ||
+			strings.HasPrefix(key, "with_") {
 			continue
 		}
 		// Two keys that are no keywords are a conflict even if one of them is no action.
@@ -79,12 +80,12 @@ func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 	if len(found) == 1 && len(unknown) == 0 {
 		return found[0], true
 	}
-	// What is wrong with the first one's arguments is told before anything else.
+	// Errors of the first one's arguments come before anything else.
 	first := r.form(o, found[0])
 	switch {
 	case first == nil:
 	case len(found) > 1:
-		r.failAt(o.at, "conflicting action statements: %s, %s", first.action, found[1].key)
+		r.failAt(o.at, dialect.ConflictingActions.Format, first.action, found[1].key)
 	default:
 		r.errs = append(r.errs, unknown[0])
 	}
@@ -99,7 +100,7 @@ func (r *reader) form(o object, f foundAction) *actionForm {
 	return r.newStyle(o, f.key, f.node)
 }
 
-// unknownAction is the error of a key that names no action, nil if it names one.
+// unknownAction returns the error of a key that names no action, nil if it names one.
 func (r *reader) unknownAction(o object, key string) error {
 	if builtinTasks[key] || r.g.IsAction == nil {
 		return nil
@@ -107,18 +108,19 @@ func (r *reader) unknownAction(o object, key string) error {
 	if ok, err := r.g.IsAction(key, r.collections); ok || err != nil {
 		return err
 	}
-	return r.g.Loader.Errorf(o.at, "couldn't resolve module/action '%s'. This often indicates a misspelling, missing collection, or incorrect module path.", key)
+	return r.g.Loader.Errorf(o.at,
+		dialect.ActionNotFound.Format+". This often indicates a misspelling, missing collection, or incorrect module path.", key)
 }
 
 func (r *reader) noAction(o object) {
 	e := r.g.Loader.Errorf(o.at, "no module/action detected in task.")
-	if len(o.n.Keys) == 0 { // for {} Ansible tells the place twice
+	if len(o.n.Keys) == 0 { // for {} Ansible shows the place twice
 		e.Msg = e.Error()
 	}
 	r.errs = append(r.errs, e)
 }
 
-// actionForm is an action with the arguments that stand at it.
+// actionForm is an action with the arguments beside it.
 type actionForm struct {
 	action string
 	args   *value.Dict // nil if there are none
@@ -134,7 +136,7 @@ func (r *reader) newStyle(o object, action string, n *Node) *actionForm {
 	default:
 		s, ok := value.Text(v)
 		if !ok {
-			r.failAt(o.at, "unexpected parameter type in action: %s", Class(v))
+			r.failAt(o.at, dialect.ActionNeedsText.Format, Class(v))
 			return nil
 		}
 		args, ok := r.keyValues(o, s, freeForm[action])
@@ -143,13 +145,14 @@ func (r *reader) newStyle(o object, action string, n *Node) *actionForm {
 		}
 		form.args = args
 		if names := merged(args); o.n.Get("args") != nil && len(names) > 0 {
-			r.g.Loader.deprecated(r.place(n), "Merging legacy k=v args ("+strings.Join(names, ", ")+") into task args.", "Include all task args in the task `args` mapping.")
+			r.g.Loader.deprecated(r.place(n), "Merging legacy k=v args ("+strings.Join(names, ", ")+") into task args.",
+				"Include all task args in the task `args` mapping.")
 		}
 	}
 	return form
 }
 
-// merged are the names, quoted and sorted, of arguments that were written as key=value.
+// merged returns the names, quoted and sorted, of arguments that were written as key=value.
 func merged(args *value.Dict) []string {
 	var names []string
 	for _, k := range args.Keys() {
@@ -175,11 +178,11 @@ func (r *reader) oldStyle(o object, n *Node) *actionForm {
 			return nil
 		}
 		if s, isText = value.Text(module); !isText {
-			r.failAt(o.at, "unexpected parameter type in action: %s", Class(module))
+			r.failAt(o.at, dialect.ActionNeedsText.Format, Class(module))
 			return nil
 		}
 	case !isText:
-		r.failAt(o.at, "unexpected parameter type in action: %s", Class(v))
+		r.failAt(o.at, dialect.ActionNeedsText.Format, Class(v))
 		return nil
 	}
 	words, err := Split(s)
@@ -206,7 +209,7 @@ func (r *reader) oldStyle(o object, n *Node) *actionForm {
 	return r.liftArgs(o, form)
 }
 
-// liftArgs takes the entries of `args` within an old-style action up to the others.
+// liftArgs merges the entries of `args` within an old-style action with the others.
 func (r *reader) liftArgs(o object, form *actionForm) *actionForm {
 	inner, ok := form.args.Get("args")
 	if !ok {
@@ -238,7 +241,7 @@ func (r *reader) keyValues(o object, text string, free bool) (*value.Dict, bool)
 	return d, err == nil
 }
 
-// unsplit says that arguments in one text cannot be split.
+// unsplit reports that arguments in one text cannot be split.
 func unsplit(r *reader, o object, err error) {
 	if r.g.Loader.Level.Has(dialect.PlaybookWords) {
 		r.failAt(o.at, "Error loading tasks: %s", strings.TrimSpace(err.Error()))
@@ -247,7 +250,7 @@ func unsplit(r *reader, o object, err error) {
 	r.failAt(o.at, "%s", err)
 }
 
-// Args is KV as a dict; raw text is under "_raw_params".
+// Args returns KV as a dict; raw text is under "_raw_params".
 func Args(text string, freeForm bool) (*value.Dict, error) {
 	pairs, raw, err := KV(text, freeForm)
 	if err != nil {
@@ -263,7 +266,7 @@ func Args(text string, freeForm bool) (*value.Dict, error) {
 	return d, nil
 }
 
-// arguments lays the arguments over the task's own args: and judges free-form text.
+// arguments puts the arguments over the task's own args: and checks free-form text.
 func (r *reader) arguments(o object, t *Task, form *actionForm) bool {
 	if n := o.n.Get("args"); n != nil && !r.additional(o, t, n.Value) {
 		return false
@@ -280,7 +283,7 @@ func (r *reader) arguments(o object, t *Task, form *actionForm) bool {
 	return r.rawText(o, t) && r.cmdArgument(o, t)
 }
 
-// additional takes args: of the task. A template in place of a mapping is for compile.
+// additional reads the task's args:. It leaves a template in place of a mapping to package compile.
 func (r *reader) additional(o object, t *Task, v value.Value) bool {
 	if s, isText := value.Text(v); isText {
 		switch {
@@ -288,7 +291,8 @@ func (r *reader) additional(o object, t *Task, v value.Value) bool {
 		case isTemplate(s):
 			t.ArgsExpr = s
 		default:
-			r.failAt(o.at, "Complex args containing variables cannot use bare variables (without Jinja2 delimiters), and must use the full variable style ('{{var_name}}')")
+			r.failAt(o.at, "Complex args containing variables cannot use bare variables (without Jinja2 delimiters), and "+
+				"must use the full variable style ('{{var_name}}')")
 			return false
 		}
 		return true
@@ -316,7 +320,8 @@ func (r *reader) rawText(o object, t *Task) bool {
 		t.Args.Delete(value.Str("_raw_params"))
 		t.ArgsExpr = s
 	default:
-		r.failAt(o.at, "this task '%s' has extra params, which is only allowed in the following modules: %s", t.Action, rawParams.sorted())
+		r.failAt(o.at, "this task '%s' has extra params, which is only allowed in the following modules: %s", t.Action,
+			rawParams.sorted())
 		return false
 	}
 	return true
@@ -330,7 +335,8 @@ func (r *reader) cmdArgument(o object, t *Task) bool {
 	}
 	if raw, given := t.Args.Get("_raw_params"); given {
 		if s, isText := value.Text(raw); !isText || s != "" {
-			r.failAt(o.at, "The 'cmd' argument cannot be used when other raw parameters are specified. Please put everything in one or the other place.").General = true
+			r.failAt(o.at, "The 'cmd' argument cannot be used when other raw parameters are specified. Please put everything "+
+				"in one or the other place.").General = true
 			return false
 		}
 	}
@@ -339,7 +345,7 @@ func (r *reader) cmdArgument(o object, t *Task) bool {
 	return true
 }
 
-// isTemplate reports whether text holds an opening with its closing: what Ansible takes for a template.
+// isTemplate reports whether text holds an opening with its closing, which Ansible takes for a template.
 func isTemplate(s string) bool {
 	for _, d := range [][2]string{{"{{", "}}"}, {"{%", "%}"}, {"{#", "#}"}} {
 		if i := strings.Index(s, d[0]); i >= 0 && strings.Contains(s[i:], d[1]) {

@@ -16,7 +16,7 @@ type object struct {
 	what string // Play, Block, Task: Ansible's class, for messages
 }
 
-// attrs takes the keywords of an object. Keys that skip names are left to the caller.
+// attrs reads the keywords of an object. It leaves keys in skip to the caller.
 func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 	out := Attrs{}
 	for i, kn := range o.n.Keys {
@@ -29,7 +29,7 @@ func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 			if r.g.Loader.Level.Has(dialect.PlaybookWords) {
 				at = placeOf(at.File, kn)
 			}
-			r.failAt(at, "'%s' is not a valid attribute for a %s", key, o.what)
+			r.failAt(at, dialect.InvalidAttribute.Format, key, o.what)
 			continue
 		}
 		r.attr(o, out, key, o.n.Vals[i])
@@ -38,29 +38,31 @@ func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 }
 
 func (r *reader) attr(o object, out Attrs, key string, v *Node) {
-	if key == "register" && r.g.Loader.Level.Has(dialect.RegisterMap) {
-		if bad := badNames(v); bad != nil {
+	if key == "register" && r.g.Loader.Level.Has(dialect.RegisterNames) {
+		names := r.g.Loader.Level.Has(dialect.RegisterMap)
+		if bad := badNames(v, names); bad != nil {
 			r.errs = append(r.errs, badRegister(r.g.Loader, bad.Value, r.place(bad)))
+			return
 		}
 	} else if isText(key) {
 		switch v.Value.(type) {
 		case *value.List, *value.Dict:
-			r.failAt(o.at, "The field '%s' is supposed to be a string type, however the incoming data structure is a %s", key, Class(v.Value))
+			r.failAt(o.at, "The field '%s' is supposed to be a string type, however the incoming data structure is a %s", key,
+				Class(v.Value))
 			return
 		}
-	}
-	if name, ok := value.Text(v.Value); key == "register" && ok && r.g.Loader.Level.Has(dialect.RegisterNames) && !ident.Jinja(name) {
-		r.errs = append(r.errs, badRegister(r.g.Loader, v.Value, r.place(v)))
-		return
 	}
 	out[key] = Attr{Value: v.Value, Place: r.place(v)}
 }
 
-// badNames is what may be no name of what a task registers since ansible-core 2.21: a name, or a mapping of names to
-// expressions. It is nil if all is well.
-func badNames(v *Node) *Node {
+// badNames returns what may be no name of what a task registers: a name, or with mapped (since ansible-core 2.21) a
+// mapping of names to expressions. It is nil if all is well.
+func badNames(v *Node, mapped bool) *Node {
 	switch v.Value.(type) {
 	case *value.Dict:
+		if !mapped {
+			return v
+		}
 		for _, k := range v.Keys {
 			if name, ok := value.Text(k.Value); !ok || !ident.Jinja(name) {
 				return k
@@ -68,24 +70,26 @@ func badNames(v *Node) *Node {
 		}
 	case value.None:
 	default:
-		if _, ok := value.Text(v.Value); !ok {
+		if name, ok := value.Text(v.Value); !ok || !ident.Jinja(name) {
 			return v
 		}
 	}
 	return nil
 }
 
-// badRegister says, at level 2.19, that what a task registers has no name that a variable may have.
+// badRegister returns the error, at level 2.19, of a register that is no valid name of a variable.
 func badRegister(l *Loader, name value.Value, at Place) error {
 	const outer = "Invalid 'register' specified"
 	inner := invalidName(name)
-	return &Error{Place: at, Msg: outer + ": " + inner + "\n\n" + l.Errorf(at, outer+".").Msg + "\n\n<<< caused by >>>\n\n" +
+	return &Error{Place: at, Msg: outer + ": " + inner + "\n\n" + l.Errorf(at, outer+".").Msg +
+		"\n\n<<< caused by >>>\n\n" +
 		l.Errorf(at, "%s", inner).Msg + "\n\n" + nameHelp}
 }
 
-const nameHelp = "Variable names must be strings starting with a letter or underscore character, and contain only letters, numbers and underscores."
+const nameHelp = "Variable names must be strings starting with a letter or underscore character, and contain only " +
+	"letters, numbers and underscores."
 
-// vars reads the keyword vars: a mapping, or a list of mappings to be merged.
+// vars reads the keyword vars: a mapping, or a list of mappings to merge.
 func (r *reader) vars(o object) *value.Dict {
 	n := o.n.Get("vars")
 	if n == nil {
@@ -120,7 +124,8 @@ func (r *reader) vars(o object) *value.Dict {
 	if value.IsText(n.Value) {
 		r.fail(n, "Vars in a %s must be specified as a dictionary, or a list of dictionaries", o.what)
 	} else {
-		r.say("Vars in a %s must be specified as a dictionary, or a list of dictionaries. ", o.what) // Ansible knows no place of a number
+		// Ansible knows no place of a number
+		r.say("Vars in a %s must be specified as a dictionary, or a list of dictionaries. ", o.what)
 	}
 	return nil
 }
@@ -132,19 +137,20 @@ func (r *reader) variableNames(o object, n *Node, d *value.Dict) {
 		case r.g.Loader.Level.Has(dialect.VariableNames) && !(ok && ident.Jinja(s)):
 			r.errs = append(r.errs, badVariable(r.g.Loader, k, r.place(n.Keys[i])))
 		case !r.g.Loader.Level.Has(dialect.VariableNames) && !(ok && ident.Python(s)):
-			r.fail(n, "Invalid variable name in vars specified for %s: '%s' is not a valid variable name", o.what, value.Printed(k))
+			r.fail(n, "Invalid variable name in vars specified for %s: '%s' is not a valid variable name", o.what,
+				value.Printed(k))
 		}
 	}
 }
 
-// badVariable says, at level 2.19, that a variable has no name that it may have.
+// badVariable returns the error, at level 2.19, of an invalid name of a variable.
 func badVariable(l *Loader, name value.Value, at Place) error {
 	e := l.Errorf(at, "%s", invalidName(name))
 	e.Detail, e.General = strings.TrimPrefix(e.Detail+"\n\n"+nameHelp, "\n\n"), true
 	return e
 }
 
-// invalidName is said of a key; of one that is no text its type too.
+// invalidName returns a key for the message; of one that is no text its type too.
 func invalidName(name value.Value) string {
 	said := "Invalid variable name"
 	switch name.(type) {
@@ -184,17 +190,19 @@ func (r *reader) tags(o object) []value.Value {
 	return tags
 }
 
-// warnOfTags warns of tags whose names mean something where tags are selected, as ansible-core 2.20 does.
+// warnOfTags warns of tags whose names have a meaning where tags are selected, as ansible-core 2.20 does.
 func (l *Loader) warnOfTags(tags []value.Value, at Place) {
 	var reserved []string
 	for _, tag := range tags {
 		name, _ := value.Text(tag)
-		if said := value.ReprText(name); slices.Contains([]string{"all", "tagged", "untagged"}, name) && !slices.Contains(reserved, said) {
+		if said := value.ReprText(name); slices.Contains([]string{"all", "tagged", "untagged"}, name) &&
+			!slices.Contains(reserved, said) {
 			reserved = append(reserved, said)
 		}
 	}
 	if len(reserved) > 0 && l.Level.Has(dialect.ReservedTags) {
-		l.warn("Found reserved tagnames in tags: [%s], we do not recommend doing this as it might give unexpected results\n%s",
+		l.warn("Found reserved tagnames in tags: [%s], we do not recommend doing this as it might give unexpected "+
+			"results\n%s",
 			strings.Join(reserved, ", "), Origin(at, l.text(at.File, false)))
 	}
 }
@@ -216,11 +224,13 @@ func (r *reader) ownCollections(o object) []string {
 	for _, item := range items {
 		s, ok := value.Text(item)
 		if !ok {
-			r.failAt(o.at, "the field 'collections' should be a list of (<class 'str'>,), but the item '%s' is a %s", value.Printed(item), Class(item))
+			r.failAt(o.at, "the field 'collections' should be a list of (<class 'str'>,), but the item '%s' is a %s",
+				value.Printed(item), Class(item))
 			continue
 		}
 		if strings.Contains(s, "{{") {
-			r.g.Loader.warn(`"collections" is not templatable, but we found: %s, it will not be templated and will be used "as is".`, s)
+			r.g.Loader.warn(`"collections" is not templatable, but we found: %s, it will not be templated and will be used `+
+				`"as is".`, s)
 		}
 		out = append(out, s)
 	}

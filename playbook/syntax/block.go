@@ -4,8 +4,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// entries reads a list of blocks and tasks at the top of a play or file, where an empty entry is nothing.
-// Malformed is Ansible's message for what is no list, told at a place.
+// entries reads a list of blocks and tasks at the top of a play or file, where an empty entry is nothing. malformed is
+// Ansible's message for a value that is no list, shown at a place.
 func (r *reader) entries(n *Node, malformed string, at Place) []Entry {
 	if _, ok := n.Value.(*value.List); !ok {
 		r.failAt(at, "%s", malformed)
@@ -20,14 +20,15 @@ func (r *reader) entries(n *Node, malformed string, at Place) []Entry {
 			}
 		case value.None:
 		default:
-			// Ansible wraps such an entry in a block of its own, which then has no place to tell.
-			r.say("A malformed block was encountered while loading a block. The ds (%s) should be a dict but was a <class 'list'>", value.PrintedRepr(n.Value))
+			// Ansible wraps such an entry in a block of its own, which then has no place to show.
+			r.say("A malformed block was encountered while loading a block. The ds (%s) should be a dict but was a <class "+
+				"'list'>", value.PrintedRepr(n.Value))
 		}
 	}
 	return out
 }
 
-// inner reads the list of a block's part. Blocks within the blocks of handlers are refused.
+// inner reads the list of a block's part. It rejects blocks within the blocks of handlers.
 func (r *reader) inner(n *Node, malformed string, at Place) []Entry {
 	if _, ok := n.Value.(*value.List); !ok {
 		r.failAt(at, "%s", malformed)
@@ -51,7 +52,7 @@ func (r *reader) inner(n *Node, malformed string, at Place) []Entry {
 	return out
 }
 
-// isBlock reports whether an entry outside blocks is one. Inside of them only the word block makes a block: Ansible
+// isBlock reports whether an entry outside blocks is one. Within blocks only the word block makes a block: Ansible
 // takes rescue and always there for the names of actions.
 func isBlock(n *Node) bool {
 	return n.Get("block") != nil || n.Get("rescue") != nil || n.Get("always") != nil

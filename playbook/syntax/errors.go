@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// Error is something wrong in a file, in Ansible's words.
+// Error is an error in a file, in Ansible's words.
 type Error struct {
 	Msg   string
-	Place Place // zero when Ansible tells none
-	// Detail is what Ansible says of the place: Explain's text, "" if there is none.
+	Place Place // zero when Ansible shows none
+	// Detail is what Ansible says of the place: the text of Explain, "" if there is none.
 	Detail string
-	// General marks errors that end ansible-playbook with the exit code of any error, 1, and not with that of a
-	// parser's, 4.
+	// General marks errors that end ansible-playbook with the exit code of any error, 1, and not with a parser's, 4.
 	General bool
 }
 
-// Error is the message as ansible-playbook prints it after "ERROR! ".
+// Error returns the message as ansible-playbook prints it after "ERROR! ".
 func (e *Error) Error() string {
 	if e.Detail == "" {
 		return e.Msg
@@ -25,8 +24,8 @@ func (e *Error) Error() string {
 	return e.Msg + "\n\n" + e.Detail
 }
 
-// Errors are all that is wrong in the files of a project, in the order of the text. Its first element is what
-// ansible-playbook, which stops at the first, would print.
+// Errors are all errors in the files of a project, in the order of the text. The first is the one that
+// ansible-playbook, which stops there, would print.
 type Errors []error
 
 func (e Errors) Error() string {
@@ -37,10 +36,10 @@ func (e Errors) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// Unwrap gives the errors to errors.Is and errors.As.
+// Unwrap returns the errors for errors.Is and errors.As.
 func (e Errors) Unwrap() []error { return e }
 
-// List is the errors that err is made of: those of an Errors, or err alone; nil for nil.
+// List returns the errors in err: those of an Errors, or err only; nil for nil.
 func List(err error) []error {
 	if err == nil {
 		return nil
@@ -52,7 +51,7 @@ func List(err error) []error {
 	return []error{err}
 }
 
-// Join makes one error of several, flat; nil if there is none. What is said twice in the same words is said once.
+// Join makes one error of several, flat; nil if there is none. It drops errors with the same text.
 func Join(errs ...error) error {
 	var all Errors
 	for _, err := range errs {

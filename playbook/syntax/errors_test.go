@@ -13,7 +13,8 @@ import (
 )
 
 // knownActions are the modules that the test files use.
-var knownActions = words("debug copy command shell raw script ping setup set_fact template file ansible.builtin.copy add_host meta")
+var knownActions = words("debug copy command shell raw script ping setup set_fact template file " +
+	"ansible.builtin.copy add_host meta")
 
 func testGrammar(t *testing.T) *Grammar {
 	t.Helper()
@@ -66,7 +67,8 @@ func TestErrorsReadAsAnsibles(t *testing.T) {
 
 // TestAWrongIncludeIsToldOfOnce: what is missing beside a wrong option is not told as well.
 func TestAWrongIncludeIsToldOfOnce(t *testing.T) {
-	for _, task := range []string{"include_tasks: {nope: 1}", "import_tasks: {nope: 1}", "include_role: {nope: 1}", "import_role: {name: r, nope: 1}", "include_tasks:"} {
+	for _, task := range []string{"include_tasks: {nope: 1}", "import_tasks: {nope: 1}", "include_role: {nope: 1}",
+		"import_role: {name: r, nope: 1}", "include_tasks:"} {
 		file := filepath.Join(t.TempDir(), "site.yml")
 		if err := os.WriteFile(file, []byte("- hosts: all\n  tasks:\n  - "+task+"\n"), 0o600); err != nil {
 			t.Fatal(err)

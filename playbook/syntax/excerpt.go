@@ -12,11 +12,11 @@ import (
 	"hark/modules/py/value"
 )
 
-// excerptWidth is how wide the lines of an excerpt are.
+// excerptWidth is how many characters wide the lines of an excerpt are.
 const excerptWidth = 120
 
-// Origin is what ansible-core 2.19 says of a place: the file with line and column, and the line after the two before
-// it with a caret. Text is the file's content, nil if it cannot be shown.
+// Origin returns what ansible-core 2.19 says of a place: the file with line and column, and the line after the two
+// before it with a caret. text is the file's content, nil if it cannot be shown.
 func Origin(p Place, text []byte) string {
 	where := "Origin: " + p.String()
 	if p.Line == 0 || text == nil {
@@ -53,8 +53,8 @@ func Origin(p Place, text []byte) string {
 	return strings.Join(append(out, strings.Repeat(" ", width+1)+mark), "\n")
 }
 
-// Find is where a text stands as a value of a file that was read before, or as one of the arguments that such a text
-// holds: the first such place from near on, or else in that file, or else in the file that lies nearest to it.
+// Find returns where a text is the value of a key, or one of the arguments in such a text, in files that were read: the
+// first place from near on, or else in that file, or else in the file nearest to it.
 func (l *Loader) Find(text string, near Place) (Place, bool) {
 	if at, ok := l.findIn(text, near); ok {
 		return at, true
@@ -67,10 +67,11 @@ func (l *Loader) Find(text string, near Place) (Place, bool) {
 	return Place{}, false
 }
 
-// others are the files in clear that were read and may hold a text, those that lie nearest to a file first.
+// others returns the files without vault that were read and may hold a text, those nearest to a file first.
 func (l *Loader) others(text, file string) []string {
 	word := ""
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, w := range strings.FieldsFunc(text,
+		func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if len(w) > len(word) {
 			word = w
 		}
@@ -87,7 +88,7 @@ func (l *Loader) others(text, file string) []string {
 	return out
 }
 
-// common is how many bytes two names begin with together.
+// common returns how many bytes two names have in common at the beginning.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -132,8 +133,8 @@ func (l *Loader) findIn(text string, near Place) (Place, bool) {
 	return first, found
 }
 
-// says reports whether a text is another, or has it as one of the arguments that it is written as: msg="a {{ b }}" of
-// debug, and what is left of such a text where names like chdir are taken out.
+// says reports whether a text is another, or has it as one of its arguments: msg="a {{ b }}" of debug, and the rest of
+// such a text without names like chdir.
 func says(written, text string) bool {
 	if strings.TrimSpace(written) == text {
 		return true
@@ -153,7 +154,7 @@ func says(written, text string) bool {
 	return false
 }
 
-// written is the text of a node, of a vault string what is encrypted.
+// written returns the text of a node; for a vault string the encrypted text.
 func written(n *Node) (string, bool) {
 	if v, ok := n.Value.(*value.Vault); ok {
 		return v.Cipher, true
@@ -161,8 +162,8 @@ func written(n *Node) (string, bool) {
 	return value.Text(n.Value)
 }
 
-// FindValue is where the value of a key stands in the mapping at a place of a file that was read before, or else in a
-// mapping that is a value of it, as the arguments of a task are; the place itself if it is not there.
+// FindValue returns where the value of a key is in the mapping at a place of a file that was read, or else in a mapping
+// within it, such as the arguments of a task; the place itself if it is not there.
 func (l *Loader) FindValue(key string, at Place) Place {
 	n, err := l.Once(at.File)
 	if err != nil {
@@ -172,16 +173,14 @@ func (l *Loader) FindValue(key string, at Place) Place {
 	if found := keyOf(task, key); found != nil {
 		return placeOf(at.File, found)
 	}
-	for i := 0; task != nil && i < len(task.Vals); i++ {
-		if found := keyOf(task.Vals[i], key); found != nil {
-			return placeOf(at.File, found)
-		}
+	if found := keyBelow(task, key); found != nil {
+		return placeOf(at.File, found)
 	}
 	return at
 }
 
-// FindItem is where an item of the list stands that is the value of a key in the mapping at a place of a file that
-// was read before, of a value that is no list where the value stands; the place itself if it is not there.
+// FindItem returns where an item of a list is that is the value of a key in the mapping at a place of a file that was
+// read; for a value that is no list, where the value is; the place itself if it is not there.
 func (l *Loader) FindItem(key string, i int, at Place) Place {
 	n, err := l.Once(at.File)
 	if err != nil {
@@ -197,8 +196,51 @@ func (l *Loader) FindItem(key string, i int, at Place) Place {
 	return placeOf(at.File, found)
 }
 
-// FindKey is where a key stands in the mapping at a place of a file that was read before, or within it; the place
-// itself if it is not there.
+// FindCondition returns where a task at a place has a condition; a blank one is found by a blank.
+func (l *Loader) FindCondition(text string, task Place) (Place, bool) {
+	n, err := l.Once(task.File)
+	if err != nil {
+		return Place{}, false
+	}
+	n = mappingAt(n, task)
+	for _, key := range []string{"when", "until", "changed_when", "failed_when", "that", "break_when"} {
+		for _, conds := range []*Node{keyOf(n, key), keyBelow(n, key)} {
+			if c := conditionIn(conds, strings.TrimSpace(text)); c != nil {
+				return placeOf(task.File, c), true
+			}
+		}
+	}
+	return Place{}, false
+}
+
+// conditionIn returns the node of a condition, or of a list of conditions, that has a text; nil if none has.
+func conditionIn(n *Node, text string) *Node {
+	if n == nil {
+		return nil
+	}
+	for _, item := range n.Items {
+		if strings.TrimSpace(value.Printed(item.Value)) == text {
+			return item
+		}
+	}
+	if strings.TrimSpace(value.Printed(n.Value)) == text {
+		return n
+	}
+	return nil
+}
+
+// keyBelow returns the value of a key in a mapping that is a value of another, nil if there is none.
+func keyBelow(n *Node, key string) *Node {
+	for i := 0; n != nil && i < len(n.Vals); i++ {
+		if found := keyOf(n.Vals[i], key); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// FindKey returns where a key is in the mapping at a place of a file that was read, or within it; the place itself if
+// it is not there.
 func (l *Loader) FindKey(key string, at Place) Place {
 	n, err := l.Once(at.File)
 	if err != nil {
@@ -210,7 +252,7 @@ func (l *Loader) FindKey(key string, at Place) Place {
 	return at
 }
 
-// mappingAt is the mapping that begins at a place, nil if none does.
+// mappingAt returns the mapping that begins at a place, nil if there is none.
 func mappingAt(n *Node, at Place) *Node {
 	if n == nil || len(n.Keys) > 0 && n.Mark.Line == at.Line && n.Mark.Column == at.Column {
 		return n
@@ -225,7 +267,7 @@ func mappingAt(n *Node, at Place) *Node {
 	return nil
 }
 
-// keyIn is the key of that text in a mapping, or in one within it; nil if there is none.
+// keyIn returns the key with a text in a mapping, or in one within it; nil if there is none.
 func keyIn(n *Node, key string) *Node {
 	if n == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// lines gives the line that an error points at and the one before it. A line of blanks is passed over, upwards.
+// lines returns the line that an error points at and the one before it. It skips blank lines, upwards.
 func lines(text string, line int) (target, prev string, ok bool) {
 	all := strings.SplitAfter(text, "\n")
 	if all[len(all)-1] == "" {
@@ -122,8 +122,8 @@ Could be written as:
 `
 )
 
-// Explain is what Ansible says of a place in a file: where it is, the line with the one before it, and a guess at
-// common mistakes. Text is the file's content; nil leaves out the lines (vaulted files are not shown).
+// Explain returns what Ansible says of a place in a file: where it is, the line with the one before it, and a guess at
+// common mistakes. text is the file's content; nil leaves out the lines (vaulted files are not shown).
 func Explain(p Place, text []byte) string {
 	if p.Line == 0 {
 		return ""
@@ -139,16 +139,19 @@ func Explain(p Place, text []byte) string {
 	const intro = "\nThe offending line appears to be:\n\n"
 	if shorthand().MatchString(prev) { // the line before is then the one to show
 		at := runeIndex(trimRight(prev), "=")
-		return position(p.File, p.Line-1, at+1) + intro + trimRight(prev) + "\n" + arrow(at) + "\n\n" + hintShorthand + hints(p, target)
+		return position(p.File, p.Line-1, at+1) + intro + trimRight(prev) + "\n" + arrow(at) + "\n\n" +
+			hintShorthand + hints(p, target)
 	}
 	return where + intro + trimRight(prev) + "\n" + trimRight(target) + "\n" + arrow(p.Column-1) + "\n" + hints(p, target)
 }
 
 func position(file string, line, column int) string {
-	return fmt.Sprintf("The error appears to be in '%s': line %d, column %d, but may\nbe elsewhere in the file depending on the exact syntax problem.\n", file, line, column)
+	return fmt.Sprintf("The error appears to be in '%s': line %d, column %d, but may\nbe elsewhere in the file "+
+		"depending on the exact syntax problem.\n", file, line, column)
 }
 
-// hints guesses at the mistake by the look of the line. The rules are Ansible's, with their misses.
+// hints guesses at the mistake from the text of the line. The rules are Ansible's, including their errors
+// (errors/__init__.py).
 func hints(p Place, target string) string {
 	out := ""
 	if strings.Contains(target, "\t") {

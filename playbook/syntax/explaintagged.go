@@ -9,17 +9,20 @@ import (
 	"hark/playbook/jinja/pyyaml"
 )
 
-// The mistakes that ansible-core 2.19 knows by the look of a line.
+// The mistakes that ansible-core 2.19 recognises in the text of a line.
 var (
-	unquotedTemplate = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s]+:\s+)?(\{\{.*\}\})`) })
-	lineValue        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s\[\]{}]+:\s+)?(.*)$`) })
-	wholeQuoted      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*('[^']*'|"[^"]*")\s*$`) })
-	looseColon       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`:($| )`) })
-	quotedValue      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s]+:\s+)?(["'].*?\s*)$`) })
-	blanks           = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s+`) })
+	unquotedTemplate = sync.OnceValue(
+		func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s]+:\s+)?(\{\{.*\}\})`) })
+	lineValue = sync.OnceValue(
+		func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s\[\]{}]+:\s+)?(.*)$`) })
+	wholeQuoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*('[^']*'|"[^"]*")\s*$`) })
+	looseColon  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`:($| )`) })
+	quotedValue = sync.OnceValue(
+		func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s]+:\s+)?(["'].*?\s*)$`) })
+	blanks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s+`) })
 )
 
-// guess is a mistake that is known: what to say, the bytes of the line before it, and how it is mended.
+// guess is a known mistake: the message, the bytes of the line before it, and how to fix it.
 type guess struct {
 	msg    string
 	at     int
@@ -27,7 +30,7 @@ type guess struct {
 	proper string
 }
 
-// taggedSyntax is what ansible-core 2.19 says of a text that is no YAML, and the place that it names.
+// taggedSyntax returns what ansible-core 2.19 says of a text that is no YAML, and the place that it names.
 func taggedSyntax(e *pyyaml.Error, p Place, text []byte) (string, Place) {
 	msg, help := "", ""
 	if e.Mark.Line == 0 {
@@ -59,16 +62,18 @@ func lineOf(text []byte, line int) string {
 	return lines[line-1]
 }
 
-// guessed is the mistake that a line seems to have, nil if it looks like none.
+// guessed returns the mistake that a line seems to have, nil if there is none.
 func guessed(line string) *guess {
 	if at := strings.IndexByte(line, '\t'); at >= 0 {
 		return &guess{msg: "Tabs are usually invalid in YAML.", at: at}
 	}
 	if m := unquotedTemplate().FindStringSubmatchIndex(line); m != nil {
-		return &guess{"This may be an issue with missing quotes around a template block.", m[2], "{{ some_var }}", `"{{ some_var }}"`}
+		return &guess{"This may be an issue with missing quotes around a template block.", m[2], "{{ some_var }}",
+			`"{{ some_var }}"`}
 	}
 	if at := strayColon(line); at >= 0 {
-		return &guess{"Colons in unquoted values must be followed by a non-space character.", at, "echo 'name: ansible'", `"echo 'name: ansible'"`}
+		return &guess{"Colons in unquoted values must be followed by a non-space character.", at, "echo 'name: ansible'",
+			`"echo 'name: ansible'"`}
 	}
 	m := quotedValue().FindStringSubmatchIndex(line)
 	if m == nil {
@@ -79,12 +84,13 @@ func guessed(line string) *guess {
 	case first != last:
 		return &guess{"Values starting with a quote must end with the same quote.", m[2], `"foo" in bar`, `'"foo" in bar'`}
 	case strings.Count(line, string(first)) > 2:
-		return &guess{"Values starting with a quote must end with the same quote, and not contain that quote.", m[2], `"foo" in "bar"`, `'"foo" in "bar"'`}
+		return &guess{"Values starting with a quote must end with the same quote, and not contain that quote.", m[2],
+			`"foo" in "bar"`, `'"foo" in "bar"'`}
 	}
 	return nil
 }
 
-// strayColon is where a value without quotes has a colon before a blank, -1 if it has none.
+// strayColon returns where a value without quotes has a colon before a blank, -1 if it has none.
 func strayColon(line string) int {
 	if strings.HasPrefix(strings.TrimSpace(line), ":") {
 		return -1

@@ -3,14 +3,15 @@ package syntax
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hark/modules/py/value"
 )
 
-// FindVar is where the value of a variable stands in a file that was read before: path is its name and the keys to
-// it. Of several places it is the one that a task at near would see: in the task's own vars, before it in its file,
-// or in the file of variables that wins. With an item, counted from 1, the name is that of the loop's variable.
+// FindVar returns where the value of a variable is in a file that was read; path is its name and the keys to it. Of
+// several places it returns the one that a task at near would see: in the task's own vars, before it in its file, or in
+// the file of variables that takes precedence. With an item, counted from 1, the name is that of the loop's variable.
 func (l *Loader) FindVar(path []string, item int, near Place) (Place, bool) {
 	n, err := l.Once(near.File)
 	if err == nil && item > 0 {
@@ -42,8 +43,8 @@ func (l *Loader) FindVar(path []string, item int, near Place) (Place, bool) {
 	return Place{}, false
 }
 
-// FindName is where the name of a variable stands in a file that was read before, as FindVar finds values: in vars of
-// near's file, in a file of variables, or in vars anywhere.
+// FindName returns where the name of a variable is in a file that was read, as FindVar finds values: in vars of near's
+// file, in a file of variables, or in vars anywhere.
 func (l *Loader) FindName(name string, near Place) (Place, bool) {
 	if n, err := l.Once(near.File); err == nil {
 		if at := keyNode(keyOf(mappingAt(n, near), "vars"), name); at != nil {
@@ -72,7 +73,7 @@ func (l *Loader) FindName(name string, near Place) (Place, bool) {
 	return Place{}, false
 }
 
-// NameOrigin is the place that FindName finds, with what stands there; extra are the variables of -e.
+// NameOrigin returns the text about the place that FindName finds; extra are the variables of -e.
 func (l *Loader) NameOrigin(name string, near Place, extra *value.Dict) string {
 	if extra.Has(name) {
 		return "Origin: <CLI option '-e'>\n\n" + name
@@ -83,7 +84,7 @@ func (l *Loader) NameOrigin(name string, near Place, extra *value.Dict) string {
 	return "Origin: <unknown>\n\n" + name
 }
 
-// keyNode is a key of a mapping, nil if it is not there.
+// keyNode returns a key of a mapping, nil if it is not there.
 func keyNode(n *Node, key string) *Node {
 	if n == nil {
 		return nil
@@ -96,7 +97,7 @@ func keyNode(n *Node, key string) *Node {
 	return nil
 }
 
-// itemIn is an item of the list that a task's loop is written as, nil if it is none.
+// itemIn returns an item of the list of a task's loop, nil if there is none.
 func itemIn(task *Node, item int) *Node {
 	for _, name := range []string{"loop", "with_items", "with_list"} {
 		if list := keyOf(task, name); list != nil && item <= len(list.Items) {
@@ -106,7 +107,7 @@ func itemIn(task *Node, item int) *Node {
 	return nil
 }
 
-// rank orders files of variables by which wins; others, such as those of vars_files and include_vars, win over all.
+// rank orders files of variables by precedence; others, such as those of vars_files and include_vars, come before all.
 func rank(file string) int {
 	for i, part := range []string{"/host_vars/", "/group_vars/", "/group_vars/all", "/defaults/"} {
 		if strings.Contains(file, part) && (i != 1 || !strings.Contains(file, "/group_vars/all")) {
@@ -116,12 +117,12 @@ func rank(file string) int {
 	return 0
 }
 
-// lastVar is the last value of a variable before a line, in vars of plays, blocks and tasks.
+// lastVar returns the last value of a variable before a line, in vars of plays, blocks and tasks.
 func lastVar(n *Node, path []string, line int) *Node {
 	return lastIn(n, line, func(vars *Node) *Node { return valueIn(vars, path) })
 }
 
-// lastName is the same of the name itself.
+// lastName returns the last name of a variable before a line, as lastVar does.
 func lastName(n *Node, name string, line int) *Node {
 	return lastIn(n, line, func(vars *Node) *Node { return keyNode(vars, name) })
 }
@@ -146,17 +147,22 @@ func lastIn(n *Node, line int, find func(vars *Node) *Node) *Node {
 	return last
 }
 
-// valueIn is the value at a path of keys in a mapping, nil if there is none.
+// valueIn returns the value at a path of keys of mappings and indices of lists, nil if there is none.
 func valueIn(n *Node, path []string) *Node {
 	for _, key := range path {
-		if n = keyOf(n, key); n == nil {
+		if i, err := strconv.Atoi(key); err == nil && n != nil && i >= 0 && i < len(n.Items) {
+			n = n.Items[i]
+		} else {
+			n = keyOf(n, key)
+		}
+		if n == nil {
 			return nil
 		}
 	}
 	return n
 }
 
-// keyOf is the value of a key of a mapping, nil if there is none.
+// keyOf returns the value of a key of a mapping, nil if there is none.
 func keyOf(n *Node, key string) *Node {
 	if n == nil {
 		return nil

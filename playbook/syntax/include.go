@@ -12,12 +12,14 @@ var roleFrom = []string{"tasks_from", "vars_from", "defaults_from", "handlers_fr
 
 var (
 	taskFileArgs = words("file _raw_params apply")
-	roleFileArgs = words("name role tasks_from vars_from defaults_from handlers_from apply public allow_duplicates rolespec_validate")
+	roleFileArgs = words("name role tasks_from vars_from defaults_from handlers_from apply public allow_duplicates " +
+		"rolespec_validate")
 	// rescuableArgs are those of ansible-core 2.21.
-	rescuableArgs = words("name role tasks_from vars_from defaults_from handlers_from apply public allow_duplicates rolespec_validate rescuable")
+	rescuableArgs = words("name role tasks_from vars_from defaults_from handlers_from apply public allow_duplicates " +
+		"rolespec_validate rescuable")
 )
 
-// checkInclude judges the arguments of imports and includes. The file of a task file is then under "_raw_params".
+// checkInclude checks the arguments of imports and includes. The file of a task file is then under "_raw_params".
 func (r *reader) checkInclude(o object, t *Task) {
 	switch {
 	case taskFiles[t.Action]:
@@ -29,7 +31,7 @@ func (r *reader) checkInclude(o object, t *Task) {
 
 func (r *reader) checkTaskFile(o object, t *Task) {
 	if bad := badArgs(t.Args, taskFileArgs); bad != "" && !includeOld[t.Action] {
-		r.failAt(o.at, "Invalid options for %s: %s", t.Action, bad)
+		r.failAt(o.at, dialect.InvalidOptions.Format, t.Action, bad)
 		return
 	}
 	if raw, ok := t.Args.Get("_raw_params"); !ok || value.Falsy(raw) {
@@ -65,10 +67,10 @@ func (r *reader) checkRoleFile(o object, t *Task) {
 		known = rescuableArgs
 	}
 	if bad := badArgs(t.Args, known); bad != "" {
-		r.failAt(o.at, "Invalid options for %s: %s", t.Action, bad)
+		r.failAt(o.at, dialect.InvalidOptions.Format, t.Action, bad)
 	}
 	if v, ok := t.Args.Get("rescuable"); ok && !includeRole[t.Action] && !value.Falsy(v) && known["rescuable"] {
-		r.failAt(o.at, "Invalid options for %s: rescuable", t.Action)
+		r.failAt(o.at, dialect.InvalidOptions.Format, t.Action, "rescuable")
 	}
 	for _, key := range roleFrom {
 		v, given := t.Args.Get(key)
@@ -88,7 +90,7 @@ func (r *reader) checkApply(o object, t *Task, allowed bool) {
 		return
 	}
 	if !allowed && !value.Falsy(apply) {
-		r.failAt(o.at, "Invalid options for %s: apply", t.Action)
+		r.failAt(o.at, dialect.InvalidOptions.Format, t.Action, "apply")
 		return
 	}
 	if _, isDict := apply.(*value.Dict); !isDict {

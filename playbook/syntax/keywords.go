@@ -21,7 +21,7 @@ var (
 	includeKeywords = keywordsOn(plan.OnInclude)
 )
 
-// keywordsOn are the names of the keywords that may stand there.
+// keywordsOn returns the names of the keywords that may be there.
 func keywordsOn(on plan.Where) wordSet {
 	s := wordSet{}
 	for _, k := range plan.Keywords() {
@@ -32,13 +32,13 @@ func keywordsOn(on plan.Where) wordSet {
 	return s
 }
 
-// lacks tells the keywords that the language of the loader's files does not have yet.
+// lacks reports whether the level of the loader's files does not have a keyword yet.
 func (l *Loader) lacks(name string) bool {
 	k, ok := plan.KeywordNamed(name)
 	return ok && k.Since != nil && !l.Level.Has(k.Since)
 }
 
-// isText tells the keywords that are refused early when they are given a list or a mapping.
+// isText reports whether a list or a mapping is rejected early as the value of a keyword.
 func isText(name string) bool {
 	k, ok := plan.KeywordNamed(name)
 	return ok && k.Is == plan.IsText
@@ -61,7 +61,7 @@ func (s wordSet) with(other wordSet) wordSet {
 	return s
 }
 
-// builtin gives every way to write the names of built-in actions.
+// builtin returns every way to write the names of built-in actions.
 func builtin(list string) wordSet {
 	s := wordSet{}
 	for _, w := range strings.Fields(list) {
@@ -88,14 +88,16 @@ var (
 	roleFiles = builtin("include_role import_role")
 
 	// freeForm actions take text that is not key=value.
-	freeForm = builtin("command win_command ansible.windows.win_command shell win_shell ansible.windows.win_shell raw script")
+	freeForm = builtin("command win_command ansible.windows.win_command shell win_shell ansible.windows.win_shell raw " +
+		"script")
 
 	// rawParams actions may have words beside their key=value pairs.
-	rawParams = builtin("include include_vars include_tasks include_role import_tasks import_role add_host group_by set_fact meta").with(freeForm)
+	rawParams = builtin("include include_vars include_tasks include_role import_tasks import_role add_host group_by " +
+		"set_fact meta").with(freeForm)
 
 	// builtinTasks are actions that are no modules.
 	builtinTasks = builtin("meta include include_tasks include_role import_tasks import_role")
 )
 
-// sorted gives the words in order, joined as in messages. Ansible's own order changes from run to run.
+// sorted returns the words in order, joined as in messages. Ansible's own order changes from run to run.
 func (s wordSet) sorted() string { return strings.Join(slices.Sorted(maps.Keys(s)), ", ") }

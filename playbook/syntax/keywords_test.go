@@ -17,10 +17,13 @@ func attributeErrors(t *testing.T, text string) string {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := (&Grammar{Loader: &Loader{}, IsAction: func(name string, _ []string) (bool, error) { return name == "probe", nil }}).Playbook(file, "")
+	_, err := (&Grammar{Loader: &Loader{}, IsAction: func(name string, _ []string) (bool, error) {
+		return name == "probe", nil
+	}}).Playbook(file, "")
 	var said []string
 	for _, e := range List(err) {
-		if strings.Contains(e.Error(), "is not a valid attribute") || strings.Contains(e.Error(), "couldn't resolve module/action") ||
+		if strings.Contains(e.Error(), "is not a valid attribute") ||
+			strings.Contains(e.Error(), "couldn't resolve module/action") ||
 			strings.Contains(e.Error(), "conflicting action") && !strings.Contains(e.Error(), ": x, ") {
 			said = append(said, e.Error())
 		}
@@ -41,7 +44,8 @@ func TestKeywordsStandWhereAnsibleHasThem(t *testing.T) {
 	}
 	for _, w := range keywordtest.Words(t) {
 		for place, text := range places {
-			if (w.Name == "action" || w.Name == "args") && place != "task" && place != "handler" || w.Name == "block" && place != "play" {
+			if (w.Name == "action" || w.Name == "args") && place != "task" && place != "handler" ||
+				w.Name == "block" && place != "play" {
 				continue // it makes another thing of the entry
 			}
 			said := attributeErrors(t, fmt.Sprintf(text, w.Name))

@@ -12,10 +12,9 @@ type Pair struct{ Key, Value string }
 var rawKeys = map[string]bool{"creates": true, "removes": true, "chdir": true, "executable": true, "warn": true,
 	"stdin": true, "stdin_add_newline": true, "strip_empty_ends": true}
 
-// KV splits "a=1 b='x y' rest" into pairs and the words that are none, joined as they stood (raw). Quotes around a
-// value are taken off, templates stay whole, escapes like \n and \u0041 are undone. A key that comes twice is in
-// pairs twice: the last counts. With freeForm only creates, removes, chdir and the like are keys, all else is raw
-// text.
+// KV splits "a=1 b='x y' rest" into pairs and the other words, joined as they were (raw). It removes quotes around a
+// value, leaves templates whole, and resolves escapes like \x0a and \u0041. A key that comes twice is in pairs twice:
+// the last counts. With freeForm only creates, removes, chdir and the like are keys, and everything else is raw text.
 func KV(text string, freeForm bool) (pairs []Pair, raw string, err error) {
 	words, err := Split(text)
 	if err != nil {
@@ -37,8 +36,8 @@ func KV(text string, freeForm bool) (pairs []Pair, raw string, err error) {
 	return pairs, joinWords(rest), nil
 }
 
-// equalSign is the place of the first = that is not escaped and not the first character, -1 if there
-// is none; escaped tells that there were others.
+// equalSign returns the place of the first = that is not escaped and not the first character, -1 if there is none;
+// escaped says that there were others.
 func equalSign(s string) (at int, escaped bool) {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '=' {
@@ -70,8 +69,8 @@ func joinWords(words []string) string {
 	return b.String()
 }
 
-// Split cuts arguments at blanks that are outside quotes and templates. Line ends stay at the end of
-// the word before them; a lone backslash at the end of a line joins it to the next.
+// Split cuts arguments at blanks outside quotes and templates. Line ends stay at the end of the word before them; a
+// lone backslash at the end of a line joins it to the next.
 func Split(text string) ([]string, error) {
 	s := splitter{}
 	lines := strings.Split(text, "\n")
@@ -98,7 +97,7 @@ type splitter struct {
 
 func (s *splitter) depth() int { return s.prints + s.blocks + s.remark }
 
-// extend adds to the last word. Text that begins with two blanks or a line end has none yet, which Ansible refuses.
+// extend adds to the last word. Text that begins with two blanks or a line end has none yet, which Ansible rejects.
 func (s *splitter) extend(text string) {
 	if len(s.words) == 0 {
 		s.lost = true
@@ -107,7 +106,7 @@ func (s *splitter) extend(text string) {
 	s.words[len(s.words)-1] += text
 }
 
-// line takes one line; it is false when the line is continued.
+// line reads one line; it returns false when the line continues.
 func (s *splitter) line(line string) bool {
 	tokens := strings.Split(line, " ")
 	ended := true
@@ -162,7 +161,7 @@ func (s *splitter) token(token string, i, n int) {
 	}
 }
 
-// quoteState is the quote that is open after the token, 0 if none.
+// quoteState returns the quote that is open after the token, 0 if none.
 func quoteState(token string, open rune) rune {
 	prev := rune(0)
 	for _, c := range token {
@@ -179,9 +178,10 @@ func quoteState(token string, open rune) rune {
 	return open
 }
 
-var shortEscapes = map[byte]byte{'\\': '\\', '\'': '\'', '"': '"', 'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v'}
+var shortEscapes = map[byte]byte{'\\': '\\', '\'': '\'', '"': '"', 'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n',
+	'r': '\r', 't': '\t', 'v': '\v'}
 
-// unescape undoes the escapes of Python's text. Characters by name (\N{...}) stay as they are.
+// unescape resolves the escapes of Python's text. Characters by name (\N{...}) stay unchanged.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

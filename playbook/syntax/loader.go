@@ -18,31 +18,31 @@ import (
 	"hark/playbook/vault"
 )
 
-// Loader reads files of YAML or JSON, in clear or as vaults. The zero Loader works. Its fields are set before it is
-// used; then it may be used concurrently. Places name files as they were asked for.
+// Loader reads files of YAML or JSON, plain or as vaults. The zero Loader works. Its fields are set before its first
+// use; then it may be used concurrently. Places name files as they were asked for.
 type Loader struct {
 	// Secrets open vaults and vault strings; nil has none.
 	Secrets *vault.Secrets
-	// Warn hears warnings, without "[WARNING]: "; nil drops them.
+	// Warn receives warnings, without "[WARNING]: "; nil drops them.
 	Warn func(text string)
-	// Deprecate hears of what the tagged language will not have any more; nil drops it.
+	// Deprecate receives deprecations of level 2.19 and later; nil drops them.
 	Deprecate func(deprecation.Notice)
-	// Duplicates says what keys that stand twice in a mapping give: "warn" (or ""), "error", "ignore".
+	// Duplicates says what a key that is twice in a mapping causes: "warn" (or ""), "error", "ignore".
 	Duplicates string
-	// Level is the language, of which keywords and what register takes depend.
+	// Level is the language level, which decides about keywords and the forms of register.
 	Level plan.Level
 	// ReadFile reads files; nil is os.ReadFile.
 	ReadFile func(name string) ([]byte, error)
 
 	mu sync.Mutex
 
-	// guarded by mu: the texts of files in clear, for excerpts in errors. Nil marks one that was a vault.
+	// guarded by mu: the texts of files without vault, for excerpts in errors. Nil marks one that was a vault.
 	texts map[string][]byte
-	// nodes are the files that were read for good; guarded by mu.
+	// nodes are the files that Once has read; guarded by mu.
 	nodes map[string]*Node
 }
 
-// Read is the content of a file, decrypted if it is a vault. An error of the vault comes as it is.
+// Read returns the content of a file, decrypted if it is a vault. It returns an error of the vault unchanged.
 func (l *Loader) Read(file string) ([]byte, error) {
 	data, _, err := l.read(file)
 	return data, err
@@ -56,9 +56,11 @@ func (l *Loader) read(file string) (data []byte, vaulted bool, err error) {
 	data, err = read(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, false, &NotFoundError{File: file, tagged: l.Level.Has(dialect.PlaybookWords), brief: l.Level.Has(dialect.BriefFiles)}
+		return nil, false, &NotFoundError{File: file, tagged: l.Level.Has(dialect.PlaybookWords),
+			brief: l.Level.Has(dialect.BriefFiles)}
 	case err != nil:
-		return nil, false, &Error{Msg: fmt.Sprintf("an error occurred while trying to read the file '%s': %s", file, reason(err))}
+		return nil, false,
+			&Error{Msg: fmt.Sprintf("an error occurred while trying to read the file '%s': %s", file, reason(err))}
 	case !vault.IsEncrypted(data):
 		l.keep(file, data)
 		return data, false, nil
@@ -86,16 +88,16 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
+	const remote = "If you are using a module and expect the file to exist on the remote, see the remote_src option"
+	unfound := dialect.FileNotFound.Text(e.File) + " on the Ansible Controller"
+	reason := ": [Errno 2] No such file or directory: '" + e.File + "'"
 	switch {
 	case e.brief:
-		return fmt.Sprintf("Unable to retrieve file contents. Could not find or access '%[1]s' on the Ansible Controller: [Errno 2] No such file or directory: '%[1]s' "+
-			"If you are using a module and expect the file to exist on the remote, see the remote_src option.", e.File)
+		return "Unable to retrieve file contents. " + unfound + reason + " " + remote + "."
 	case e.tagged:
-		return fmt.Sprintf("Unable to retrieve file contents.\nCould not find or access '%[1]s' on the Ansible Controller.\n"+
-			"If you are using a module and expect the file to exist on the remote, see the remote_src option: [Errno 2] No such file or directory: '%[1]s'", e.File)
+		return "Unable to retrieve file contents.\n" + unfound + ".\n" + remote + reason
 	}
-	return fmt.Sprintf("Unable to retrieve file contents\nCould not find or access '%s' on the Ansible Controller.\n"+
-		"If you are using a module and expect the file to exist on the remote, see the remote_src option", e.File)
+	return "Unable to retrieve file contents\n" + unfound + ".\n" + remote
 }
 
 // Is makes errors.Is(err, fs.ErrNotExist) true.
@@ -110,7 +112,7 @@ func (l *Loader) keep(file string, text []byte) {
 	l.texts[file] = text
 }
 
-// Node reads a file of one document as it is now.
+// Node reads a file of one document in its present state.
 func (l *Loader) Node(file string) (*Node, error) {
 	data, vaulted, err := l.read(file)
 	if err != nil {
@@ -123,7 +125,7 @@ func (l *Loader) Node(file string) (*Node, error) {
 	return n, err
 }
 
-// hide makes secrets of the texts and numbers in what a vault holds.
+// hide makes the texts and numbers of a vault secrets.
 func (l *Loader) hide(v value.Value) {
 	switch v := v.(type) {
 	case *value.Dict:
@@ -142,8 +144,8 @@ func (l *Loader) hideItem(v value.Value) {
 	}
 }
 
-// Once reads a file as Node does, the first time: later it is what it was then, also if it has changed. So it is with
-// Ansible's files of tasks and the files of roles; vars files it reads anew.
+// Once reads a file as Node does, the first time. Later it returns the same, even if the file has changed. Ansible does
+// so with files of tasks and of roles, while it reads vars files again.
 func (l *Loader) Once(file string) (*Node, error) {
 	l.mu.Lock()
 	n := l.nodes[file]
@@ -173,13 +175,13 @@ func (l *Loader) Value(file string) (value.Value, error) {
 	return n.Value, nil
 }
 
-// Parse reads the text of one document; name is what errors call it.
+// Parse reads the text of one document; name is its name in errors.
 func (l *Loader) Parse(name string, data []byte) (*Node, error) {
 	l.keep(name, data)
 	return l.parse(name, data, false)
 }
 
-// ParseValue is the value of Parse.
+// ParseValue returns the value of Parse.
 func (l *Loader) ParseValue(name string, data []byte) (value.Value, error) {
 	n, err := l.Parse(name, data)
 	if err != nil {
@@ -188,7 +190,7 @@ func (l *Loader) ParseValue(name string, data []byte) (value.Value, error) {
 	return n.Value, nil
 }
 
-// parse tries JSON first, as Ansible does: what is JSON has no places.
+// parse tries JSON first, as Ansible does: values of JSON have no places.
 func (l *Loader) parse(name string, data []byte, vaulted bool) (*Node, error) {
 	v, jsonErr := pyyaml.JSON(string(bytes.TrimPrefix(data, []byte("\ufeff"))), value.KindSource)
 	if jsonErr == nil {
@@ -230,7 +232,7 @@ func (l *Loader) text(name string, vaulted bool) []byte {
 	return l.texts[name]
 }
 
-// Errorf is an error at a place of a file that was read before, with the excerpt that Ansible shows.
+// Errorf returns an error at a place of a file that was read, with the excerpt that Ansible shows.
 func (l *Loader) Errorf(p Place, format string, a ...any) *Error {
 	if l.Level.Has(dialect.PlaybookWords) && p.Line > 0 {
 		return &Error{Msg: fmt.Sprintf(format, a...) + "\n" + Origin(p, l.text(p.File, false)), Place: p}
@@ -238,10 +240,11 @@ func (l *Loader) Errorf(p Place, format string, a ...any) *Error {
 	return &Error{Msg: fmt.Sprintf(format, a...), Place: p, Detail: Explain(p, l.text(p.File, false))}
 }
 
-// deprecated tells of something that ansible-core 2.23 will not have any more.
+// deprecated reports something that ansible-core 2.23 will remove.
 func (l *Loader) deprecated(at Place, msg, help string) {
 	if l.Level.Has(dialect.ArgsMapping) && l.Deprecate != nil {
-		l.Deprecate(deprecation.Notice{Text: msg, Version: "2.23", Collection: "ansible.builtin", Help: help, Origin: Origin(at, l.text(at.File, false))})
+		l.Deprecate(deprecation.Notice{Text: msg, Version: "2.23", Collection: "ansible.builtin", Help: help,
+			Origin: Origin(at, l.text(at.File, false))})
 	}
 }
 

@@ -59,7 +59,8 @@ func TestDamagedVaultStringTellsItsPlace(t *testing.T) {
 	}
 	c, _ := v.(*value.Dict).Get("c")
 	_, err = c.(*value.Vault).Open()
-	if err == nil || !strings.HasPrefix(err.Error(), "Vault format unhexlify error: Non-hexadecimal digit found\n\nThe error appears to be in") ||
+	if err == nil || !strings.HasPrefix(err.Error(),
+		"Vault format unhexlify error: Non-hexadecimal digit found\n\nThe error appears to be in") ||
 		!strings.Contains(err.Error(), "line 2, column 4") {
 		t.Errorf("got %v", err)
 	}
@@ -93,7 +94,8 @@ func TestUnsafeIsDeep(t *testing.T) {
 }
 
 func TestJSONTagsOfAnsible(t *testing.T) {
-	v, err := (&Loader{}).ParseValue("x", []byte(`{"u": {"__ansible_unsafe": "{{ x }}"}, "v": [{"__ansible_vault": "$ANSIBLE_VAULT;1.1;AES256\n00"}]}`))
+	v, err := (&Loader{}).ParseValue("x",
+		[]byte(`{"u": {"__ansible_unsafe": "{{ x }}"}, "v": [{"__ansible_vault": "$ANSIBLE_VAULT;1.1;AES256\n00"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,8 @@ func TestJSONTagsOfAnsible(t *testing.T) {
 }
 
 func TestDuplicateKeys(t *testing.T) {
-	const want = "While constructing a mapping from f.yml, line 1, column 1, found a duplicate dict key (a). Using last defined value only."
+	const want = "While constructing a mapping from f.yml, line 1, column 1, found a duplicate dict key (a). Using " +
+		"last defined value only."
 	var warnings []string
 	for how, warned := range map[string]int{"": 1, "warn": 1, "ignore": 0} {
 		warnings = nil
@@ -168,14 +171,16 @@ func TestAllErrorsAreReportedInOrder(t *testing.T) {
 // What a template of a variables file is told with stands there, and not in the file of the task that uses it.
 func TestFindLooksIntoTheNearestFileThatWasRead(t *testing.T) {
 	files := map[string]string{
-		"/p/site.yml":                     "- a: \"{{ here }}\"\n- shell: echo {{ raw }} chdir=/{{ dir }}\n- copy: a=1 b=\"x {{ quoted }}\"\n",
+		"/p/site.yml": "- a: \"{{ here }}\"\n- shell: echo {{ raw }} chdir=/{{ dir }}\n- copy: a=1 " +
+			"b=\"x {{ quoted }}\"\n",
 		"/p/group_vars/all.yml":           "x: 1\nb: \"{{ nope }}\"\nc: \"{{ both }}\"\n",
 		"/p/roles/r/defaults/main.yml":    "c: \"{{ both }}\"\n",
 		"/p/roles/r/tasks/main.yml":       "- debug:\n",
 		"/p/group_vars/not_asked_for.yml": "d: \"{{ unread }}\"\n",
 	}
 	l := &Loader{ReadFile: func(name string) ([]byte, error) { return []byte(files[name]), nil }}
-	for _, name := range []string{"/p/site.yml", "/p/group_vars/all.yml", "/p/roles/r/defaults/main.yml", "/p/roles/r/tasks/main.yml"} {
+	for _, name := range []string{"/p/site.yml", "/p/group_vars/all.yml", "/p/roles/r/defaults/main.yml",
+		"/p/roles/r/tasks/main.yml"} {
 		if _, err := l.Value(name); err != nil {
 			t.Fatal(err)
 		}

@@ -8,16 +8,16 @@ import (
 	"hark/modules/py/value"
 )
 
-// Grammar reads playbooks and task files. Everything that is wrong with the form of a file is reported together: the
-// error of its methods is an *Error or an Errors. It may be used concurrently if its Loader is.
+// Grammar reads playbooks and task files. Its methods report all errors in the form of a file together: the error is an
+// *Error or an Errors. It may be used concurrently if its Loader may.
 type Grammar struct {
 	Loader *Loader
-	// IsAction reports whether a name is that of an action or module; collections are the `collections` that hold
-	// where it stands. The error is that of an action which is gone. Nil takes every name.
+	// IsAction reports whether a name is that of an action or module; collections are the `collections` in force. The
+	// error is that of an action that was removed. Nil accepts every name.
 	IsAction func(name string, collections []string) (bool, error)
-	// Foresee, if set, is told the roles of a play before its tasks are read: they may bring modules along.
+	// Foresee, if set, is called with the roles of a play before its tasks are read: roles may contain modules.
 	Foresee func(file string, entries []*RoleEntry, collections []string)
-	// IsLookup reports whether a name may follow with_; nil takes every name.
+	// IsLookup reports whether a name may follow with_; nil accepts every name.
 	IsLookup func(name string) bool
 	// LenientTasks makes unknown keywords of tasks a warning (invalid_task_attribute_failed=False).
 	LenientTasks bool
@@ -27,11 +27,11 @@ type Grammar struct {
 type TaskFile struct {
 	// Handlers says that the entries are handlers.
 	Handlers bool
-	// Collections hold for the file: those of its role or play.
+	// Collections are those of the file's role or play.
 	Collections []string
 }
 
-// Playbook reads a playbook, of a collection if it lies in one. Places name the file by its absolute path.
+// Playbook reads a playbook, of a collection if it is in one. Places name the file by its absolute path.
 func (g *Grammar) Playbook(file, collection string) (*Playbook, error) {
 	file, err := cwd.Abs(file)
 	if err != nil {
@@ -51,7 +51,7 @@ func (g *Grammar) Playbook(file, collection string) (*Playbook, error) {
 	case value.IsNone(n.Value):
 		return nil, &Error{Msg: "Empty playbook, nothing to do: " + file}
 	case !ok:
-		return nil, g.Loader.Errorf(placeOf(file, n), "A playbook must be a list of plays, got a %s instead: %s", g.class(n.Value), file)
+		return nil, g.Loader.Errorf(placeOf(file, n), dialect.PlaybookNotAList.Format, g.class(n.Value), file)
 	case len(l.Items) == 0:
 		return nil, &Error{Msg: "A playbook must contain at least one play: " + file}
 	}
@@ -88,7 +88,7 @@ func (g *Grammar) Roles(file string, n *Node) ([]*RoleEntry, error) {
 	return roles, Join(r.errs...)
 }
 
-// Apply reads the mapping of apply: of a dynamic include: keywords of a block.
+// Apply reads the mapping of a dynamic include's apply: keywords of a block.
 func (g *Grammar) Apply(d *value.Dict, at Place) (*Block, error) {
 	r := &reader{g: g, file: at.File}
 	n := nodeOf(d)
@@ -102,26 +102,26 @@ type reader struct {
 	g           *Grammar
 	file        string
 	handlers    bool
-	home        []string // the collection that the playbook lies in, which holds everywhere
-	collections []string // that hold here
+	home        []string // the collection that contains the playbook, in force everywhere
+	collections []string // in force here
 	errs        []error
 }
 
 func (r *reader) place(n *Node) Place { return placeOf(r.file, n) }
 
-// fail notes an error at a node, and gives it for what is special about it.
+// fail records an error at a node, and returns it so that the caller can complete it.
 func (r *reader) fail(n *Node, format string, a ...any) *Error {
 	return r.failAt(r.place(n), format, a...)
 }
 
-// failAt notes an error at a place.
+// failAt records an error at a place.
 func (r *reader) failAt(p Place, format string, a ...any) *Error {
 	e := r.g.Loader.Errorf(p, format, a...)
 	r.errs = append(r.errs, e)
 	return e
 }
 
-// class is Python's class of a value of a file.
+// class returns Python's class of a value of a file.
 func (g *Grammar) class(v value.Value) string {
 	if !g.Loader.Level.Has(dialect.PlaybookWords) {
 		return Class(v)
@@ -135,10 +135,10 @@ func (g *Grammar) class(v value.Value) string {
 	return Class(v)
 }
 
-// say notes an error of which Ansible tells no place.
+// say records an error for which Ansible shows no place.
 func (r *reader) say(format string, a ...any) *Error { return r.failAt(Place{}, format, a...) }
 
-// inherit gives the collections that hold for an object with its own list.
+// inherit sets the collections in force for an object with its own list. restore resets them.
 func (r *reader) inherit(own []string) (restore func()) {
 	before := r.collections
 	if own != nil {

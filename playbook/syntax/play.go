@@ -42,7 +42,7 @@ func (r *reader) importPlaybook(n *Node) *Import {
 	return im
 }
 
-// importedFile takes the first word: parameters after it have no meaning any more.
+// importedFile returns the first word: parameters after it no longer have a meaning.
 func (r *reader) importedFile(o object, v value.Value) string {
 	if value.IsNone(v) {
 		r.failAt(o.at, "playbook import parameter is missing")
@@ -70,10 +70,12 @@ func (r *reader) play(n *Node) *Play {
 	p := &Play{Place: o.at}
 	p.Collections = r.ownCollections(o)
 	defer r.inherit(p.Collections)()
-	p.Attrs = r.attrs(o, playKeywords, words("tasks pre_tasks post_tasks handlers roles vars vars_prompt tags collections user"))
+	p.Attrs = r.attrs(o, playKeywords,
+		words("tasks pre_tasks post_tasks handlers roles vars vars_prompt tags collections user"))
 	if user := n.Get("user"); user != nil {
 		if p.Attrs.Has("remote_user") {
-			r.failAt(o.at, "both 'user' and 'remote_user' are set for this play. The use of 'user' is deprecated, and should be removed")
+			r.failAt(o.at, "both 'user' and 'remote_user' are set for this play. The use of 'user' is deprecated, and should "+
+				"be removed")
 		}
 		r.attr(o, p.Attrs, "remote_user", user)
 	}
@@ -185,7 +187,8 @@ func (r *reader) prompts(n *Node) []*value.Dict {
 }
 
 func (r *reader) noVariables(n *Node) {
-	r.say("variable files must contain either a dictionary of variables, or a list of dictionaries. Got: %s (%s)", value.Printed(n.Value), Class(n.Value)).General = true
+	r.say("variable files must contain either a dictionary of variables, or a list of dictionaries. Got: %s (%s)",
+		value.Printed(n.Value), Class(n.Value)).General = true
 }
 
 func (r *reader) roles(n *Node, at Place) []*RoleEntry {

@@ -12,27 +12,30 @@ import (
 )
 
 func (l *Loader) options(name string) pyyaml.Options {
-	return pyyaml.Options{Text: value.KindSource, Time: datetime.Printed, Tag: func(tag string, n pyyaml.Tagged) (value.Value, bool, error) {
-		return l.tag(tag, n, Place{name, n.Mark.Line, n.Mark.Column})
-	}, Duplicate: func(key *pyyaml.Node, at pyyaml.Mark) error {
-		if l.Duplicates == "ignore" {
+	return pyyaml.Options{Text: value.KindSource, Time: datetime.Printed,
+		Tag: func(tag string, n pyyaml.Tagged) (value.Value, bool, error) {
+			return l.tag(tag, n, Place{name, n.Mark.Line, n.Mark.Column})
+		}, Duplicate: func(key *pyyaml.Node, at pyyaml.Mark) error {
+			if l.Duplicates == "ignore" {
+				return nil
+			}
+			msg := fmt.Sprintf("While constructing a mapping from %s, line %d, column %d, found a duplicate dict key (%s). "+
+				"Using last defined value only.",
+				name, at.Line, at.Column, value.Printed(key.Value))
+			if l.Duplicates == "error" {
+				return errors.New(msg)
+			}
+			if l.Level.Has(dialect.PlaybookWords) {
+				found := l.Errorf(Place{name, key.Mark.Line, key.Mark.Column}, "Found duplicate mapping key %s.",
+					value.ReprText(value.Printed(key.Value)))
+				msg = found.Msg + "\n\nUsing last defined value only."
+			}
+			l.warn("%s", msg)
 			return nil
-		}
-		msg := fmt.Sprintf("While constructing a mapping from %s, line %d, column %d, found a duplicate dict key (%s). Using last defined value only.",
-			name, at.Line, at.Column, value.Printed(key.Value))
-		if l.Duplicates == "error" {
-			return errors.New(msg)
-		}
-		if l.Level.Has(dialect.PlaybookWords) {
-			found := l.Errorf(Place{name, key.Mark.Line, key.Mark.Column}, "Found duplicate mapping key %s.", value.ReprText(value.Printed(key.Value)))
-			msg = found.Msg + "\n\nUsing last defined value only."
-		}
-		l.warn("%s", msg)
-		return nil
-	}}
+		}}
 }
 
-// tag knows Ansible's own tags.
+// tag resolves Ansible's own tags.
 func (l *Loader) tag(tag string, n pyyaml.Tagged, at Place) (value.Value, bool, error) {
 	switch tag {
 	case "!vault", "!vault-encrypted":
@@ -50,7 +53,7 @@ func (l *Loader) tag(tag string, n pyyaml.Tagged, at Place) (value.Value, bool, 
 	return nil, false, nil
 }
 
-// vaultString is a vault string that tells its place if it is damaged.
+// vaultString returns a vault string. One that is damaged knows its place.
 func (l *Loader) vaultString(cipher string, at Place) value.Value {
 	return &value.Vault{Cipher: cipher, Decrypt: func(cipher string) (string, error) {
 		plain, err := l.Secrets.DecryptString(cipher)
@@ -62,8 +65,8 @@ func (l *Loader) vaultString(cipher string, at Place) value.Value {
 	}}
 }
 
-// unsafe makes all text in v unsafe. Ansible's own loader loses what is nested below a tagged list or mapping; here
-// it stays.
+// unsafe returns v with all text in it unsafe. Ansible's own loader loses what is nested below a tagged list or
+// mapping; here it stays.
 func unsafe(v value.Value) value.Value {
 	switch v := v.(type) {
 	case *value.List:
@@ -85,8 +88,8 @@ func unsafe(v value.Value) value.Value {
 	return v
 }
 
-// jsonTags undoes what Ansible's JSON encoder makes of vault strings and unsafe text:
-// {"__ansible_vault": "..."} and {"__ansible_unsafe": "..."}.
+// jsonTags resolves what Ansible's JSON encoder makes of vault strings and unsafe text: {"__ansible_vault": "..."} and
+// {"__ansible_unsafe": "..."}.
 func (l *Loader) jsonTags(v value.Value) value.Value {
 	switch v := v.(type) {
 	case *value.List:
@@ -110,7 +113,7 @@ func (l *Loader) jsonTags(v value.Value) value.Value {
 	return v
 }
 
-// nodeOf makes nodes without places.
+// nodeOf returns nodes without places.
 func nodeOf(v value.Value) *Node {
 	n := &Node{Value: v}
 	switch v := v.(type) {
@@ -127,7 +130,7 @@ func nodeOf(v value.Value) *Node {
 	return n
 }
 
-// Class is what Python prints of type(v) where Ansible's loader read v: its lists and mappings have classes of their
+// Class returns what Python prints of type(v) if Ansible's loader read v: its lists and mappings have classes of their
 // own.
 func Class(v value.Value) string {
 	switch v.(type) {

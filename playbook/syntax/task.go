@@ -7,7 +7,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// task reads a task; nil when it is too wrong to be one.
+// task reads a task; it returns nil if it is too malformed.
 func (r *reader) task(n *Node) *Task {
 	what := "Task"
 	keywords := taskKeywords
@@ -47,7 +47,7 @@ func includeClass(action string, handler bool) string {
 	return "TaskInclude"
 }
 
-// taskAttrs takes all keys that are neither the action nor its arguments.
+// taskAttrs reads all keys except the action and its arguments.
 func (r *reader) taskAttrs(o object, t *Task, keywords wordSet, actionKey string) {
 	for i, kn := range o.n.Keys {
 		key, v := value.Printed(kn.Value), o.n.Vals[i]
@@ -88,11 +88,11 @@ func (r *reader) unknownKeyword(o object, key string) {
 	}
 	const advice = "\nThis error can be suppressed as a warning using the \"invalid_task_attribute_failed\" configuration"
 	if r.g.Loader.Level.Has(dialect.PlaybookWords) {
-		r.failAt(placeOf(o.at.File, keyIn(o.n, key)), "'%s' is not a valid attribute for a %s"+advice, key, o.what)
+		r.failAt(placeOf(o.at.File, keyIn(o.n, key)), dialect.InvalidAttribute.Format+advice, key, o.what)
 		return
 	}
-	e := r.g.Loader.Errorf(o.at, "'%s' is not a valid attribute for a %s", key, o.what)
-	// Ansible adds this to a message that has its detail already, and then tells the detail again.
+	e := r.g.Loader.Errorf(o.at, dialect.InvalidAttribute.Format, key, o.what)
+	// Ansible adds this to a message that already has its detail, and then shows the detail again.
 	e.Msg = e.Error() + advice
 	r.errs = append(r.errs, e)
 }
@@ -105,7 +105,7 @@ func (r *reader) refusedByInclude(o object, t *Task, key string) bool {
 		r.g.Loader.warn("Ignoring invalid attribute: %s", key)
 		return false
 	}
-	r.failAt(o.at, "'%s' is not a valid attribute for a %s", key, o.what)
+	r.failAt(o.at, dialect.InvalidAttribute.Format, key, o.what)
 	return true
 }
 
@@ -120,7 +120,7 @@ func (r *reader) loop(o object, t *Task, with string, v *Node) {
 			return
 		}
 	}
-	// A loop after a with_ takes its place but keeps its lookup, as in Ansible.
+	// A loop after a with_ replaces its items but keeps its lookup, as in Ansible.
 	if with == "" {
 		with = t.Loop.With
 	}
@@ -129,7 +129,8 @@ func (r *reader) loop(o object, t *Task, with string, v *Node) {
 
 func (r *reader) loopControl(n *Node) Attrs {
 	if _, ok := n.Value.(*value.Dict); !ok {
-		r.fail(n, "the `loop_control` value must be specified as a dictionary and cannot be a variable itself (though it can contain variables)")
+		r.fail(n, "the `loop_control` value must be specified as a dictionary and cannot be a variable itself (though it "+
+			"can contain variables)")
 		return nil
 	}
 	return r.attrs(object{n, r.place(n), "LoopControl"}, loopKeywords, nil)
@@ -144,7 +145,8 @@ func (r *reader) listen(o object, n *Node) []string {
 	for _, item := range items {
 		s, ok := value.Text(item)
 		if !ok {
-			r.failAt(o.at, "the field 'listen' should be a list of (<class 'str'>,), but the item '%s' is a %s", value.Printed(item), Class(item))
+			r.failAt(o.at, "the field 'listen' should be a list of (<class 'str'>,), but the item '%s' is a %s",
+				value.Printed(item), Class(item))
 			continue
 		}
 		out = append(out, s)

@@ -14,7 +14,7 @@ type PlaybookEntry struct {
 	Import *Import
 }
 
-// Place is where it stands.
+// Place returns its position.
 func (e PlaybookEntry) Place() Place {
 	if e.Play != nil {
 		return e.Play.Place
@@ -25,15 +25,15 @@ func (e PlaybookEntry) Place() Place {
 // Import is import_playbook.
 type Import struct {
 	Place Place
-	// File is as written; it may hold a template, or be a name of a collection's playbook.
+	// File is as written; it may hold a template, or be the name of a collection's playbook.
 	File string
-	// FilePlace is where File stands.
+	// FilePlace is the position of File.
 	FilePlace Place
 	// Vars are its vars, merged if they were a list; nil if there are none.
 	Vars *value.Dict
 	// Tags are normalised as Play.Tags.
 	Tags []value.Value
-	// Attrs: name, when and whatever else a play's base knows.
+	// Attrs are name, when and the other keywords of a play's base class.
 	Attrs Attrs
 }
 
@@ -45,7 +45,7 @@ type Play struct {
 	Vars *value.Dict
 	// Prompts are the entries of vars_prompt, each a dict with a name.
 	Prompts []*value.Dict
-	// Tags are strings (a string with commas was split) and whatever else the list held: ints, templates.
+	// Tags are strings (a string with commas was split) and other values of the list: ints, templates.
 	Tags        []value.Value
 	Collections []string
 	Roles       []*RoleEntry
@@ -77,11 +77,11 @@ type Task struct {
 	Name string
 	// Action is as written: copy, ansible.builtin.copy.
 	Action string
-	// Args are the arguments, never nil: free-form text is under "_raw_params" (the argument cmd of command, shell
-	// and script too). Args: of the task stand below what stands at the action.
+	// Args are the arguments, never nil: free-form text is under "_raw_params" (the argument cmd of command, shell and
+	// script too). The arguments at the action override those of the task's args.
 	Args *value.Dict
-	// ArgsExpr is the template that stands in place of all arguments (args: "{{ x }}", copy: "{{ x }}"); "" if there
-	// is none. Args overlay what it gives.
+	// ArgsExpr is the template in place of all arguments (args: "{{ x }}", copy: "{{ x }}"); "" if there is none. Args
+	// override its value.
 	ArgsExpr string
 	// Loop is loop or with_*; its zero value is no loop.
 	Loop Loop
@@ -98,7 +98,7 @@ type Task struct {
 	Attrs Attrs
 }
 
-// Loop is what a task goes over.
+// Loop is the loop of a task.
 type Loop struct {
 	// With is the name after with_; "" is the keyword loop.
 	With string

@@ -167,7 +167,8 @@ func (p *printer) task(t *Task) {
 
 // TestPlaybooksOfCollectionsSeeTheirCollection where they name collections of their own, too.
 func TestPlaybooksOfCollectionsSeeTheirCollection(t *testing.T) {
-	file := write(t, "site.yml", "- hosts: all\n  tasks:\n    - one:\n- hosts: all\n  collections: [b.c]\n  tasks:\n    - two:\n")
+	file := write(t, "site.yml",
+		"- hosts: all\n  tasks:\n    - one:\n- hosts: all\n  collections: [b.c]\n  tasks:\n    - two:\n")
 	seen := map[string]string{}
 	g := &Grammar{Loader: &Loader{}, IsAction: func(name string, collections []string) (bool, error) {
 		seen[name] = strings.Join(collections, " ")

@@ -12,10 +12,10 @@ type factViews struct {
 	of         *value.Dict // the Facts that they were made from
 	namespaced *value.Dict // the one variable ansible_facts
 	injected   *value.Dict // the facts as variables of their own
-	local      *value.Dict // ansible_local alone, which is a variable even without injection
+	local      *value.Dict // ansible_local only, which is a variable even without injection
 }
 
-// views makes the views when they are first used after a change.
+// views makes the views on first use after a change.
 func (h *Host) views() *factViews {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -37,7 +37,7 @@ func single(name string, v value.Value) *value.Dict {
 	return d
 }
 
-// NamespaceFacts is the value of ansible_facts: names lose the prefix ansible_, except ansible_local.
+// NamespaceFacts returns the value of ansible_facts: names lose the prefix ansible_, except ansible_local.
 func NamespaceFacts(facts *value.Dict) *value.Dict {
 	out := value.NewDict()
 	facts.Each(func(k, v value.Value) bool {
@@ -52,8 +52,8 @@ func NamespaceFacts(facts *value.Dict) *value.Dict {
 	return out
 }
 
-// InjectedFacts are the facts that are variables of their own too. What no host may set is not among facts (Protected);
-// here are left out what Ansible keeps for itself.
+// InjectedFacts returns the facts that are variables of their own too. Variables that no host may set are not among
+// facts (Protected); this leaves out what Ansible keeps for itself.
 func InjectedFacts(facts *value.Dict) *value.Dict {
 	out := value.NewDict()
 	facts.Each(func(k, v value.Value) bool {

@@ -9,9 +9,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// stepMagic are the magic variables of one step.
+// stepMagic returns the magic variables of one step.
 func stepMagic(st Step, sh *Shared) *value.Dict {
-	if st.Role == nil && st.Environment == nil && len(st.Search) == 0 { // as who looks at a host from outside has it
+	if st.Role == nil && st.Environment == nil && len(st.Search) == 0 { // a host seen through hostvars
 		return nil
 	}
 	d := value.NewDict()
@@ -44,8 +44,8 @@ func searchPath(search []string, magic *value.Dict) []string {
 	return append(slices.Clone(search), dir)
 }
 
-// Name is the name of a host or a group as a variable. One that a source of the inventory gave is a str of Python.
-// One that the run has given (add_host, group_by) may be of a host's making, and is data like any result.
+// Name returns the name of a host or a group as a variable. A name from a source of the inventory is a str of Python.
+// One that the run has set (add_host, group_by) may come from a host, and is data like any result.
 func Name(name string, told bool) value.Value {
 	if told {
 		return value.UnsafeStr(name)
@@ -53,7 +53,8 @@ func Name(name string, told bool) value.Value {
 	return value.Str(name)
 }
 
-// Names are the names of hosts as a variable. Each is as named has it, which may be nil for those of an inventory.
+// Names returns the names of hosts as a variable. named returns each name as a variable; nil is for names of an
+// inventory.
 func Names(hosts []string, named func(host string) value.Value) *value.List {
 	out := &value.List{Items: make([]value.Value, len(hosts))}
 	for i, host := range hosts {
@@ -66,7 +67,7 @@ func Names(hosts []string, named func(host string) value.Value) *value.List {
 	return out
 }
 
-// HostMagic are Host.Magic, of names by Name. Groups are the host's groups without all; file and dir are of the
+// HostMagic returns Host.Magic, with names by Name. Groups are the host's groups without all. file and dir are of the
 // inventory source that named the host, "" if there was none.
 func HostMagic(name value.Value, groups []value.Value, file, dir string) *value.Dict {
 	d := value.NewDict()
@@ -85,7 +86,7 @@ func HostMagic(name value.Value, groups []value.Value, file, dir string) *value.
 	return d
 }
 
-// PlayInfo is what the magic variables of a play are made of.
+// PlayInfo is the source of a play's magic variables.
 type PlayInfo struct {
 	PlaybookDir string
 	ConfigFile  string // ansible.cfg in use, "" for none
@@ -93,9 +94,9 @@ type PlayInfo struct {
 	Name        string // of the play, rendered
 	// Hosts are the hosts of the play's pattern, Batch those of the batch; both without hosts that failed earlier.
 	AllHosts, Hosts, Batch []string
-	// Named gives the name of a host as a variable; nil if all names are those of an inventory.
+	// Named returns the name of a host as a variable; nil if all names are those of an inventory.
 	Named func(host string) value.Value
-	// PlayRoles are the roles that the play names, DependentRoles those that meta/main.yml brings.
+	// PlayRoles are the roles that the play names, DependentRoles those that meta/main.yml adds.
 	PlayRoles, DependentRoles []string
 	Options                   Options
 }
@@ -112,8 +113,8 @@ type Options struct {
 	Level       plan.Level
 }
 
-// PlayMagic are Shared.Magic, without those that change while the play runs or are large: hostvars, groups.
-// ansible_play_hosts and its kin are as at the start of the batch: let Lazy answer when hosts have gone.
+// PlayMagic returns Shared.Magic, without the variables that change while the play runs or are large: hostvars, groups.
+// ansible_play_hosts and the like are as at the start of the batch: let Lazy answer when hosts have gone.
 func PlayMagic(p PlayInfo) *value.Dict {
 	d := value.NewDict()
 	d.Set("playbook_dir", value.Str(p.PlaybookDir))
@@ -131,7 +132,7 @@ func PlayMagic(p PlayInfo) *value.Dict {
 	return Combine(d, optionMagic(p.Options), false)
 }
 
-// optionMagic are the magic variables that hold in hostvars too: the version and the options.
+// optionMagic returns the magic variables that hostvars has too: the version and the options.
 func optionMagic(o Options) *value.Dict {
 	d := value.NewDict()
 	d.Set("ansible_version", ansibleVersion(o.Level))
@@ -152,7 +153,7 @@ func optionMagic(o Options) *value.Dict {
 	return d
 }
 
-// ansibleVersion is the version of the language that hark speaks.
+// ansibleVersion returns the ansible_version of a level.
 func ansibleVersion(l plan.Level) *value.Dict {
 	major, minor, patch := l.Core()
 	d := value.NewDict()
@@ -164,8 +165,8 @@ func ansibleVersion(l plan.Level) *value.Dict {
 	return d
 }
 
-// HostvarsShared are the layers that hostvars sees: a host looked at from outside has no play, so no
-// roles and no vars of a play.
+// HostvarsShared returns the layers that hostvars sees: a host seen from outside has no play, so no roles and no vars
+// of a play.
 func HostvarsShared(sh *Shared) *Shared {
 	magic := value.NewDict()
 	sh.Magic.Each(func(k, v value.Value) bool {

@@ -2,8 +2,8 @@ package vars
 
 import "hark/modules/py/value"
 
-// Combine is over on top of base, without changing either; either may be nil. With merge, dicts that both
-// have under a name are merged all the way down, as hash_behaviour=merge does; lists are replaced.
+// Combine returns over on top of base, without changing either; either may be nil. With merge, dicts that both have
+// under a name are merged at all depths, as hash_behaviour=merge does; lists are replaced.
 func Combine(base, over *value.Dict, merge bool) *value.Dict {
 	if base.Len() == 0 {
 		if over == nil {
@@ -24,7 +24,7 @@ func Combine(base, over *value.Dict, merge bool) *value.Dict {
 	return out
 }
 
-// mergeValue is v laid over below: a merge if both are dicts, else v.
+// mergeValue returns v over below: a merge if both are dicts, else v.
 func mergeValue(below, v value.Value) value.Value {
 	b, ok := below.(*value.Dict)
 	if !ok {

@@ -1,6 +1,7 @@
 package vars
 
 import (
+	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,34 +11,33 @@ import (
 	"hark/playbook/plan"
 )
 
-// A host says what its modules find out, and what its tasks return becomes its variables. Some variables decide
-// things that are not the host's:
-// by whom and how it is reached and entered, as whom and by which program its tasks are done, which host is meant.
-// Playbooks, inventories and
-// settings may give these; what a host says may not. This file has the one list of them, made of the tables that
-// define such variables. Whoever
-// takes in what a host says asks it; nobody asks it of variables that are there.
+// What a host's modules find out and its tasks return becomes its variables. Some variables decide things that the host
+// must not decide: who reaches it and how, which user and program its tasks run as, which host is meant. Playbooks,
+// inventories and settings may set these; hosts may not. This file has the one list of them, made of the tables that
+// define such variables. Code that takes in what a host says checks it; nobody checks variables that are already there.
 
-// Protected are the variables that no host may set, in a project with its own plug-ins. The zero value knows those
-// of no project.
+// Protected are the variables that no host may set, in a project with its own plug-ins. The zero value has those
+// without a project.
 type Protected struct {
 	// Connections and Becomes are the names of the project's own plug-ins.
 	Connections, Becomes []string
-	// Options are variables by which the controller reaches hosts.
+	// Options are variables that say how the controller reaches hosts.
 	Options []string
+	// Documented are variables that set options of plug-ins in Python, as their documentation says.
+	Documented map[string]bool
 }
 
-// ProtectedIn are those of the project of a play, where the controller reaches hosts by some variables.
+// ProtectedIn returns those of the project of a play, where options are variables by which the controller reaches
+// hosts.
 func ProtectedIn(p *plan.Play, options []string) Protected {
-	return Protected{p.Connections, p.Becomes, options}
+	return Protected{Connections: p.Connections, Becomes: p.Becomes, Options: options}
 }
 
 // Has reports whether no host may set a variable, whatever its value is.
 func (p Protected) Has(name string) bool { return p.exact(name) || p.of(name) }
 
-// Refuses reports whether no host may set a variable to a value. What has the name of an option of a plug-in but is
-// a mapping is no option: such
-// are the facts of network interfaces, as of podman0 or ssh-bridge.
+// Refuses reports whether no host may set a variable to a value. A mapping with the name of a plug-in's option is no
+// option: facts of network interfaces look like that, such as podman0 or ssh-bridge.
 func (p Protected) Refuses(name string, v value.Value) bool {
 	if p.exact(name) {
 		return true
@@ -46,9 +46,8 @@ func (p Protected) Refuses(name string, v value.Value) bool {
 	return !isDict && p.of(name)
 }
 
-// Facts parts what a module has returned as facts: what may become variables, and the names of what may not. The
-// facts come back as they are if
-// all may.
+// Facts divides what a module has returned as facts: what may become variables, and the names of what may not. It
+// returns the facts unchanged if all may.
 func (p Protected) Facts(facts *value.Dict) (clean *value.Dict, refused []string) {
 	facts.Each(func(k, v value.Value) bool {
 		if name, ok := value.Text(k); ok && p.Refuses(name, v) {
@@ -71,7 +70,8 @@ func (p Protected) Facts(facts *value.Dict) (clean *value.Dict, refused []string
 
 // exact reports whether the tables name a variable.
 func (p Protected) exact(name string) bool {
-	return slices.Contains(p.Options, name) || strings.HasPrefix(name, "hark_") || plan.Steers(name) || named()[name] ||
+	return slices.Contains(p.Options, name) || p.Documented[name] || ansibles()[name] ||
+		strings.HasPrefix(name, "hark_") || plan.Steers(name) || named()[name] ||
 		interpreterOption().MatchString(name)
 }
 
@@ -89,15 +89,29 @@ func (p Protected) of(name string) bool {
 		slices.ContainsFunc(p.Becomes, is)
 }
 
+//go:embed options.txt
+var optionsText string
+
+// ansibles are the variables that set options of plug-ins of ansible-core and of collections that come with Ansible.
+var ansibles = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for line := range strings.Lines(optionsText) {
+		if name := strings.TrimSpace(line); name != "" && name[0] != '#' {
+			out[name] = true
+		}
+	}
+	return out
+})
+
 var (
 	interpreterOption = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ansible_.*_interpreter$`) })
-	// hostKey are facts about the keys of a host's sshd.
+	// hostKey matches facts about the keys of a host's sshd.
 	hostKey = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^ansible_ssh_host_key_\w+_public(_keytype)?$`)
 	})
 )
 
-// optionPrefixes begin, after "ansible_", the options of what reaches, enters and escalates, each by its plug-in.
+// optionPrefixes begin, after "ansible_", the options of connections and become methods, each by its plug-in.
 var optionPrefixes = sync.OnceValue(func() []string {
 	prefixes := []string{"become", "scp", "sftp", "shell", "lookup_url"}
 	for _, name := range plan.ConnectionPlugins() {
@@ -106,9 +120,8 @@ var optionPrefixes = sync.OnceValue(func() []string {
 	return prefixes
 })
 
-// named are the protected variables that no other table or rule has: options that many plug-ins share, magic
-// variables, and what Ansible itself
-// refuses of modules.
+// named are the protected variables that no other table or rule has: options that many plug-ins share, magic variables,
+// and what Ansible itself rejects from modules.
 var named = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
 	for _, name := range strings.Fields(sharedOptions + magicNames) {
@@ -143,7 +156,7 @@ const (
 		ansible_command_timeout ansible_connect_timeout ansible_host_key_auto_add ansible_network_single_user_mode
 		ansible_terminal_stdout_re ansible_terminal_stderr_re ansible_terminal_initial_prompt ansible_terminal_initial_answer
 		ansible_terminal_initial_prompt_checkall ansible_terminal_inital_prompt_newline`
-	// magicNames are computed when they are read, or mean something where results are looked at.
+	// magicNames are computed when they are read, or mean something where results are examined.
 	magicNames = ` hostvars groups vars omit ansible_facts ansible_delegated_vars ansible_current_hosts ansible_failed_hosts
 		add_host add_group`
 )

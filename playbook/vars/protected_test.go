@@ -55,6 +55,18 @@ func TestProtectedFollowTheTables(t *testing.T) {
 			t.Errorf("%s may be set by hosts", name)
 		}
 	}
+	for name := range ansibles() {
+		if !(Protected{}).Refuses(name, value.NewDict()) {
+			t.Errorf("%s may be set by hosts", name)
+		}
+	}
+	if n := len(ansibles()); n < 100 {
+		t.Errorf("%d variables of Ansible's plug-ins are too few", n)
+	}
+	weird := Protected{Documented: map[string]bool{"my_weird_var": true}}
+	if !weird.Has("my_weird_var") || (Protected{}).Has("my_weird_var") {
+		t.Error("what a plug-in documents may be set by hosts")
+	}
 	own := Protected{Connections: []string{"mine"}, Becomes: []string{"ours"}, Options: []string{"ansible_odd"}}
 	for _, name := range []string{"ansible_mine_exe", "ansible_ours_pass", "ansible_odd"} {
 		if !own.Has(name) || (Protected{}).Has(name) {
@@ -63,9 +75,8 @@ func TestProtectedFollowTheTables(t *testing.T) {
 	}
 }
 
-// What hosts find out about themselves they may say: all that setup returns on a machine, and facts of interfaces
-// that are
-// called as plug-ins are.
+// What hosts find out about themselves they may say: all that setup returns on a machine, and facts of interfaces that
+// are called as plug-ins are.
 func TestFactsOfHostsAreNotProtected(t *testing.T) {
 	for _, name := range strings.Fields(`packages services ansible_distribution ansible_user_id ansible_user_dir ansible_python
 		ansible_python_version ansible_hostname ansible_host_x ansible_fqdn ansible_local ansible_env ansible_system

@@ -11,14 +11,15 @@ import (
 // functions are the names of what templates can call, and how tasks may be written beside their keywords.
 const functions = " cycler dict joiner lipsum local_action lookup namespace now q query range undef with_ "
 
-// IsReserved reports whether keywords or functions of templates have a name. Ansible leaves out what stands only
+// IsReserved reports whether keywords or functions of templates have a name. Ansible leaves out words that stand only
 // within other keywords.
 func IsReserved(name string) bool {
 	k, ok := plan.KeywordNamed(name)
-	return ok && name != "vars" && k.On.Has(plan.OnPlay|plan.OnBlock|plan.OnTask) || strings.Contains(functions, " "+name+" ")
+	return ok && name != "vars" && k.On.Has(plan.OnPlay|plan.OnBlock|plan.OnTask) ||
+		strings.Contains(functions, " "+name+" ")
 }
 
-// ReservedIn are the reserved names among those of a layer.
+// ReservedIn returns the reserved names in a layer.
 func ReservedIn(layer *value.Dict) []string {
 	var names []string
 	layer.Each(func(k, _ value.Value) bool {
@@ -30,14 +31,16 @@ func ReservedIn(layer *value.Dict) []string {
 	return names
 }
 
-// Given are the layers of a step on a host that neither are magic nor come of tasks before, lowest precedence first.
+// Given returns the layers of a step on a host that are neither magic nor set by earlier tasks, lowest precedence
+// first.
 func Given(h *Host, sh *Shared, st Step) []*value.Dict {
 	role := st.Role
 	if role == nil {
 		role = &plan.Role{}
 	}
 	const others = 10
-	layers := append(make([]*value.Dict, 0, others+len(sh.VarsFiles)), sh.RoleDefaults, role.Defaults.Dict, h.Inventory, sh.Vars)
+	layers := append(make([]*value.Dict, 0, others+len(sh.VarsFiles)), sh.RoleDefaults, role.Defaults.Dict, h.Inventory,
+		sh.Vars)
 	for i, file := range sh.VarsFiles {
 		if file.Late {
 			layers = append(layers, h.Late[i])

@@ -8,23 +8,23 @@ import (
 	"hark/playbook/plan"
 )
 
-// Scope is the variables as one step on one host sees them, raw. It implements templar.Vars. It is a
-// snapshot: what is applied to the Host later is seen by the next Scope. Reading is safe from several goroutines.
+// Scope is the raw variables as one step on one host sees them. It implements templar.Vars. It is a snapshot: the next
+// Scope sees what is applied to the Host later. Several goroutines may read it.
 type Scope struct {
 	// layers, highest precedence first; none is empty.
 	layers []*value.Dict
 	merge  bool
-	// outside: the host is looked at from outside, where vars is no magic variable.
+	// outside says that the host is seen through hostvars, where vars is no magic variable.
 	outside bool
 
-	// Lazy, if set, is asked first, after loop variables, for names that are computed or fetched when they are
-	// read: hostvars, groups, ansible_play_hosts. It is called for every name that is looked up, so it must
-	// say no quickly.
+	// Lazy, if set, is asked first, after loop variables, for names that are computed or fetched when they are read:
+	// hostvars, groups, ansible_play_hosts. It is called for every name that is looked up, so it must return false
+	// quickly.
 	Lazy func(ctx context.Context, name string) (value.Value, bool, error)
 	// LazyNames are the names that Lazy answers, for Names.
 	LazyNames []string
-	// Beneath, if set, is asked where no layer has a name: how the host is reached. Names and the variable vars do
-	// not know of it.
+	// Beneath, if set, is asked when no layer has a name: how the host is reached. Names and the variable vars do not know
+	// it.
 	Beneath func(ctx context.Context, name string) (value.Value, bool, error)
 
 	local *value.Dict
@@ -34,7 +34,7 @@ type Scope struct {
 	injected *value.Dict
 }
 
-// NewScope is the scope of a step. Host and Shared may be nil: without Shared there are only the host's layers.
+// NewScope returns the scope of a step. Host and Shared may be nil: without Shared there are only the host's layers.
 func NewScope(h *Host, sh *Shared, st Step) *Scope {
 	if h == nil {
 		h = &Host{}
@@ -47,8 +47,10 @@ func NewScope(h *Host, sh *Shared, st Step) *Scope {
 		role = &plan.Role{}
 	}
 	views := h.views()
-	s := &Scope{merge: sh.HashMerge, outgoing: sh.Outgoing, injected: views.injected, local: st.Local, layers: make([]*value.Dict, 0, 18+len(sh.VarsFiles))}
-	s.lie(stepMagic(st, sh), sh.Magic, sh.Extra, st.IncludeVars, role.Params.Dict, h.Set, h.Include, st.Vars, role.Vars.Dict, sh.RoleVars)
+	s := &Scope{merge: sh.HashMerge, outgoing: sh.Outgoing, injected: views.injected, local: st.Local,
+		layers: make([]*value.Dict, 0, 18+len(sh.VarsFiles))}
+	s.lie(stepMagic(st, sh), sh.Magic, sh.Extra, st.IncludeVars, role.Params.Dict, h.Set, h.Include, st.Vars,
+		role.Vars.Dict, sh.RoleVars)
 	for i := len(sh.VarsFiles) - 1; i >= 0; i-- {
 		if sh.VarsFiles[i].Late {
 			s.lie(h.Late[i])
@@ -64,7 +66,7 @@ func NewScope(h *Host, sh *Shared, st Step) *Scope {
 	return s
 }
 
-// lie puts layers beneath those that are there.
+// lie puts layers beneath the present ones.
 func (s *Scope) lie(layers ...*value.Dict) {
 	for _, d := range layers {
 		if d.Len() > 0 {
@@ -73,14 +75,14 @@ func (s *Scope) lie(layers ...*value.Dict) {
 	}
 }
 
-// With is the scope with local variables on top of those it has.
+// With returns the scope with local variables on top.
 func (s *Scope) With(local *value.Dict) *Scope {
 	out := *s
 	out.local = Combine(s.local, local, false)
 	return &out
 }
 
-// Local are the local variables; nobody changes them.
+// Local returns the local variables, which nobody may change.
 func (s *Scope) Local() *value.Dict {
 	if s.local == nil {
 		return value.NewDict()
@@ -88,9 +90,8 @@ func (s *Scope) Local() *value.Dict {
 	return s.local
 }
 
-// Raw is the variable of highest precedence under a name, not rendered. With hash_behaviour=merge dicts
-// of all layers are merged. The variable vars is a dict of all others, raw too: Ansible does
-// not render what is read out of it.
+// Raw returns the variable of highest precedence under a name, not rendered. With hash_behaviour=merge it merges dicts
+// of all layers. The variable vars is a dict of all others, raw too: Ansible does not render what is read out of it.
 func (s *Scope) Raw(ctx context.Context, name string) (value.Value, bool, error) {
 	v, ok, err := s.Set(ctx, name)
 	if ok || err != nil || s.Beneath == nil {
@@ -139,8 +140,8 @@ func (s *Scope) stored(name string) (found value.Value, ok bool) {
 	return found, ok
 }
 
-// Outgoing explains why a variable should not be used any more, what to use instead, and which ansible-core will not
-// have it; "" if it may be used.
+// Outgoing returns why a variable is deprecated, what to use instead, and which ansible-core will remove it; "" if it
+// is not deprecated.
 func (s *Scope) Outgoing(name string) (why, instead, version string) {
 	if _, own := s.local.Get(name); own {
 		return "", "", ""
@@ -161,7 +162,8 @@ func (s *Scope) Outgoing(name string) (why, instead, version string) {
 	}
 	for _, d := range s.layers {
 		if d == s.injected {
-			return "INJECT_FACTS_AS_VARS default to `True` is deprecated, top-level facts will not be auto injected after the change.",
+			return "INJECT_FACTS_AS_VARS default to `True` is deprecated, top-level facts will not be auto injected after " +
+					"the change.",
 				"Use `ansible_facts[\"fact_name\"]` (no `ansible_` prefix) instead.", "2.24"
 		}
 		if d.Has(name) {
@@ -171,7 +173,7 @@ func (s *Scope) Outgoing(name string) (why, instead, version string) {
 	return "", "", ""
 }
 
-// Names are all variables of the scope, each once, highest layer first.
+// Names returns all variables of the scope, each once, highest layer first.
 func (s *Scope) Names(context.Context) []string {
 	var names []string
 	seen := map[string]bool{}
@@ -198,7 +200,7 @@ func (s *Scope) Names(context.Context) []string {
 	return names
 }
 
-// All is the variable vars: every variable, raw. It does not hold hostvars, which would be the fleet.
+// All returns the variable vars: every variable, raw, except hostvars, which would be the whole fleet.
 func (s *Scope) All(ctx context.Context) (*value.Dict, error) {
 	out := value.NewDict()
 	for _, name := range s.Names(ctx) {
@@ -216,8 +218,8 @@ func (s *Scope) All(ctx context.Context) (*value.Dict, error) {
 	return out, nil
 }
 
-// AsHostvars makes of the scope what hostvars shows of a host: hostvars and vars are no magic there, but variables if
-// somebody set them. omit, if it is not nil, is the variable of that name. Oracle: debug of
+// AsHostvars changes the scope to what hostvars shows of a host: hostvars and vars are no magic variables there, but
+// variables if somebody set them. omit, if not nil, is the variable of that name. Oracle: debug of
 // hostvars[inventory_hostname] where a host's variable is "{{ hostvars }}".
 func (s *Scope) AsHostvars(omit value.Value) {
 	lazy := s.Lazy

@@ -15,20 +15,19 @@ import (
 	"hark/playbook/plan"
 )
 
-// Host holds one host's own layers in a run. It is the same type in an agent's session and in the
-// controller's mirror of it. Making scopes may go on in parallel; Apply and changes of the
-// fields need the host for themselves.
+// Host holds one host's own layers in a run. An agent's session and the controller's mirror of it use the same type.
+// Scopes may be made in parallel; Apply and changes of the fields need the host for themselves.
 type Host struct {
 	Name      string
 	Inventory *value.Dict // group and host variables, merged by precedence, raw
-	// Magic are the variables that every host has of its own and that inventory files cannot set but facts and
-	// all higher layers can: inventory_hostname, group_names, inventory_dir (see HostMagic).
+	// Magic are the variables that every host has and that inventory files cannot set but facts and all higher layers can:
+	// inventory_hostname, group_names, inventory_dir (see HostMagic).
 	Magic   *value.Dict
 	Facts   *value.Dict // as modules returned them: ansible_distribution, packages; nil before any
 	Include *value.Dict // include_vars
 	Set     *value.Dict // set_fact and register
-	// Late are the contents of the play's vars_files whose names hold templates, by their index in
-	// Shared.VarsFiles. An entry that is missing counts as empty.
+	// Late are the contents of the play's vars_files whose names hold templates, by their index in Shared.VarsFiles. A
+	// missing entry counts as empty.
 	Late map[int]*value.Dict
 	// HashMerge is hash_behaviour=merge: include_vars then merges into what is there.
 	HashMerge bool
@@ -53,7 +52,7 @@ type Shared struct {
 	Outgoing plan.Outgoing
 }
 
-// SharedOf are the shared layers of a play.
+// SharedOf returns the shared layers of a play.
 func SharedOf(p *plan.Play) *Shared {
 	return &Shared{
 		RoleDefaults: p.RoleDefaults.Dict, Vars: p.Vars.Dict, VarsFiles: p.VarsFiles, RoleVars: p.RoleVars.Dict,
@@ -84,7 +83,7 @@ type Step struct {
 	Local  *value.Dict
 }
 
-// StepOf are the layers of a step of a plan; roles are the plan's with those of its fragments.
+// StepOf returns the layers of a step of a plan; roles are the plan's with those of its fragments.
 func StepOf(roles map[string]*plan.Role, s *plan.Step) Step {
 	st := Step{
 		Role: roles[s.Role], Vars: s.Vars.Dict, IncludeVars: s.IncludeVars.Dict,

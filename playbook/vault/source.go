@@ -73,7 +73,8 @@ func runScript(ctx context.Context, path, id string) ([]byte, error) {
 	case errors.As(err, &exit):
 		return nil, scriptFailure(kind, path, id, exit.ExitCode(), stderr.String())
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
-		return nil, failf("Problem running vault password %s %s (%s). If this is not a script, remove the executable bit from the file.", kind, path, pythonError(err, path))
+		return nil, failf("Problem running vault password %s %s (%s). If this is not a script, remove the executable bit "+
+			"from the file.", kind, path, pythonError(err, path))
 	}
 	if out = bytes.Trim(out, "\r\n"); len(out) == 0 {
 		return nil, failf("Invalid vault password was provided from script (%s)", path)
@@ -99,5 +100,6 @@ func scriptFailure(kind, path, id string, status int, stderr string) error {
 	if status == unknownIDStatus {
 		return failf("Vault password client script %s did not find a secret for vault-id=%s: %s", path, id, printed)
 	}
-	return failf("Vault password client script %s returned non-zero (%d) when getting secret for vault-id=%s: %s", path, status, id, printed)
+	return failf("Vault password client script %s returned non-zero (%d) when getting secret for vault-id=%s: %s", path,
+		status, id, printed)
 }

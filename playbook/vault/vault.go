@@ -11,10 +11,10 @@ import (
 	"hark/playbook/jinja/sealed"
 )
 
-// IsEncrypted tells by the header whether the data is a vault; only ASCII can be one.
+// IsEncrypted reports, by the header, whether the data is a vault; only ASCII can be one.
 func IsEncrypted(data []byte) bool { return sealed.Is(data) }
 
-// IDOf is the vault id that stands in the header of a vault, "default" if none does, "" for what is no vault.
+// IDOf returns the vault id that stands in the header of a vault, "default" if none does, "" for what is no vault.
 func IDOf(data []byte) string { return sealed.IDOf(data) }
 
 // Secret is a password with its vault id.
@@ -48,7 +48,7 @@ func (s *Secrets) Decrypt(data []byte, name string) ([]byte, error) {
 	return plain, err
 }
 
-// Worded is an error as a language tells it: a sentence in the tagged one, where there is no secret at all.
+// Worded is an error in the words of a language: a sentence in the tagged one, where there is no secret at all.
 func Worded(err error, tagged bool) error {
 	if tagged && errors.Is(err, value.ErrNoSecret) {
 		return fmt.Errorf("%w.", err)
@@ -63,7 +63,7 @@ func (s *Secrets) DecryptString(cipher string) (string, error) {
 	return string(plain), err
 }
 
-// Open is Decrypt that tells also which secret opened the vault.
+// Open is Decrypt that also returns which secret opened the vault.
 func (s *Secrets) Open(data []byte, name string) ([]byte, Secret, error) {
 	var keys sealed.Keys
 	if s != nil {
@@ -81,7 +81,7 @@ func (s *Secrets) Open(data []byte, name string) ([]byte, Secret, error) {
 	return plain, secret, err
 }
 
-// ForEncryption is the secret to encrypt with: the first one with the id, or without an id the first one.
+// ForEncryption returns the secret to encrypt with: the first one with the id, or without an id the first one.
 func (s *Secrets) ForEncryption(id string) (Secret, error) {
 	if s == nil || len(s.List) == 0 {
 		return Secret{}, failf("A vault password must be specified to encrypt data")

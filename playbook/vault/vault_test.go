@@ -100,7 +100,8 @@ func TestForEncryptionFindsTheID(t *testing.T) {
 		}
 	}
 	_, err := s.ForEncryption("c")
-	if want := "Did not find a match for --encrypt-vault-id=c in the known vault-ids ['a', 'b']"; err == nil || err.Error() != want {
+	if want := "Did not find a match for --encrypt-vault-id=c in the known vault-ids ['a', 'b']"; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -144,10 +145,17 @@ func TestPasswordsComeFromFilesAndScripts(t *testing.T) {
 		write("script", "#!/bin/sh\necho from script\n", 0o700):                                "from script",
 		write("lingering", "#!/bin/sh\nsleep 600 & echo $! >"+child+"\necho from it\n", 0o700): "from it",
 		write("my-client.sh", "#!/bin/sh\necho \"$@\"\n", 0o700):                               "--vault-id prod",
-		write("empty", "\n", 0o600):                                                            "error: Invalid vault password was provided from file (DIR/empty)",
-		write("silent", "#!/bin/sh\n", 0o700):                                                  "error: Invalid vault password was provided from script (DIR/silent)",
-		write("failing", "#!/bin/sh\nexit 3\n", 0o700):                                         "error: Vault password script DIR/failing returned non-zero (3): None",
-		write("un-client", "#!/bin/sh\necho no >&2\nexit 2\n", 0o700): "error: Vault password client script DIR/un-client did not find a secret for " +
+		write("empty", "\n",
+			0o600): "error: Invalid vault password was provided " +
+			"from file (DIR/empty)",
+		write("silent", "#!/bin/sh\n",
+			0o700): "error: Invalid vault password was provided from script " +
+			"(DIR/silent)",
+		write("failing", "#!/bin/sh\nexit 3\n",
+			0o700): "error: Vault password script DIR/failing returned non-zero (3): " +
+			"None",
+		write("un-client", "#!/bin/sh\necho no >&2\nexit 2\n",
+			0o700): "error: Vault password client script DIR/un-client did not find a secret for " +
 			"vault-id=prod: b'no\\n'",
 		filepath.Join(dir, "missing"): "error: The vault password file DIR/missing was not found",
 	} {

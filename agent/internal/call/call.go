@@ -58,14 +58,14 @@ type Invocation struct {
 	Env *modules.Env
 }
 
-// Wire is the call with its arguments as JSON, in the task's order.
+// Wire returns the call with its arguments as JSON, in the task's order.
 func (inv Invocation) Wire() wire.Call {
 	c := inv.Call
 	c.Args = value.PlainJSON(inv.Args)
 	return c
 }
 
-// AsyncDir is where Ansible would keep the files of the user's jobs.
+// AsyncDir returns where Ansible would keep the files of the user's jobs.
 func (inv Invocation) AsyncDir() string {
 	dir := inv.Call.AsyncDir
 	if dir == "" {
@@ -80,12 +80,13 @@ func (inv Invocation) AsyncDir() string {
 // Jobs are the background processes of the agent, as calls see them. The maps are results as Ansible's async_wrapper
 // and async_status return them.
 type Jobs struct {
-	// Start begins a job and returns started, finished, ansible_job_id and results_file. The deadline is inv.Call.Async.
+	// Start begins a job and returns started, finished, ansible_job_id and results_file. The deadline is
+	// inv.Call.Async.
 	Start func(ctx context.Context, inv Invocation) (*value.Dict, error)
 	// Wait returns the result of a job of the run when it has ended (finished: 1, the module's keys). After its
 	// deadline it returns what is known, finished: 0.
 	Wait func(ctx context.Context, run, id string) (*value.Dict, error)
-	// Status tells async_status of a job, see modules.Asks.
+	// Status returns what async_status reports about a job, see modules.Asks.
 	Status func(ctx context.Context, q modules.JobQuery) (*value.Dict, error)
 	// Over is closed when the job has ended, or is not known.
 	Over func(id string) <-chan struct{}
@@ -94,6 +95,12 @@ type Jobs struct {
 	// Afoot are the jobs that have not ended, the oldest first.
 	Afoot func() []wire.Job
 }
+
+// NoJobError says that the host cannot start a job, for example because it lacks processes or descriptors.
+type NoJobError struct{ Err error }
+
+func (e *NoJobError) Error() string { return "cannot start a job: " + e.Err.Error() }
+func (e *NoJobError) Unwrap() error { return e.Err }
 
 // Tell is Status where there are jobs, and an error where there are none.
 func (j Jobs) Tell(ctx context.Context, q modules.JobQuery) (*value.Dict, error) {
@@ -113,6 +120,10 @@ func (h Host) Perform(ctx context.Context, inv Invocation, progress func(status 
 		return failed("internal error: this agent cannot run jobs")
 	}
 	started, err := h.Jobs.Start(ctx, inv)
+	var none *NoJobError
+	if errors.As(err, &none) { // a result of the module, as of Ansible's async_wrapper: other items of a loop go on
+		return value.DictOf("failed", true, "changed", false, "msg", err.Error())
+	}
 	if err != nil {
 		return failed(err.Error())
 	}
@@ -134,7 +145,7 @@ func (h Host) Perform(ctx context.Context, inv Invocation, progress func(status 
 	return res
 }
 
-// await gives what the task has of a job that it waits for.
+// await returns what the task has of a job that it waits for.
 func (h Host) await(ctx context.Context, inv Invocation, id string) (*value.Dict, error) {
 	res, err := h.Jobs.Wait(ctx, inv.Run, id)
 	if err != nil {
@@ -144,7 +155,8 @@ func (h Host) await(ctx context.Context, inv Invocation, id string) (*value.Dict
 		return withStreams(res), nil
 	}
 	return value.DictOf(
-		"failed", true, "msg", fmt.Sprintf("async task did not complete within the requested time - %ds", int64(inv.Call.Async/time.Second)),
+		"failed", true, "msg", fmt.Sprintf("async task did not complete within the requested time - %ds",
+			int64(inv.Call.Async/time.Second)),
 		"async_result", lastLook(res, inv),
 	), nil
 }
@@ -173,8 +185,8 @@ func lastLook(status *value.Dict, inv Invocation) *value.Dict {
 	return status
 }
 
-// withStreams is the result of a job with what every job's has in Ansible, in the order in which async_status tells
-// of it.
+// withStreams returns the result of a job with what every job's has in Ansible, in the order in which async_status
+// tells of it.
 func withStreams(res *value.Dict) *value.Dict {
 	out := value.NewDict()
 	take := func(name string, otherwise value.Value) {
@@ -202,7 +214,7 @@ func withStreams(res *value.Dict) *value.Dict {
 	return out
 }
 
-// LeftBehind is the key of a result that says that something could not be ended: msg tells what.
+// LeftBehind is the key of a result that says that something could not be ended: msg says what.
 const LeftBehind = "left_behind"
 
 // endLimit is how long a module may take to end when its time is over: the processes that it runs need TERM, grace
@@ -253,7 +265,11 @@ func failed(msg string) *value.Dict { return value.DictOf("failed", true, "msg",
 // Run runs a call on behalf of a step of another host and gives the module's result as JSON. Its asks are in the name
 // of e.Host.
 func (h Host) Run(ctx context.Context, e wire.Exec) json.RawMessage {
-	return value.PlainJSON(h.run(ctx, e))
+	res := h.run(ctx, e)
+	if err := value.Showable(res); err != nil {
+		res = failed("the result cannot be sent to the controller: " + err.Error())
+	}
+	return value.PlainJSON(res)
 }
 
 func (h Host) run(ctx context.Context, e wire.Exec) *value.Dict {

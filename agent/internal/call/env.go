@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"hark/agent/internal/login"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
@@ -42,6 +43,10 @@ func (h Host) Env(c wire.Call, mod *modules.Module, origin string, ask Ask) (*En
 		env.Env.Exec = h.Exec(environ)
 	} else {
 		env.Env.Exec = func(ctx context.Context, c modules.Command) (modules.Output, error) {
+			var err error
+			if c.Limits, err = login.OfService(); err != nil {
+				return modules.Output{}, err
+			}
 			return modules.LiveExec(environ, nil, env.Env.Live)(ctx, c) // the session sets Live later
 		}
 	}

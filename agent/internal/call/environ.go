@@ -11,8 +11,8 @@ import (
 	"hark/modules/nss"
 )
 
-// environ is the environment of a user's processes, "" is the agent's own user. To become who one is changes nothing,
-// as in Ansible: PATH and the rest are those of the process.
+// environ returns the environment of a user's processes, "" is the agent's own user. To become who one is changes
+// nothing, as in Ansible: PATH and the rest are those of the process.
 func (h Host) environ(name string) ([]string, error) {
 	if h.Environ != nil {
 		return h.Environ(name)
@@ -29,7 +29,7 @@ func (h Host) environ(name string) ([]string, error) {
 	case u.UID == os.Getuid():
 		return own(os.Environ(), nss.Current), nil
 	}
-	out := login(u)
+	out := ofLogin(u)
 	for _, k := range []string{"LANG", "LC_ALL", "TZ"} {
 		if v := os.Getenv(k); v != "" {
 			out = append(out, k+"="+v)
@@ -38,16 +38,17 @@ func (h Host) environ(name string) ([]string, error) {
 	return out, nil
 }
 
-// login is what a login sets.
-func login(u *nss.User) []string {
+// ofLogin returns what a login sets.
+func ofLogin(u *nss.User) []string {
 	path := "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 	if u.UID == 0 {
 		path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 	}
-	return []string{"HOME=" + u.Home, "USER=" + u.Name, "LOGNAME=" + u.Name, "SHELL=" + cmp.Or(u.Shell, "/bin/sh"), "PATH=" + path}
+	return []string{"HOME=" + u.Home, "USER=" + u.Name, "LOGNAME=" + u.Name, "SHELL=" + cmp.Or(u.Shell, "/bin/sh"),
+		"PATH=" + path}
 }
 
-// ofService are the variables by which systemd speaks to a service. They are not for its children: a command that found
+// ofService are the variables that systemd sets for a service. They are not for its children: a command that found
 // NOTIFY_SOCKET would speak in the agent's name.
 func ofService(name string) bool {
 	switch name {
@@ -58,14 +59,12 @@ func ofService(name string) bool {
 	return false
 }
 
-// own is the agent's environment; that of a service without what is the service's, and with what a login would set.
+// own returns the agent's environment; that of a service without what is the service's, and with what a login would
+// set.
 func own(environ []string, who func() (*nss.User, error)) []string {
-	out := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
-		k, _, _ := strings.Cut(kv, "=")
-		return ofService(k)
-	})
+	out := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return ofService(nameOf(kv)) })
 	has := func(name string) bool {
-		return slices.ContainsFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, name) && strings.HasPrefix(kv[len(name):], "=") })
+		return slices.ContainsFunc(environ, func(kv string) bool { return nameOf(kv) == name })
 	}
 	if !has("INVOCATION_ID") {
 		return out
@@ -74,10 +73,18 @@ func own(environ []string, who func() (*nss.User, error)) []string {
 	if err != nil {
 		return out // a user of no database
 	}
-	for _, kv := range login(u) {
-		if k, _, _ := strings.Cut(kv, "="); !has(k) {
+	for _, kv := range ofLogin(u) {
+		// PATH may be the unit's. The user and his shell are those of the database: systemd may have said /bin/sh.
+		if name := nameOf(kv); name != "PATH" || !has(name) {
+			out = slices.DeleteFunc(out, func(kv string) bool { return nameOf(kv) == name })
 			out = append(out, kv)
 		}
 	}
 	return out
+}
+
+// nameOf returns the name of a variable written KEY=value.
+func nameOf(kv string) string {
+	name, _, _ := strings.Cut(kv, "=")
+	return name
 }

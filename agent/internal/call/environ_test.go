@@ -23,7 +23,7 @@ func TestServicesLackWhatLoginsHave(t *testing.T) {
 	who := func() (*nss.User, error) {
 		return &nss.User{UID: 0, Name: "root", Home: "/root", Shell: "/bin/bash"}, nil
 	}
-	got := own([]string{"LANG=C.UTF-8", "PATH=/opt", "NOTIFY_SOCKET=/run/x", "INVOCATION_ID=0123"}, who)
+	got := own([]string{"LANG=C.UTF-8", "PATH=/opt", "SHELL=/bin/sh", "NOTIFY_SOCKET=/run/x", "INVOCATION_ID=0123"}, who)
 	want := []string{"LANG=C.UTF-8", "PATH=/opt", "HOME=/root", "USER=root", "LOGNAME=root", "SHELL=/bin/bash"}
 	if !slices.Equal(got, want) {
 		t.Errorf("a service's: %q, want %q", got, want)

@@ -80,7 +80,7 @@ func (f files) upload(ctx context.Context, dest string, mode uint32, r io.Reader
 			return fmt.Errorf("cannot read the file to fetch: %w", err)
 		}
 		sum.Write(buf[:n])
-		up := &wire.Upload{Dest: dest, Offset: at, Data: buf[:n], Mode: mode, Last: last}
+		up := &wire.Upload{Dest: wire.Escaped(dest), Offset: at, Data: buf[:n], Mode: mode, Last: last}
 		if last {
 			up.Digest = hex.EncodeToString(sum.Sum(nil))
 		}
@@ -98,9 +98,9 @@ func (f files) upload(ctx context.Context, dest string, mode uint32, r io.Reader
 	}
 }
 
-// remoteSum is the sha1 of a file on the controller.
+// remoteSum returns the sha1 of a file on the controller.
 func (f files) remoteSum(ctx context.Context, dest string) (string, error) {
-	a, err := f.ask(ctx, wire.Ask{Kind: wire.AskUpload, Upload: &wire.Upload{Dest: dest, Stat: true}})
+	a, err := f.ask(ctx, wire.Ask{Kind: wire.AskUpload, Upload: &wire.Upload{Dest: wire.Escaped(dest), Stat: true}})
 	if err != nil {
 		return "", err
 	}

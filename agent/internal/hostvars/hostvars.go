@@ -25,7 +25,7 @@ func (*hostvars) Type() string { return "HostVars" }
 // QualifiedType names Ansible's class with its module.
 func (*hostvars) QualifiedType() string { return "ansible.vars.hostvars.HostVars" }
 
-// Lookup gives a host; one that the inventory does not have is undefined under a name of its own.
+// Lookup returns a host; one that the inventory does not have is undefined under a name of its own.
 func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 	name, ok := value.Text(key)
 	if !ok {
@@ -47,7 +47,7 @@ func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 	return &hostVariables{f: h.f, ctx: h.ctx, whose: whose{name, h.delegated}}, true, nil
 }
 
-// Keys are the hosts of the inventory, and localhost in any case, but not in the tagged language.
+// Keys returns the hosts of the inventory, and localhost in any case, but not in the tagged language.
 func (h *hostvars) Keys() ([]value.Value, error) {
 	names, err := h.f.hostnames(h.ctx)
 	if err != nil || h.f.Templates.Has(dialect.HostvarsLazy) || containsText(names, "localhost") {
@@ -56,7 +56,7 @@ func (h *hostvars) Keys() ([]value.Value, error) {
 	return append(slices.Clone(names), value.Str("localhost")), nil
 }
 
-// PrintedKeys are the hosts of the inventory.
+// PrintedKeys returns the hosts of the inventory.
 func (h *hostvars) PrintedKeys() ([]value.Value, error) { return h.f.hostnames(h.ctx) }
 
 // hostVariables are the variables of one host.
@@ -72,7 +72,7 @@ func (*hostVariables) Type() string { return "HostVarsVars" }
 // QualifiedType names Ansible's class with its module.
 func (*hostVariables) QualifiedType() string { return "ansible.vars.hostvars.HostVarsVars" }
 
-// Lookup gives a variable, rendered.
+// Lookup returns a variable, rendered.
 func (h *hostVariables) Lookup(key value.Value) (value.Value, bool, error) {
 	name, ok := value.Text(key)
 	if !ok {
@@ -82,10 +82,13 @@ func (h *hostVariables) Lookup(key value.Value) (value.Value, bool, error) {
 		return value.Str(h.f.Host), true, nil
 	}
 	v, err := h.f.variable(h.ctx, h.whose, name)
+	if v == nil && err == nil && h.delegated && name == "ansible_host" && IsLocalhost(h.host) {
+		v = value.Str(h.host) // the implicit localhost: Ansible sets it for delegated tasks only
+	}
 	return v, v != nil, err
 }
 
-// Branch gives one of the host's facts: all of them, of every host of a fleet, would be too much to bring here.
+// Branch returns one of the host's facts: all of them, of every host of a fleet, would be too much to bring here.
 func (h *hostVariables) Branch(name, key string) (value.Value, bool, error) {
 	if name != "ansible_facts" || key == "" || h.host == h.f.Host {
 		return nil, false, nil
@@ -93,12 +96,12 @@ func (h *hostVariables) Branch(name, key string) (value.Value, bool, error) {
 	return h.f.fact(h.ctx, h.host, key)
 }
 
-// Keys are the names of all variables.
+// Keys returns the names of all variables.
 func (h *hostVariables) Keys() ([]value.Value, error) {
 	return h.f.names(h.ctx, h.whose)
 }
 
-// IsLocalhost tells the names for which Ansible makes up a host that the inventory does not have.
+// IsLocalhost reports whether Ansible makes up a host of this name if the inventory does not have it.
 func IsLocalhost(name string) bool {
 	return name == "localhost" || name == "127.0.0.1" || name == "::1"
 }
@@ -115,7 +118,8 @@ func containsText(list []value.Value, text string) bool {
 // connectionNames are the variables of a delegated host that say how it is reached, and how to be somebody there.
 // Nobody may change them.
 var connectionNames = sync.OnceValue(func() []string {
-	names := append([]string{"ansible_host", "ansible_port", "ansible_python_interpreter"}, dialect.AllBecomeVariables()...)
+	names := append([]string{"ansible_host", "ansible_port", "ansible_python_interpreter"},
+		dialect.AllBecomeVariables()...)
 	for _, k := range plan.Keywords() {
 		names = append(names, k.Variables(dialect.DefaultMethod)...)
 	}
@@ -123,7 +127,7 @@ var connectionNames = sync.OnceValue(func() []string {
 	return slices.Compact(names)
 })
 
-// Connection are those variables of a host, and those of Session.Reach, fetched once for the step.
+// Connection returns those variables of a host, and those of Session.Reach, fetched once for the step.
 func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error) {
 	if d := f.connections[host]; d != nil {
 		return d, nil
@@ -157,8 +161,8 @@ func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error)
 	return d, nil
 }
 
-// Option is a variable of a host that says how tasks are done there, nil if it is not set. Those that each task looks
-// at are fetched together.
+// Option returns a variable of a host that says how tasks are done there, nil if it is not set. Those that each task
+// looks at are fetched together.
 func (f *Step) Option(ctx context.Context, host, name string) (value.Value, error) {
 	if !slices.Contains(connectionNames(), name) {
 		return f.variable(ctx, whose{host, true}, name)
@@ -168,7 +172,7 @@ func (f *Step) Option(ctx context.Context, host, name string) (value.Value, erro
 	return v, err
 }
 
-// Delegated is what a result says of the host it was delegated to.
+// Delegated returns what a result says of the host it was delegated to.
 func (f *Step) Delegated(ctx context.Context, host string) (*value.Dict, error) {
 	d := value.NewDict()
 	d.Set("ansible_delegated_host", value.Str(host))

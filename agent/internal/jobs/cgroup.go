@@ -9,8 +9,8 @@ import (
 )
 
 // groups makes a control group for each job below that of the agent's service, if that was delegated to it
-// (Delegate=yes). A job then counts as itself and is found whole even when its process was killed. The zero value
-// makes none.
+// (Delegate=yes). A job is then accounted for separately, and found whole even when its process was killed. The zero
+// value makes none.
 type groups struct{ dir string }
 
 // ownGroups finds where this process may make groups: below the group of its service, in the unified hierarchy or,
@@ -35,7 +35,7 @@ func ownGroups() groups {
 	return groups{}
 }
 
-// enter makes the group of a job and puts its process there; "" if that cannot be.
+// enter makes the group of a job and puts its process there. It returns "" if that is not possible.
 func (g groups) enter(id string, pid int) string {
 	if g.dir == "" {
 		return ""
@@ -51,7 +51,7 @@ func (g groups) enter(id string, pid int) string {
 	return dir
 }
 
-// members are the processes of a group and of those that were made below it.
+// members returns the processes of a group and of the groups below it.
 func members(dir string) []stat {
 	if dir == "" {
 		return nil
@@ -73,9 +73,9 @@ func members(dir string) []stat {
 	return all
 }
 
-// killGroup kills all processes of a group at one blow, which those do not escape either that fork faster than
-// anybody can look. This process leaves the group first. Where the kernel cannot do that (before 5.14, the old
-// hierarchy) nothing happens: they are killed one by one.
+// killGroup kills all processes of a group at once, even those that fork faster than anybody can look. This process
+// leaves the group first. Where the kernel cannot do that (before 5.14, the old hierarchy) it does nothing, and end
+// kills them one by one.
 func killGroup(dir string) {
 	kill := filepath.Join(dir, "cgroup.kill")
 	if _, err := os.Stat(kill); dir == "" || err != nil {
@@ -87,7 +87,7 @@ func killGroup(dir string) {
 	_ = os.WriteFile(kill, []byte("1"), 0) // else they are killed one by one
 }
 
-// procsFile lists the processes of a group; one whose id is written to it enters.
+// procsFile lists the processes of a group; a process whose id is written to it enters.
 const procsFile = "cgroup.procs"
 
 func put(dir string, pid int) error {
@@ -103,7 +103,7 @@ func contains(dir string, pid int) bool {
 	return false
 }
 
-// dissolve removes the group of a job that is over. One in which something lives on, which the job left behind, stays.
+// dissolve removes the group of a job that has ended. A group with a process that the job left behind stays.
 func dissolve(dir string) {
 	if dir != "" {
 		_ = os.Remove(dir)

@@ -16,8 +16,8 @@ import (
 const (
 	stateFile  = "state.json"
 	resultFile = "result.json"
-	lockFile   = "lock"   // locked by the job's process as long as it lives
-	cancelFile = "cancel" // there when somebody has cancelled the job
+	lockFile   = "lock"   // the job's process holds its lock as long as it lives
+	cancelFile = "cancel" // exists when somebody has cancelled the job
 )
 
 func readRecord(dir string) (record, error) {
@@ -30,7 +30,8 @@ func readRecord(dir string) (record, error) {
 		return r, fmt.Errorf("cannot read %s: %w", filepath.Join(dir, stateFile), err)
 	}
 	if r.Version > version {
-		return r, fmt.Errorf("cannot read %s: it was written by a newer version (%d)", filepath.Join(dir, stateFile), r.Version)
+		return r, fmt.Errorf("cannot read %s: it was written by a newer version (%d)", filepath.Join(dir, stateFile),
+			r.Version)
 	}
 	return r, nil
 }
@@ -38,8 +39,7 @@ func readRecord(dir string) (record, error) {
 // write writes the record.
 func (r record) write(dir string) error { return r.save(dir, false) }
 
-// seal writes the record of a job that has ended: it is on the disk when it returns, and with it the result that was
-// written before.
+// seal writes the record of a job that has ended, and syncs it together with the result that was written before.
 func (r record) seal(dir string) error { return r.save(dir, true) }
 
 func (r record) save(dir string, sync bool) error {
@@ -54,7 +54,7 @@ func (r record) save(dir string, sync bool) error {
 	return atomicfile.WriteLoose(filepath.Join(dir, stateFile), raw)
 }
 
-// lock takes the lock of a job's directory, which the job's process inherits. It fails if somebody has it.
+// lock takes the lock of a job's directory, which the job's process inherits. It fails if another process holds it.
 func lock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -76,8 +76,8 @@ func held(dir string) bool {
 	return errors.Is(err, unix.EWOULDBLOCK)
 }
 
-// inherit takes the lock when the job's process has ended: one supervisor at a time draws up what became of the job.
-// What comes with it gives the lock back.
+// inherit takes the lock when the job's process has ended, so that one supervisor at a time decides what became of the
+// job. The returned func releases it.
 func inherit(dir string) func() {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"hark/agent/internal/call"
 )
 
-// filesDir holds the controller's files that a job reads, by their digests. It is there as long as the job runs.
+// filesDir holds the controller's files that a job reads, by their digests, as long as the job runs.
 const filesDir = "files"
 
-// provide brings the controller's files that a job reads into its directory: when it needs them the controller may be
-// gone, and the agent another one. Those that the agent keeps on no disk, since they came out of a vault, are given
-// back to be handed over in memory, and so are small ones that came with the plan.
+// provide copies the controller's files that a job reads into its directory: when the job needs them the controller may
+// be gone, and the agent another one. It returns files that the agent keeps on no disk, since they came out of a vault
+// or are small ones that came with the plan; the caller hands them over in memory.
 func provide(ctx context.Context, dir string, inv call.Invocation) (map[string][]byte, error) {
 	inMemory := map[string][]byte{}
 	for _, digest := range inv.Call.Files {
@@ -74,8 +74,9 @@ func copyFile(path string, r io.Reader) error {
 	return f.Close()
 }
 
-// provided opens the files that were brought into the directory of a job; the others are those of next.
-func provided(dir string, next func(context.Context, string) (io.ReadCloser, error)) func(context.Context, string) (io.ReadCloser, error) {
+// provided opens the files in the directory of a job, and other files through next.
+func provided(dir string, next func(context.Context, string) (io.ReadCloser, error)) func(context.Context,
+	string) (io.ReadCloser, error) {
 	return func(ctx context.Context, digest string) (io.ReadCloser, error) {
 		if f, err := os.Open(filepath.Join(dir, filesDir, filepath.Base(digest))); err == nil {
 			return f, nil
@@ -84,5 +85,5 @@ func provided(dir string, next func(context.Context, string) (io.ReadCloser, err
 	}
 }
 
-// unprovide removes them.
-func unprovide(dir string) { _ = os.RemoveAll(filepath.Join(dir, filesDir)) } // what stays goes with the job
+// unprovide removes the files.
+func unprovide(dir string) { _ = os.RemoveAll(filepath.Join(dir, filesDir)) } // files that remain go with the job

@@ -72,10 +72,13 @@ func TestAJobHasItsFilesBeforeItIsStarted(t *testing.T) {
 func TestAJobThatCannotHaveItsFilesIsNotStarted(t *testing.T) {
 	dir := t.TempDir()
 	s := newSupervisor(t, dir)
-	env := &modules.Env{Environ: []string{"HOME=" + t.TempDir()}, Open: func(context.Context, string) (io.ReadCloser, error) {
-		return nil, errors.New("it was changed")
-	}}
-	_, err := s.Start(t.Context(), call.Invocation{Module: shell, Env: env, Call: wire.Call{Module: shell.Name, Async: time.Minute, Files: []string{"d"}}})
+	env := &modules.Env{Environ: []string{"HOME=" + t.TempDir()},
+		Open: func(context.Context, string) (io.ReadCloser, error) {
+			return nil, errors.New("it was changed")
+		}}
+	_, err := s.Start(t.Context(),
+		call.Invocation{Module: shell, Env: env, Call: wire.Call{Module: shell.Name, Async: time.Minute,
+			Files: []string{"d"}}})
 	if err == nil || !strings.Contains(err.Error(), "it was changed") {
 		t.Errorf("the error is %v", err)
 	}

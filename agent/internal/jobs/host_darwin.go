@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// errNotLinux ends what would be a job before anything of it has begun: whose process is whose is read from /proc.
+// errNotLinux says why there are no jobs here: the owners of processes are read from /proc.
 var errNotLinux = errors.New("background jobs are for hosts that run Linux")
 
 func possible() error { return errNotLinux }

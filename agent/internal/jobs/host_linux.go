@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// possible explains why no job can be here.
+// possible returns why there can be no jobs here, nil if there can.
 func possible() error { return nil }
 
-// adoptOrphans makes this process the parent of all that its children leave behind: nothing that a job starts gets
-// out of its tree, whatever group or session it makes.
+// adoptOrphans makes this process the parent of all that its children leave behind: nothing that a job starts leaves
+// its tree, whatever group or session it makes.
 func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// awaitEnd waits until a process ends that began at ticks; another one of its number is not waited for.
+// awaitEnd waits until a process ends that began at ticks. It does not wait for another process with its id.
 func awaitEnd(pid int, ticks uint64) {
 	if fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK); err == nil && ticksOf(pid) == ticks {
 		awaitExit(fd)
@@ -39,7 +39,7 @@ func awaitExit(fd int) {
 	})
 }
 
-// sinceBoot is the clock of the start times in /proc.
+// sinceBoot returns the clock of the start times in /proc.
 func sinceBoot() time.Duration {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
@@ -48,5 +48,5 @@ func sinceBoot() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// standAs gives this thread the ids that files are opened with.
+// standAs sets the ids with which this thread opens files.
 func standAs(uid, gid int) error { return errors.Join(unix.Setfsgid(gid), unix.Setfsuid(uid)) }

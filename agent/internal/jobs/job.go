@@ -14,7 +14,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// adopt takes a job over from its directory. It gives nil if there is none.
+// adopt takes a job over from its directory. It returns nil if there is none.
 func (s *Supervisor) adopt(id string) *job {
 	j := &job{dir: filepath.Join(s.dir, id), over: make(chan struct{})}
 	rec, err := readRecord(j.dir)
@@ -24,7 +24,7 @@ func (s *Supervisor) adopt(id string) *job {
 	case err != nil:
 		rec = record{ID: id, State: Lost, Why: err.Error(), Ended: time.Now()} // it is left as it is
 	}
-	if rec.Why == toldText && rec.Boot != bootID() {
+	if rec.Why == jobText && rec.Boot != bootID() {
 		rec.Why = restartedText
 	}
 	j.rec = rec
@@ -46,7 +46,7 @@ func (s *Supervisor) adopt(id string) *job {
 	return j
 }
 
-// watch waits for the end of a process that is no child of ours.
+// watch waits for the end of a process that is not our child.
 func (j *job) watch() {
 	rec := j.record()
 	guard := j.guard()
@@ -55,10 +55,10 @@ func (j *job) watch() {
 	guard.Stop()
 }
 
-// overtime is how long a job's process may take longer than its limit or a cancellation to end by itself.
+// overtime is how much longer than its limit or a cancellation a job's process may take to end by itself.
 const overtime = grace + resistance + patience + resistance + 3*time.Second
 
-// guard ends the job in its process's place when that does not keep the limit: it was stopped, or is stuck.
+// guard ends the job if its process does not keep the limit: it was stopped, or hangs.
 func (j *job) guard() *time.Timer {
 	rec := j.record()
 	if rec.Limit <= 0 {
@@ -67,7 +67,7 @@ func (j *job) guard() *time.Timer {
 	return time.AfterFunc(rec.Limit-rec.age()+overtime, j.kill)
 }
 
-// cancel asks the job's process to end what it runs; it writes the state itself.
+// cancel asks the job's process to end what it runs; the process writes the state itself.
 func (j *job) cancel() {
 	rec := j.record()
 	if rec.State.Terminal() || atomicfile.WriteLoose(filepath.Join(j.dir, cancelFile), nil) != nil {
@@ -86,15 +86,15 @@ func (j *job) cancel() {
 	}()
 }
 
-// kill ends the job's process; what it leaves is ended when its end is noticed.
+// kill kills the job's process; reap ends what it leaves.
 func (j *job) kill() {
 	if rec := j.record(); rec.Pid > 0 && ticksOf(rec.Pid) == rec.Ticks {
 		_ = syscall.Kill(rec.Pid, syscall.SIGKILL)
 	}
 }
 
-// reap reads what a job's process leaves when it ends, and waits for that. If it ended without a word what lives of
-// the job is ended, and it is said why.
+// reap waits for the end of a job's process and reads what it leaves. If the process ended without writing a final
+// state, reap ends what lives of the job and records why.
 func (j *job) reap() {
 	release := inherit(j.dir)
 	defer release()
@@ -107,7 +107,7 @@ func (j *job) reap() {
 		rec.State, rec.Why = j.verdict(rec)
 		rec.Ended = time.Now()
 		if _, err := os.Stat(j.dir); err == nil {
-			_ = rec.seal(j.dir) // what cannot be written now is found lost again next time
+			_ = rec.seal(j.dir) // if it cannot be written, the next supervisor finds it lost again
 		}
 	}
 	dissolve(rec.Group)
@@ -118,7 +118,7 @@ func (j *job) reap() {
 	close(j.over)
 }
 
-// verdict is the state of a job whose process went away without a word, and why.
+// verdict returns the state of a job whose process ended without a final state, and why.
 func (j *job) verdict(rec record) (State, string) {
 	switch {
 	case rec.Boot != bootID():
@@ -135,15 +135,15 @@ const (
 	timedOutText  = "Timeout exceeded"
 	cancelledText = "the job was cancelled"
 	restartedText = "the job was lost: the host was restarted while it ran"
-	toldText      = "the job was lost: it was told to end from outside, as when the host shuts down"
+	jobText       = "the job was lost: it was told to end from outside, as when the host shuts down"
 )
 
-// collect notes that the result was given to the task that waited for it.
+// collect notes that the waiting task has received the result.
 func (j *job) collect() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.rec.Collected, j.result = true, nil
-	_ = j.rec.write(j.dir)   // else it is kept for longer than it is needed
+	_ = j.rec.write(j.dir)   // else it is kept for longer than needed
 	_ = removeResults(j.rec) // the same
 }
 
@@ -153,7 +153,7 @@ func (j *job) record() record {
 	return j.rec
 }
 
-// answer is what async_status returns. A job that ran into its limit counts as ended only if ended says so: a task
+// answer returns what async_status returns. A job that reached its limit counts as ended only if ended says so: a task
 // that waits for it words that itself.
 func (j *job) answer(ended bool) *value.Dict {
 	rec := j.record()
@@ -164,7 +164,7 @@ func (j *job) answer(ended bool) *value.Dict {
 		result := j.outcome(rec)
 		for i := range result.Len() {
 			k, v := result.Kept(i)
-			if name, _ := value.Text(k); !out.Has(name) { // which are the agent's to tell
+			if name, _ := value.Text(k); !out.Has(name) { // those are the agent's
 				out.SetKey(k, v)
 			}
 		}
@@ -172,7 +172,7 @@ func (j *job) answer(ended bool) *value.Dict {
 	return out
 }
 
-// outcome is the result of a job that has ended.
+// outcome returns the result of a job that has ended.
 func (j *job) outcome(rec record) *value.Dict {
 	j.mu.Lock()
 	raw := j.result
@@ -186,7 +186,8 @@ func (j *job) outcome(rec record) *value.Dict {
 		out = decode(raw)
 	} else if rec.Stripped {
 		out.Put("failed", rec.State == Failed)
-		out.Put("msg", fmt.Sprintf("the result of the job is gone: the oldest are dropped when all take more than %d MB", retainedBytes>>20))
+		out.Put("msg", fmt.Sprintf("the result of the job is gone: the oldest are dropped when all take more than %d MB",
+			retainedBytes>>20))
 	} else if rec.State == Finished || rec.State == Failed {
 		out = unreadable(err)
 	}
@@ -216,7 +217,7 @@ func unreadable(err error) *value.Dict {
 	return value.DictOf("failed", true, "msg", "the result of the job cannot be read: "+err.Error())
 }
 
-// all are the jobs, those first that began first.
+// all returns the jobs, the oldest first.
 func (s *Supervisor) all() []*job {
 	s.mu.Lock()
 	all := make([]*job, 0, len(s.jobs))

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// shell is a module that runs a command, and then reads a blob of the controller if it shall.
+// shell is a module that runs a command, and then reads a blob of the controller if told to.
 var shell = modules.Define("test.shell", "Runs a command", func(ctx context.Context, env *modules.Env, a struct {
 	Cmd  string `arg:"cmd"`
 	Blob string `arg:"blob"`
@@ -51,7 +51,8 @@ var shell = modules.Define("test.shell", "Runs a command", func(ctx context.Cont
 		return modules.Result{Msg: string(text)}, err
 	}
 	out, err := env.Exec(ctx, modules.Command{Shell: a.Cmd})
-	return modules.Result{Changed: true, Failed: out.Rc != 0, Data: value.DictOf("stdout", string(out.Stdout), "code", out.Rc)}, err
+	return modules.Result{Changed: true, Failed: out.Rc != 0, Data: value.DictOf("stdout", string(out.Stdout), "code",
+		out.Rc)}, err
 })
 
 func newSupervisor(t *testing.T, dir string) *Supervisor {
@@ -162,7 +163,8 @@ func TestJobsEndInTheirState(t *testing.T) {
 		if got := state(t, s, id); got != c.state || fmt.Sprint(out["finished"]) != "1" {
 			t.Errorf("%v ended as %s, want %s: %v", c.args, got, c.state, out)
 		}
-		if c.args["cmd"] == "echo out" && (out["stdout"] != "out\n" || fmt.Sprint(out["code"]) != "0") || c.args["blob"] != nil && out["msg"] != "blob abc" {
+		if c.args["cmd"] == "echo out" && (out["stdout"] != "out\n" || fmt.Sprint(out["code"]) != "0") ||
+			c.args["blob"] != nil && out["msg"] != "blob abc" {
 			t.Errorf("%v returned %v", c.args, out)
 		}
 		if c.state == TimedOut && (out["msg"] != "Timeout exceeded" || out["timedout"] != true || out["failed"] != true) {
@@ -240,7 +242,8 @@ func TestTheWholeTreeIsEnded(t *testing.T) {
 
 func TestWhatAJobLeavesInTheBackgroundLivesOn(t *testing.T) {
 	s, file := newSupervisor(t, t.TempDir()), filepath.Join(t.TempDir(), "pid")
-	out := status(t, s, begin(t, s, time.Minute, map[string]any{"cmd": "setsid sleep 60 >/dev/null 2>&1 & echo $! >" + file}))
+	out := status(t, s,
+		begin(t, s, time.Minute, map[string]any{"cmd": "setsid sleep 60 >/dev/null 2>&1 & echo $! >" + file}))
 	pid := pidOf(t, file)
 	if ticksOf(pid) == 0 || out["failed"] == true {
 		t.Errorf("process %d is gone: %v", pid, out)
@@ -289,7 +292,8 @@ func TestAJobIsLostWithItsHost(t *testing.T) {
 	}
 	s := newSupervisor(t, dir)
 	out := status(t, s, rec.ID)
-	if state(t, s, rec.ID) != Lost || out["msg"] != "the job was lost: the host was restarted while it ran" || out["lost"] != true {
+	if state(t, s, rec.ID) != Lost || out["msg"] != "the job was lost: the host was restarted while it ran" ||
+		out["lost"] != true {
 		t.Errorf("state %s, result %v", state(t, s, rec.ID), out)
 	}
 }
@@ -347,7 +351,8 @@ func TestADirectoryOfItsOwnIsASpaceOfItsOwn(t *testing.T) {
 func TestNothingSecretIsWrittenToDisk(t *testing.T) {
 	dir := t.TempDir()
 	s := newSupervisor(t, dir)
-	id := beginCall(t, s, map[string]any{"cmd": "echo sesame; echo sesame >&2"}, wire.Call{Module: shell.Name, Async: time.Minute, NoLog: true})
+	id := beginCall(t, s, map[string]any{"cmd": "echo sesame; echo sesame >&2"},
+		wire.Call{Module: shell.Name, Async: time.Minute, NoLog: true})
 	out := status(t, s, id)
 	if out["stdout"] != "sesame\n" {
 		t.Errorf("the agent that began it says %v", out)
@@ -371,7 +376,8 @@ func TestNothingSecretIsWrittenToDisk(t *testing.T) {
 			t.Errorf("%s has mode %v (%v)", path, info.Mode(), err)
 		}
 	}
-	if out := status(t, newSupervisor(t, dir), id); out["censored"] == nil || out["changed"] != true || out["stdout"] != nil {
+	if out := status(t, newSupervisor(t, dir), id); out["censored"] == nil || out["changed"] != true ||
+		out["stdout"] != nil {
 		t.Errorf("the next agent says %v", out)
 	}
 	if r := manage(t, s, wire.JobsQuery{Op: "show", ID: id}); r.Result["stdout"] != nil {

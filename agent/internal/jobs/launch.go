@@ -9,18 +9,20 @@ import (
 	"syscall"
 
 	"hark/agent/internal/call"
+	"hark/agent/internal/login"
 	"hark/agent/internal/peer"
+	"hark/modules"
 )
 
-// The job's process speaks with its agent on these descriptors: not on the standard ones, where a broken pipe kills.
-// It holds the lock of its directory as long as it lives.
+// The job's process talks to its agent on these descriptors, not on the standard ones, where a broken pipe would kill
+// it. It holds the lock of its directory as long as it lives.
 const (
 	fromAgent = 3
 	toAgent   = 4
 	lockHeld  = 5
 )
 
-// launch starts the job's process and hands it the call, with the files that are in memory alone.
+// launch starts the job's process and hands it the call, with the files that are only in memory.
 func (s *Supervisor) launch(j *job, inv call.Invocation, files map[string][]byte, held *os.File) error {
 	if err := possible(); err != nil {
 		return err
@@ -42,7 +44,11 @@ func (s *Supervisor) launch(j *job, inv call.Invocation, files map[string][]byte
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut, held}
 	cmd.Env, cmd.Dir = inv.Env.Environ, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+	limits, err := login.OfService()
+	if err == nil {
+		err = modules.StartLimited(cmd, limits)
+	}
+	if err != nil {
 		return errors.Join(err, ourIn.Close(), ourOut.Close())
 	}
 	j.mu.Lock()
@@ -53,7 +59,7 @@ func (s *Supervisor) launch(j *job, inv call.Invocation, files map[string][]byte
 	conn := peer.New(ourIn, ourOut)
 	var result func() (json.RawMessage, error)
 	if err == nil {
-		// The call lies in the pipe when this returns: it will be done even if this process ends at once.
+		// The call is in the pipe when this returns: it will be done even if this process ends at once.
 		handed := peer.JobOf(wired, inv.Env)
 		handed.Files = files
 		result, err = conn.Begin(context.Background(), handed, inv.Env)
@@ -68,7 +74,7 @@ func (s *Supervisor) launch(j *job, inv call.Invocation, files map[string][]byte
 			go func() { _ = conn.Listen() }() // ends when the pipe does
 		}
 		if result != nil {
-			if raw, err := result(); err == nil { // else the state tells what became of it
+			if raw, err := result(); err == nil { // else the state says what became of it
 				j.mu.Lock()
 				if j.rec.NoLog {
 					j.result = raw
@@ -77,7 +83,7 @@ func (s *Supervisor) launch(j *job, inv call.Invocation, files map[string][]byte
 			}
 		}
 		ourOut.Close()
-		_ = cmd.Wait() // what it left tells how it ended
+		_ = cmd.Wait() // what it left says how it ended
 		ourIn.Close()
 		j.reap()
 	}()

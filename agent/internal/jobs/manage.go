@@ -16,7 +16,8 @@ import (
 func (j *job) info() wire.Job {
 	r := j.record()
 	i := wire.Job{
-		ID: r.ID, Module: r.Module, Task: r.Task, Run: r.Run, Host: r.Host, User: r.User, State: string(r.State), Over: r.State.Terminal(), Why: r.Why, Began: r.Began,
+		ID: r.ID, Module: r.Module, Task: r.Task, Run: r.Run, Host: r.Host, User: r.User, State: string(r.State),
+		Over: r.State.Terminal(), Why: r.Why, Began: r.Began,
 		Ended: r.Ended, Limit: r.Limit, Dir: j.dir, NoLog: r.NoLog,
 	}
 	if !r.State.Terminal() {
@@ -25,7 +26,7 @@ func (j *job) info() wire.Job {
 	return i
 }
 
-// List are all jobs, the oldest first.
+// List returns all jobs, the oldest first.
 func (s *Supervisor) List() []wire.Job {
 	var infos []wire.Job
 	for _, j := range s.all() {
@@ -34,10 +35,10 @@ func (s *Supervisor) List() []wire.Job {
 	return infos
 }
 
-// Afoot are the jobs that have not ended, the oldest first.
+// Afoot returns the jobs that have not ended, the oldest first.
 func (s *Supervisor) Afoot() []wire.Job { return s.matching(wire.JobsQuery{Live: true}) }
 
-// Manage answers `hark jobs`. What it cannot answer it says in the reply.
+// Manage answers `hark jobs`. The reply says what it cannot answer.
 func (s *Supervisor) Manage(ctx context.Context, q wire.JobsQuery) (wire.JobsReply, error) {
 	return s.reply(ctx, q), nil
 }
@@ -74,7 +75,7 @@ func (s *Supervisor) reply(ctx context.Context, q wire.JobsQuery) wire.JobsReply
 	return out
 }
 
-// shown is a result without the secrets that it tells.
+// shown returns a result without the secrets that it names.
 func shown(res *value.Dict) value.Value {
 	r := result.Of(res)
 	var secret mask.Masker
@@ -105,7 +106,7 @@ func matches(i wire.Job, pattern string) bool {
 	return false
 }
 
-// await waits for the end of a job, but not for longer than patience.
+// await waits for the end of a job, but no longer than patience.
 func (j *job) await(ctx context.Context, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -115,13 +116,13 @@ func (j *job) await(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// tailPiece is how much of a stream one answer holds, tailEvery how often is looked for more.
+// tailPiece is how many bytes of a stream one answer holds at most, tailEvery how often tail looks for more.
 const (
 	tailPiece = 256 << 10
 	tailEvery = 100 * time.Millisecond
 )
 
-// tail reads what a job has printed; if there is nothing it waits for it, as long as the job runs.
+// tail reads what a job has printed. If there is nothing it waits, as long as the job runs.
 func (s *Supervisor) tail(ctx context.Context, j *job, q wire.JobsQuery, out *wire.JobsReply) {
 	ctx, cancel := context.WithTimeout(ctx, q.Patience)
 	defer cancel()
@@ -137,7 +138,7 @@ func (s *Supervisor) tail(ctx context.Context, j *job, q wire.JobsQuery, out *wi
 		}
 		select {
 		case <-j.over:
-			ended = true // there may be last words
+			ended = true // there may be more output
 		case <-ctx.Done():
 			return
 		case <-tick.C:

@@ -16,7 +16,8 @@ import (
 
 func TestOldJobsAreForgotten(t *testing.T) {
 	dir := t.TempDir()
-	for id, ended := range map[string]time.Time{"j1.1": time.Now().Add(-retention - time.Hour), "j2.2": time.Now().Add(-time.Hour)} {
+	for id, ended := range map[string]time.Time{"j1.1": time.Now().Add(-retention - time.Hour),
+		"j2.2": time.Now().Add(-time.Hour)} {
 		rec := record{ID: id, State: Finished, Began: ended, Ended: ended}
 		if err := os.Mkdir(filepath.Join(dir, id), 0o700); err != nil {
 			t.Fatal(err)
@@ -91,7 +92,8 @@ func TestManageListsShowsAndTails(t *testing.T) {
 	if text != [2]string{"one\nthree\n", "two\n"} {
 		t.Errorf("tail gave %q", text)
 	}
-	if r := manage(t, s, wire.JobsQuery{Op: "wait", ID: id, Patience: 30 * time.Second}); r.Jobs[0].State != string(Finished) || r.Result["changed"] != true {
+	if r := manage(t, s, wire.JobsQuery{Op: "wait", ID: id, Patience: 30 * time.Second}); r.Jobs[0].State != string(
+		Finished) || r.Result["changed"] != true {
 		t.Errorf("wait gave %+v", r)
 	}
 	if r := manage(t, s, wire.JobsQuery{Op: "show", ID: "j0"}); r.Err != "could not find job j0" {

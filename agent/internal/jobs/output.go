@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// segment is how many bytes of a stream are in one file. Two files are kept of each stream: the last segment bytes
-// are always there, and never more than twice as much.
+// segment is the size in bytes of one file of a stream. Two files of each stream are kept: the last segment bytes are
+// always there, and never more than twice as many.
 const segment = 1 << 20
 
-// streamName is how the files of a stream are called, with the number of the segment after it.
+// streamName returns the name of a stream's files; the number of the segment follows it.
 func streamName(stderr bool) string {
 	if stderr {
 		return "stderr"
@@ -24,7 +24,7 @@ func segmentFile(dir, stream string, n int64) string {
 	return filepath.Join(dir, fmt.Sprintf("%s.%d", stream, n))
 }
 
-// output keeps what the processes of a job print. What cannot be written is dropped: a full disk ends no job.
+// output keeps what the processes of a job print. It drops what cannot be written: a full disk ends no job.
 type output struct {
 	dir string
 	off bool // no_log: nothing is kept
@@ -33,7 +33,7 @@ type output struct {
 	streams [2]stream // stdout, stderr; guarded by mu
 }
 
-// stream is one of the two.
+// stream is stdout or stderr.
 type stream struct {
 	file *os.File
 	at   int64 // bytes so far
@@ -56,7 +56,7 @@ func (o *output) write(stderr bool, chunk []byte) {
 	}
 }
 
-// append writes what fits into a segment, and turns to the next when it is full.
+// append writes into a segment, and begins the next when it is full.
 func (s *stream) append(dir, name string, part []byte) {
 	if s.at%segment == 0 {
 		s.turn(dir, name)
@@ -89,7 +89,7 @@ func (o *output) close() {
 }
 
 // readOutput reads a stream of a job from an offset, at most limit bytes; a negative offset is from the end. from is
-// where the text begins: later than asked for if that was dropped.
+// where the text begins: later than asked for if the beginning was dropped.
 func readOutput(dir, name string, offset int64, limit int) (text []byte, from int64) {
 	first, size := extent(dir, name)
 	if offset < 0 {
@@ -106,7 +106,7 @@ func readOutput(dir, name string, offset int64, limit int) (text []byte, from in
 	return text, from
 }
 
-// extent is the part of a stream that is there: from the first byte to the size of all.
+// extent returns the part of a stream that is there: from the first byte to the end.
 func extent(dir, name string) (first, size int64) {
 	found := false
 	files, _ := filepath.Glob(filepath.Join(dir, name+".*"))

@@ -20,7 +20,7 @@ type stat struct {
 	sid          int
 	ticks        uint64
 	reallyExists bool
-	// size is that of its memory, 0 for those of the kernel; code is where its program ends there, stack where its
+	// size is the size of its memory in bytes, 0 for kernel threads; code is where its program ends there, stack where its
 	// stack begins.
 	size, code, stack uint64
 }
@@ -32,7 +32,7 @@ func readStat(pid int) stat {
 	if err != nil || from < 0 || to < from {
 		return stat{}
 	}
-	// The name may hold anything; after it come state, ppid, pgrp, session and, as the 20th, the start time.
+	// The name may hold anything. After it come state, ppid, pgrp, session and, as the 20th, the start time.
 	f := strings.Fields(string(raw[to+1:]))
 	if len(f) < 26 {
 		return stat{}
@@ -47,8 +47,8 @@ func readStat(pid int) stat {
 	return s
 }
 
-// environ is the environment of a process, "" if it has none or is not for us to see. A process seems to have none
-// while it becomes another program, which takes long on a busy machine: it is asked again then.
+// environ returns the environment of a process, "" if it has none or this process may not read it. A process seems to
+// have none during execve, which takes long on a busy machine; environ then asks again.
 func environ(pid int) string {
 	for limit := time.Now().Add(resistance); ; time.Sleep(time.Millisecond) {
 		before := readStat(pid)
@@ -64,9 +64,9 @@ func environ(pid int) string {
 	}
 }
 
-// readAtOnce reads a file with a single read. The kernel gives the environment of the program that was there when the
-// file was opened, and no more of it once the process has become another: what a second read gives may be nothing,
-// and the text would end in its middle.
+// readAtOnce reads a file with a single read. The kernel returns the environment of the program that ran when the file
+// was opened, and no more of it after an execve: a second read may return nothing, and the text would end in its
+// middle.
 func readAtOnce(path string) ([]byte, error) {
 	for room := 8 << 10; ; room *= 4 {
 		f, err := os.Open(path)
@@ -85,17 +85,17 @@ func readAtOnce(path string) ([]byte, error) {
 	}
 }
 
-// hostEnds reports whether systemd is ending all processes: it has then become another program. A command may be told
-// to end before the process of its job is, and is no failure of its own.
+// hostEnds reports whether systemd is ending all processes (it is then systemd-shutdown). A command may be ended before
+// the process of its job is; that is no failure of its own.
 func hostEnds() bool {
 	name, err := os.ReadFile("/proc/1/comm")
 	return err == nil && string(bytes.TrimSpace(name)) == "systemd-shutdow" // the kernel keeps 15 bytes
 }
 
-// lives reports whether the process is there, and not only its zombie.
+// lives reports whether the process exists and is not a zombie.
 func (s stat) lives() bool { return s.reallyExists && s.state != "Z" && s.state != "X" }
 
-// ticksOf is the start time of a process in clock ticks since boot, 0 if there is none (or only its zombie).
+// ticksOf returns the start time of a process in clock ticks since boot, 0 if there is none (or only its zombie).
 func ticksOf(pid int) uint64 {
 	if s := readStat(pid); s.lives() {
 		return s.ticks
@@ -103,7 +103,7 @@ func ticksOf(pid int) uint64 {
 	return 0
 }
 
-// processes are the ids of all processes.
+// processes returns the ids of all processes.
 func processes() []int {
 	d, err := os.Open("/proc")
 	if err != nil {

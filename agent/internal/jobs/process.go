@@ -20,7 +20,7 @@ import (
 	"hark/modules/result"
 )
 
-// Main is the process of one job: it serves the one call that the agent hands it, keeps its limit, and writes the
+// Main is the process of one job. It serves the one call that the agent hands it, keeps its limit, and writes the
 // result and the state into dir. run runs the module, as another user if need be.
 func Main(dir string, registry *modules.Registry, run call.Caller) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
@@ -43,7 +43,7 @@ func Main(dir string, registry *modules.Registry, run call.Caller) error {
 	return nil
 }
 
-// process is the inside of a job.
+// process is the state of a job's process.
 type process struct {
 	dir       string
 	rec       record
@@ -56,8 +56,8 @@ type process struct {
 	left []stat
 }
 
-// run runs the module within its limit. When that is over, or the job is cancelled, all that the job has started is
-// ended.
+// run runs the module within its limit. When that is over, or the job is cancelled, it ends everything that the job has
+// started.
 func (p *process) run(ctx context.Context, inv call.Invocation) modules.Result {
 	var err error
 	if p.rec, err = readRecord(p.dir); err != nil {
@@ -78,7 +78,7 @@ func (p *process) run(ctx context.Context, inv call.Invocation) modules.Result {
 		defer limit.Stop()
 	}
 	done := make(chan modules.Result, 1)
-	go func() { // one that does not listen to its context is left behind
+	go func() { // a module that ignores its context is left behind
 		done <- p.module(ctx, inv)
 		close(done) // endAll may come when the result was taken
 	}()
@@ -89,7 +89,7 @@ func (p *process) run(ctx context.Context, inv call.Invocation) modules.Result {
 	return res
 }
 
-// endAll ends what the job has started, and what the module was about to start when it was told to stop.
+// endAll ends what the job has started, and what the module was about to start.
 func (p *process) endAll(done <-chan modules.Result) {
 	p.left = end(p.others, p.rec.Group, grace)
 	select {
@@ -101,7 +101,7 @@ func (p *process) endAll(done <-chan modules.Result) {
 	}
 }
 
-// capture sends the output of the job's processes to its files, and on to the agent if that listens.
+// capture writes the output of the job's processes to its files, and sends it to the agent if that listens.
 func (p *process) capture(env *modules.Env) *output {
 	out := &output{dir: p.dir, off: p.rec.NoLog}
 	agent := env.Live
@@ -115,7 +115,7 @@ func (p *process) capture(env *modules.Env) *output {
 	return out
 }
 
-// await waits for the module, and buries meanwhile what it leaves. over tells that the job was ended.
+// await waits for the module, and reaps the zombies that it leaves. over says that the job was ended.
 func (p *process) await(ctx context.Context, done <-chan modules.Result) (res modules.Result, over bool) {
 	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
@@ -132,7 +132,7 @@ func (p *process) await(ctx context.Context, done <-chan modules.Result) (res mo
 	}
 }
 
-// others are all processes of the job but its own.
+// others returns all processes of the job except its own.
 func (p *process) others() []stat {
 	all := descendants(os.Getpid())
 	for _, s := range members(p.rec.Group) {
@@ -153,7 +153,7 @@ func (p *process) done(_ *peer.Job, result json.RawMessage) json.RawMessage {
 	case p.cancelled.Err() != nil && cancelled(p.dir):
 		state, result = Cancelled, p.failure(cancelledText)
 	case p.cancelled.Err() != nil, failedResult(result) && hostEnds():
-		state, result = Lost, p.failure(toldText)
+		state, result = Lost, p.failure(jobText)
 	case failedResult(result):
 		state = Failed
 	}
@@ -164,8 +164,8 @@ func (p *process) done(_ *peer.Job, result json.RawMessage) json.RawMessage {
 	return result
 }
 
-// wrapped is the result of a module that came to none, as Ansible's wrapper of jobs tells of it; others are as they
-// are.
+// wrapped returns the result of a module that produced none, in the form of Ansible's async_wrapper.py; it returns
+// others unchanged.
 func (p *process) wrapped(result json.RawMessage) json.RawMessage {
 	var r map[string]json.RawMessage
 	if json.Unmarshal(result, &r) != nil || r["module_stderr"] == nil {
@@ -197,7 +197,7 @@ func (p *process) end(state State, result json.RawMessage) error {
 	}
 	p.rec.State, p.rec.Ended = state, time.Now()
 	if state == Lost {
-		p.rec.Why = toldText
+		p.rec.Why = jobText
 		if result == nil {
 			p.rec.Why = "the job was lost: the agent went away before it had told what to do"
 		}
@@ -215,7 +215,7 @@ func (p *process) end(state State, result json.RawMessage) error {
 	return p.rec.seal(p.dir)
 }
 
-// censored is what is kept of a result that nobody shall see.
+// censored returns what is kept of a no_log result.
 func censored(raw json.RawMessage) json.RawMessage {
 	said := result.Decode(raw)
 	kept := value.DictOf("censored", result.Hidden, "changed", said.Changed())
@@ -225,7 +225,7 @@ func censored(raw json.RawMessage) json.RawMessage {
 	return value.PlainJSON(kept)
 }
 
-// failure is the result of a job that was ended. It names the processes that could not be ended with it.
+// failure returns the result of a job that was ended. It names the processes that could not be ended.
 func (p *process) failure(msg string) json.RawMessage {
 	res := map[string]any{"failed": true, "changed": false, "msg": msg, "child_pid": os.Getpid()}
 	var stuck []string

@@ -12,12 +12,13 @@ import (
 	"hark/modules/nss"
 )
 
-// Ansible keeps the state of a job in a file of its user, results_file, and playbooks read it. It is there for them
-// alone: whatever becomes of it, the job's own directory counts.
+// Ansible keeps the state of a job in a file of its user, results_file, and playbooks read it. It is written for them
+// only: the job's own directory counts.
 
 // announceResults writes the results file of a job that runs.
 func announceResults(r record) {
-	raw, _ := json.Marshal(map[string]any{"started": 1, "finished": 0, "ansible_job_id": r.ID}) // plain data always encodes
+	// plain data always encodes
+	raw, _ := json.Marshal(map[string]any{"started": 1, "finished": 0, "ansible_job_id": r.ID})
 	writeResults(r, raw)
 }
 
@@ -43,11 +44,11 @@ func removeResults(r record) error {
 	return err
 }
 
-// errNotRoot says that another user's files are out of reach.
+// errNotRoot says that another user's files cannot be written.
 var errNotRoot = errors.New("only root may write the files of another user")
 
-// asUser does something with files as a user: the directory is the user's, who may put links there. "" is this
-// process's own.
+// asUser runs a func with a user's file permissions: the directory is the user's, who may put links there. "" is this
+// process's own user.
 func asUser(name string, do func() error) error {
 	if name == "" {
 		return do()
@@ -64,7 +65,7 @@ func asUser(name string, do func() error) error {
 	}
 	done := make(chan error)
 	go func() {
-		// The ids are the thread's own; it is not unlocked, so that it ends with this goroutine.
+		// The ids are the thread's. It is not unlocked, so that it ends with this goroutine.
 		runtime.LockOSThread()
 		done <- func() error {
 			if err := standAs(u.UID, u.GID); err != nil {

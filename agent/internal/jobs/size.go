@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// size is how much a job takes on the disk.
+// size returns how many bytes a job takes on the disk.
 func (j *job) size() (n int64) {
 	entries, _ := os.ReadDir(j.dir) // what cannot be read takes nothing
 	for _, e := range entries {
@@ -19,7 +19,7 @@ func (j *job) size() (n int64) {
 	return n
 }
 
-// strip drops what a job has left but that it was.
+// strip removes the result and the output of a job.
 func (j *job) strip() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -41,8 +41,8 @@ func (j *job) strip() {
 	_ = removeResults(j.rec)
 }
 
-// shortened is a result that fits into resultBytes: output loses its end, with a word. What is too large without it
-// is a failure that says so.
+// shortened returns a result that fits into resultBytes: output loses its end, with a warning. A result that is too
+// large without output becomes a failure that says so.
 func shortened(result json.RawMessage) json.RawMessage {
 	if len(result) <= resultBytes {
 		return result
@@ -57,7 +57,8 @@ func shortened(result json.RawMessage) json.RawMessage {
 	}
 	if rest > resultBytes/2 {
 		text := fmt.Sprintf("the result has %d MB: more than %d MB of a job are not kept", len(result)>>20, resultBytes>>20)
-		raw, _ := json.Marshal(map[string]any{"failed": true, "changed": true, "msg": text, "rc": r["rc"]}) // plain data always encodes
+		// plain data always encodes
+		raw, _ := json.Marshal(map[string]any{"failed": true, "changed": true, "msg": text, "rc": r["rc"]})
 		return raw
 	}
 	for _, stream := range []string{"stdout", "stderr"} {
@@ -67,20 +68,20 @@ func shortened(result json.RawMessage) json.RawMessage {
 		}
 	}
 	var warnings []string
-	_ = json.Unmarshal(r["warnings"], &warnings) // those that are none are replaced
+	_ = json.Unmarshal(r["warnings"], &warnings) // warnings of another type are replaced
 	text := fmt.Sprintf("the output was too large to be kept: %d bytes at the end were left out", left)
 	r["warnings"], _ = json.Marshal(append(warnings, text))
 	raw, _ := json.Marshal(r)
 	return raw
 }
 
-// cut is a text that takes at most room bytes as JSON, and how many of its bytes were left out.
+// cut returns a text that takes at most room bytes as JSON, and how many of its bytes were left out.
 func cut(raw json.RawMessage, room int) (json.RawMessage, int) {
 	var text string
 	if len(raw) <= room || json.Unmarshal(raw, &text) != nil {
 		return raw, 0
 	}
-	// In proportion, with a margin: what is escaped need not be spread evenly.
+	// In proportion, with a margin: characters that JSON escapes need not be spread evenly.
 	for keep := int(float64(len(text)) * float64(room) / float64(len(raw))); ; keep = keep / 10 * 9 {
 		short := strings.ToValidUTF8(text[:keep], "")
 		if out, _ := json.Marshal(short); len(out) <= room {

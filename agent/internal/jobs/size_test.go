@@ -16,7 +16,8 @@ func TestResultOfAJobIsCutWithAWord(t *testing.T) {
 		t.Errorf("a small result became %s", got)
 	}
 	raw, err := json.Marshal(map[string]any{
-		"rc": 3, "stdout": strings.Repeat("é\x00", 7<<20), "stderr": strings.Repeat("b", 9<<20), "warnings": []string{"first"}})
+		"rc": 3, "stdout": strings.Repeat("é\x00", 7<<20), "stderr": strings.Repeat("b", 9<<20),
+		"warnings": []string{"first"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,8 @@ func TestResultOfAJobIsCutWithAWord(t *testing.T) {
 		t.Errorf("rc %d, %d and %d bytes, %q", r.Rc, len(r.Stdout), len(r.Stderr), r.Warnings)
 	}
 	huge, _ := json.Marshal(map[string]any{"rc": 0, "content": strings.Repeat("b", 40<<20)})
-	if got := string(shortened(huge)); got != `{"changed":true,"failed":true,"msg":"the result has 40 MB: more than 32 MB of a job are not kept","rc":0}` {
+	if got := string(shortened(huge)); got != `{"changed":true,"failed":true,"msg":"the result has 40 MB: more than 32 `+
+		`MB of a job are not kept","rc":0}` {
 		t.Errorf("got %.300s", got)
 	}
 }
@@ -70,7 +72,8 @@ func TestOldestResultsGoFirst(t *testing.T) {
 			t.Errorf("job %d: stripped is not %v", i, want)
 		}
 	}
-	if msg := s.job("j0").answer(true).Text("msg"); msg != "the result of the job is gone: the oldest are dropped when all take more than 256 MB" {
+	if msg := s.job("j0").answer(true).
+		Text("msg"); msg != "the result of the job is gone: the oldest are dropped when all take more than 256 MB" {
 		t.Errorf("it says %v", msg)
 	}
 }

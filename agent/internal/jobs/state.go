@@ -42,7 +42,7 @@ func (s State) Terminal() bool { return s != Queued && s != Running }
 // version is that of the files in a job's directory.
 const version = 1
 
-// record is what state.json holds: all that is known of a job but its result. Arguments are never written.
+// record is what state.json holds: all that is known of a job except its result. Arguments are never written.
 type record struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"`
@@ -52,28 +52,28 @@ type record struct {
 	Host    string `json:"host,omitempty"`
 	User    string `json:"user,omitempty"`
 	State   State  `json:"state"`
-	// Why is what is to be said of a job that was lost.
+	// Why says why a job was lost.
 	Why   string        `json:"why,omitempty"`
 	Limit time.Duration `json:"limit"`
 	NoLog bool          `json:"no_log,omitempty"`
-	// Dir is ansible_async_dir if the task set it: only those who name the same find the job. Results is the results_file.
+	// Dir is ansible_async_dir if the task set it; only tasks with the same find the job. Results is the results_file.
 	Dir     string `json:"dir,omitempty"`
 	Results string `json:"results,omitempty"`
-	// Collected: the task that started it has waited for it and has its result.
+	// Collected says that the task that started it has waited for it and has its result.
 	Collected bool `json:"collected,omitempty"`
-	// Stripped: its result and its output were dropped to make room.
+	// Stripped says that its result and its output were removed to make room.
 	Stripped bool `json:"stripped,omitempty"`
 	// Group is the control group of the job, "" if it has none of its own.
 	Group string `json:"group,omitempty"`
 	Pid   int    `json:"pid,omitempty"`
-	// Ticks is the start time of the process in /proc, Boot the boot id: with the pid they name one process for ever.
+	// Ticks is the start time of the process in /proc, Boot the boot id: with the pid they identify one process for ever.
 	Ticks uint64    `json:"ticks,omitempty"`
 	Boot  string    `json:"boot,omitempty"`
 	Began time.Time `json:"began"`
 	Ended time.Time `json:"ended,omitzero"`
 }
 
-// age is how long the job's process has been running, by the clock that counts from boot; 0 if it has not begun.
+// age returns how long the job's process has been running, by the clock that counts from boot; 0 if it has not begun.
 func (r record) age() time.Duration {
 	if r.Ticks == 0 {
 		return 0

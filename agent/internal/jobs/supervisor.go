@@ -1,5 +1,5 @@
 // Package jobs supervises modules that run in the background (async). Each job is a process of its own, with a
-// directory of its own, that keeps its limit by itself: it goes on when the agent is restarted or upgraded, and the
+// directory of its own, that keeps its limit by itself. It goes on when the agent is restarted or upgraded, and the
 // next agent adopts it.
 package jobs
 
@@ -39,14 +39,13 @@ type job struct {
 
 	mu  sync.Mutex
 	rec record // guarded by mu
-	// result is the result of a job of this agent's own if that on disk is censored, as long as nobody has collected
-	// it. Guarded by mu.
+	// result is the result of a job of this agent if the one on disk is censored, until a task collects it. Guarded by mu.
 	result json.RawMessage
 }
 
-// New makes a supervisor whose jobs live below dir; argv starts a job's process and gets the job's directory as its
-// last word. Jobs that an earlier supervisor left are adopted: those that live are watched, the others are lost
-// unless they have a result.
+// New makes a supervisor whose jobs live below dir. argv starts a job's process and gets the job's directory as its
+// last word. New adopts the jobs of an earlier supervisor: it watches those that live, and the others are lost unless
+// they have a result.
 func New(dir string, argv []string) (*Supervisor, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot keep jobs: %w", err)
@@ -65,14 +64,13 @@ func New(dir string, argv []string) (*Supervisor, error) {
 	return s, nil
 }
 
-// Session is the supervisor as a session of a run uses it.
+// Session returns the supervisor as a session of a run uses it.
 func (s *Supervisor) Session() call.Jobs {
 	return call.Jobs{Start: s.Start, Wait: s.Wait, Status: s.Status, Over: s.Over, Manage: s.Manage, Afoot: s.Afoot}
 }
 
-// Start begins a job and returns what Ansible's async_wrapper returns. The job has the controller's files that its
-// call names by then; what else its module asks of the controller is served through inv.Env for as long as this agent
-// lives.
+// Start begins a job and returns what Ansible's async_wrapper returns. By then the job has the controller's files that
+// its call names. What else its module asks of the controller is served through inv.Env as long as this agent lives.
 func (s *Supervisor) Start(ctx context.Context, inv call.Invocation) (*value.Dict, error) {
 	if len(s.argv) == 0 {
 		return nil, errors.New("internal error: this agent has no command to start jobs with")
@@ -85,7 +83,7 @@ func (s *Supervisor) Start(ctx context.Context, inv call.Invocation) (*value.Dic
 		Boot: bootID(), Began: time.Now(),
 	}}
 	if err := s.begin(ctx, j, inv); err != nil {
-		return nil, fmt.Errorf("cannot start a job: %w", err)
+		return nil, &call.NoJobError{Err: err}
 	}
 	s.mu.Lock()
 	s.jobs[id] = j
@@ -95,11 +93,12 @@ func (s *Supervisor) Start(ctx context.Context, inv call.Invocation) (*value.Dic
 		s.purge()
 	}
 	return value.DictOf(
-		"failed", int64(0), "started", int64(1), "finished", int64(0), "ansible_job_id", id, "results_file", j.record().Results,
+		"failed", int64(0), "started", int64(1), "finished", int64(0), "ansible_job_id", id, "results_file",
+		j.record().Results,
 	), nil
 }
 
-// moduleName is the full name of the module, or what the playbook calls it if it is not of hark's own.
+// moduleName returns the full name of the module, or the playbook's name for it if it is not native.
 func moduleName(inv call.Invocation) string {
 	if inv.Call.Name != "" && strings.HasPrefix(inv.Call.Module, "hark.") {
 		return inv.Call.Name
@@ -107,7 +106,7 @@ func moduleName(inv call.Invocation) string {
 	return inv.Call.Module
 }
 
-// customDir is the directory of ansible_async_dir, "" if it is the usual one.
+// customDir returns the directory of ansible_async_dir, "" if it is the usual one.
 func customDir(inv call.Invocation) string {
 	usual := inv
 	usual.Call.AsyncDir = ""
@@ -154,7 +153,7 @@ func (s *Supervisor) job(id string) *job {
 	return s.adopt(id)
 }
 
-// Over is closed when a job has ended; it is closed already if there is no such job.
+// Over returns a channel that is closed when a job has ended; it is closed already if there is no such job.
 func (s *Supervisor) Over(id string) <-chan struct{} {
 	if j := s.job(id); j != nil {
 		return j.over
@@ -164,8 +163,8 @@ func (s *Supervisor) Over(id string) <-chan struct{} {
 	return closed
 }
 
-// Wait returns the result of a job of the run when it has ended. When ctx is over
-// first the job is cancelled. The result is then the caller's alone: async_status does not find the job any more.
+// Wait returns the result of a job of the run when it has ended. If ctx is done first, Wait cancels the job. The
+// result is then for the caller only: async_status no longer finds the job.
 func (s *Supervisor) Wait(ctx context.Context, run, id string) (*value.Dict, error) {
 	j := s.job(id)
 	if j == nil || j.record().Run != run {
@@ -182,7 +181,7 @@ func (s *Supervisor) Wait(ctx context.Context, run, id string) (*value.Dict, err
 	}
 }
 
-// Status answers about a job as async_status does: cleanup forgets it.
+// Status answers about a job as async_status does. cleanup forgets the job.
 func (s *Supervisor) Status(_ context.Context, q modules.JobQuery) (*value.Dict, error) {
 	j := s.job(q.ID)
 	if j == nil {
@@ -200,7 +199,7 @@ func (s *Supervisor) Status(_ context.Context, q modules.JobQuery) (*value.Dict,
 	return value.DictOf("ansible_job_id", q.ID, "erased", j.record().Results), nil
 }
 
-// forget removes a job. One that runs goes on, and leaves nothing.
+// forget removes a job. A running one goes on, and leaves nothing.
 func (s *Supervisor) forget(j *job) error {
 	rec := j.record()
 	s.mu.Lock()
@@ -211,23 +210,24 @@ func (s *Supervisor) forget(j *job) error {
 }
 
 func missing(id string) *value.Dict {
-	return value.DictOf("ansible_job_id", id, "started", int64(1), "finished", int64(1), "failed", true, "msg", "could not find job")
+	return value.DictOf("ansible_job_id", id, "started", int64(1), "finished", int64(1), "failed", true, "msg",
+		"could not find job")
 }
 
 const (
-	// purgeEvery is how often is looked for what is old, at the most.
+	// purgeEvery is the shortest time between two searches for old jobs.
 	purgeEvery = time.Minute
-	// retention is how long jobs are known that have ended, retained how many of them at most.
+	// retention is how long ended jobs are known, retained how many of them at most.
 	retention = 7 * 24 * time.Hour
 	retained  = 1000
-	// retainedBytes is how much jobs that have ended may take on the disk, with what they have printed. What is
-	// beyond loses the oldest results; the last one is always kept.
+	// retainedBytes is how many bytes ended jobs may take on the disk, with their output. Beyond it the oldest lose their
+	// results; the last one is always kept.
 	retainedBytes = 256 << 20
-	// resultBytes is how much of it one result may take; see result.go.
+	// resultBytes is how many bytes one result may take; see size.go.
 	resultBytes = 32 << 20
 )
 
-// purge forgets old jobs, and what others have left when all of it is too much.
+// purge forgets old jobs, and strips the oldest when all take too much room.
 func (s *Supervisor) purge() {
 	s.mu.Lock()
 	s.purged = time.Now()

@@ -12,19 +12,19 @@ import (
 const (
 	// grace is the time between TERM and KILL.
 	grace = 800 * time.Millisecond
-	// resistance is how long KILL may take before a process is left behind.
+	// resistance is how long a process may take to end after KILL until it is left behind.
 	resistance = 2 * time.Second
-	// patience is how long a module that was told to stop, and whose processes are ended, may take to do so.
+	// patience is how long a module may take to return after it was told to stop and its processes have ended.
 	patience = time.Second
-	// sweepFirst and sweepLast are how often a tree that is being ended is looked at: less and less often.
+	// sweepFirst and sweepLast are the shortest and longest pause between two looks at a tree that is being ended.
 	sweepFirst, sweepLast = 5 * time.Millisecond, 100 * time.Millisecond
 )
 
 // marker is in the environment of every process of a job, so that they are found when the job's process is gone.
 func marker(id string) string { return "HARK_JOB=" + id }
 
-// descendants are the processes below a process, without it. The kernel's lists of children are quick, but may miss
-// one while another ends.
+// descendants returns the processes below a process. The kernel's lists of children are quick, but may miss one while
+// another ends.
 func descendants(root int) []stat {
 	if _, err := os.Stat("/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/children"); err != nil {
 		return scan(root)
@@ -43,7 +43,7 @@ func descendants(root int) []stat {
 	return all
 }
 
-// children are the processes that the kernel lists as children of one, in the lists of its threads.
+// children returns the processes that the kernel lists as children of one, in the lists of its threads.
 func children(pid int) []int {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 	threads, err := os.ReadDir(dir)
@@ -83,7 +83,7 @@ func scan(root int) []stat {
 	return all
 }
 
-// marked are the processes of a job that has no process of its own any more.
+// marked returns the processes of a job that no longer has a process of its own.
 func marked(id string) []stat {
 	var all []stat
 	for _, pid := range processes() {
@@ -99,8 +99,8 @@ func marked(id string) []stat {
 	return all
 }
 
-// end ends all processes that find finds, those of a control group, and those that they start meanwhile: TERM, grace,
-// KILL. It gives those that could not be ended. Without grace they get no TERM.
+// end ends all processes that find returns, those of a control group, and those that they start meanwhile: TERM, grace,
+// KILL. It returns those that could not be ended. Without grace they get no TERM.
 func end(find func() []stat, group string, grace time.Duration) []stat {
 	began, pause := time.Now(), sweepFirst
 	if grace > 0 {

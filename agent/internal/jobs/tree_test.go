@@ -17,18 +17,19 @@ import (
 
 // late is a module that starts a process when it was told to stop already, as one does that was between looking and
 // starting.
-var late = modules.Define("test.late", "Starts a process too late", func(ctx context.Context, env *modules.Env, a struct {
-	Ready string `arg:"ready"`
-}) (modules.Result, error) {
-	if err := os.WriteFile(a.Ready, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
-		return modules.Result{}, err
-	}
-	<-ctx.Done()
-	time.Sleep(sweepFirst) // about as long as a job without processes is looked at
-	cmd := exec.Command("sleep", "60")
-	cmd.Env = env.Environ
-	return modules.Result{}, cmd.Start()
-})
+var late = modules.Define("test.late", "Starts a process too late",
+	func(ctx context.Context, env *modules.Env, a struct {
+		Ready string `arg:"ready"`
+	}) (modules.Result, error) {
+		if err := os.WriteFile(a.Ready, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
+			return modules.Result{}, err
+		}
+		<-ctx.Done()
+		time.Sleep(sweepFirst) // about as long as a job without processes is looked at
+		cmd := exec.Command("sleep", "60")
+		cmd.Env = env.Environ
+		return modules.Result{}, cmd.Start()
+	})
 
 func TestWhatAModuleStartsTooLateIsEnded(t *testing.T) {
 	s, file := newSupervisor(t, t.TempDir()), filepath.Join(t.TempDir(), "ready")
@@ -48,7 +49,8 @@ func TestProcessesAreKnownWhileTheyBecomeOthers(t *testing.T) {
 	id := fmt.Sprintf("j-exec-%d", os.Getpid()) // other runs on this machine have theirs
 	loop := filepath.Join(t.TempDir(), "loop")
 	// It ends with this process, however that ends.
-	if err := os.WriteFile(loop, fmt.Appendf(nil, "[ $PPID = %d ] && exec sh %s\n", os.Getpid(), loop), 0o600); err != nil {
+	if err := os.WriteFile(loop, fmt.Appendf(nil, "[ $PPID = %d ] && exec sh %s\n", os.Getpid(), loop),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("sh", loop)

@@ -64,11 +64,12 @@ func Dial(r io.Reader, w io.Writer) (*Conn, error) {
 // Listen.
 func New(r io.Reader, w io.Writer) *Conn {
 	left := &io.LimitedReader{R: r, N: largestGreeting}
-	return &Conn{r: bufio.NewReaderSize(left, 64<<10), left: left, frame: largestFrame, asked: make(chan struct{}, mostAsked),
-		out: json.NewEncoder(w), calls: map[uint64]*exchange{}}
+	return &Conn{r: bufio.NewReaderSize(left, 64<<10), left: left, frame: largestFrame,
+		asked: make(chan struct{}, mostAsked),
+		out:   json.NewEncoder(w), calls: map[uint64]*exchange{}}
 }
 
-// The other process belongs to a user who may have taken it over: it shall not exhaust this one.
+// The other process belongs to a user who may have taken it over: it must not exhaust this one.
 const (
 	// largestGreeting is what may come before the banner, in bytes.
 	largestGreeting = 1 << 20
@@ -174,9 +175,11 @@ func (c *Conn) Run(ctx context.Context, inv call.Invocation) (modules.Result, er
 	return decodeResult(raw)
 }
 
-// JobOf is a call for another process; env is what it has in this one.
+// JobOf returns a call for another process; env is what it has in this one.
 func JobOf(c wire.Call, env *modules.Env) *Job {
-	return &Job{Call: c, Environ: env.Environ, Name: env.Name, Host: env.Host, Task: env.Task, Live: env.Live != nil, Bounds: env.Bounds}
+	return &Job{Call: c, Environ: wire.EscapedAll(env.Environ), Name: env.Name, Host: env.Host, Task: env.Task,
+		Live:   env.Live != nil,
+		Bounds: env.Bounds}
 }
 
 // Do runs a job on the other side; env serves what the module asks for. The result is the module's JSON.
@@ -189,8 +192,10 @@ func (c *Conn) Do(ctx context.Context, job *Job, env *modules.Env) (json.RawMess
 }
 
 // Begin sends a job to the other side; result waits for what comes of it, and must be called.
-func (c *Conn) Begin(ctx context.Context, job *Job, env *modules.Env) (result func() (json.RawMessage, error), err error) {
-	one := &exchange{env: env, ctx: ctx, result: make(chan json.RawMessage, 1), gone: make(chan struct{}), streams: map[uint64]stream{}}
+func (c *Conn) Begin(ctx context.Context, job *Job,
+	env *modules.Env) (result func() (json.RawMessage, error), err error) {
+	one := &exchange{env: env, ctx: ctx, result: make(chan json.RawMessage, 1), gone: make(chan struct{}),
+		streams: map[uint64]stream{}}
 	c.mu.Lock()
 	if c.err != nil {
 		c.mu.Unlock()
@@ -220,7 +225,7 @@ func (c *Conn) await(one *exchange) (json.RawMessage, error) {
 		return nil, ErrGone
 	case <-one.ctx.Done():
 	}
-	// The module ends its processes; its result no longer matters, but it shall be gone when we return.
+	// The module ends its processes; its result no longer matters, but it must be gone when we return.
 	if c.write(frame{Call: one.id, Kind: kindCancel}) != nil {
 		return nil, ErrGone
 	}
@@ -271,7 +276,7 @@ func (one *exchange) answer(f frame) frame {
 			s.abort()
 		}
 	case askPut:
-		out.Handle, err = one.put(f.Name, f.Mode)
+		out.Handle, err = one.put(wire.Unescaped(f.Name), f.Mode)
 	case askWrite:
 		if s, ok := one.stream(f.Handle); ok && s.w != nil {
 			_, err = s.w.Write(f.Data)
@@ -282,7 +287,7 @@ func (one *exchange) answer(f frame) frame {
 			err = <-s.done
 		}
 	case askSum:
-		out.Name, err = one.env.RemoteSum(one.ctx, f.Name)
+		out.Name, err = one.env.RemoteSum(one.ctx, wire.Unescaped(f.Name))
 	case askWarn:
 		one.env.Warn("%s", f.Name)
 	}

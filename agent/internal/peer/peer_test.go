@@ -18,31 +18,33 @@ import (
 )
 
 // mirrored sends a blob of the caller back to it, and tells what it asked for.
-var mirrored = modules.Define("test.mirrored", "Sends a blob back", func(ctx context.Context, env *modules.Env, a struct {
-	Blob string `arg:"blob"`
-}) (modules.Result, error) {
-	r, err := env.Open(ctx, a.Blob)
-	if err != nil {
-		return modules.Result{}, err
-	}
-	defer r.Close()
-	if err := env.Upload(ctx, "/dest", 0o640, r); err != nil {
-		return modules.Result{}, err
-	}
-	sum, err := env.RemoteSum(ctx, "/dest")
-	env.Warn("sent %s", a.Blob)
-	env.Live(false, []byte("out"))
-	env.Live(true, []byte("err"))
-	return modules.Result{Changed: true, Data: value.DictOf("sum", sum)}, err
-})
+var mirrored = modules.Define("test.mirrored", "Sends a blob back",
+	func(ctx context.Context, env *modules.Env, a struct {
+		Blob string `arg:"blob"`
+	}) (modules.Result, error) {
+		r, err := env.Open(ctx, a.Blob)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		defer r.Close()
+		if err := env.Upload(ctx, "/dest", 0o640, r); err != nil {
+			return modules.Result{}, err
+		}
+		sum, err := env.RemoteSum(ctx, "/dest")
+		env.Warn("sent %s", a.Blob)
+		env.Live(false, []byte("out"))
+		env.Live(true, []byte("err"))
+		return modules.Result{Changed: true, Data: value.DictOf("sum", sum)}, err
+	})
 
 // patient waits until its call is cancelled.
 func patient(began chan<- struct{}) *modules.Module {
-	return modules.Define("test.patient", "Waits", func(ctx context.Context, _ *modules.Env, _ struct{}) (modules.Result, error) {
-		close(began)
-		<-ctx.Done()
-		return modules.Result{Msg: "ended"}, nil
-	})
+	return modules.Define("test.patient", "Waits",
+		func(ctx context.Context, _ *modules.Env, _ struct{}) (modules.Result, error) {
+			close(began)
+			<-ctx.Done()
+			return modules.Result{Msg: "ended"}, nil
+		})
 }
 
 // connect makes a connection to a server that has the module.
@@ -160,10 +162,11 @@ func TestCallsFailWhenTheServerIsGone(t *testing.T) {
 }
 
 func TestModulesGoOnWhenTheCallerIsGone(t *testing.T) {
-	m := modules.Define("test.asker", "Asks nobody", func(ctx context.Context, env *modules.Env, _ struct{}) (modules.Result, error) {
-		_, err := env.RemoteSum(ctx, "/dest")
-		return modules.Result{Msg: fmt.Sprint(err)}, nil
-	})
+	m := modules.Define("test.asker", "Asks nobody",
+		func(ctx context.Context, env *modules.Env, _ struct{}) (modules.Result, error) {
+			_, err := env.RemoteSum(ctx, "/dest")
+			return modules.Result{Msg: fmt.Sprint(err)}, nil
+		})
 	var kept string
 	s := &Server{Modules: modules.NewRegistry(m), Done: func(_ *Job, raw json.RawMessage) json.RawMessage {
 		kept = string(raw)

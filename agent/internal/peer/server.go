@@ -3,6 +3,7 @@ package peer
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"sync"
 
 	"hark/agent/internal/call"
+	"hark/agent/wire"
 	"hark/modules"
 )
 
@@ -19,6 +21,8 @@ type Server struct {
 	Modules *modules.Registry
 	// Call runs a module; nil runs it in this process.
 	Call call.Caller
+	// Dir is where modules begin whose call names no directory, where Call is nil; "" is the directory of this process.
+	Dir string
 	// Done, if set, is told the result of each call before the caller is, and may replace it.
 	Done func(job *Job, result json.RawMessage) json.RawMessage
 
@@ -133,6 +137,7 @@ func (s *Server) run(ctx context.Context, id uint64, job *Job) json.RawMessage {
 			if err := inv.Env.Bounds.Confine(); err != nil {
 				return modules.Result{Failed: true, Msg: err.Error()}
 			}
+			inv.Call.Dir = cmp.Or(inv.Call.Dir, s.Dir)
 			return inv.InProcess(ctx)
 		}
 	}
@@ -154,10 +159,12 @@ func (s *Server) env(id uint64, job *Job) *modules.Env {
 	if job.Live {
 		live = func(stderr bool, chunk []byte) { _ = s.write(output(id, stderr, chunk)) } // the caller may be gone
 	}
-	c := job.Call
+	c, environ := job.Call, wire.UnescapedAll(job.Environ)
 	return &modules.Env{
-		Check: c.Check, Diff: c.Diff, NoLog: c.NoLog, Verbosity: c.Verbosity, Release: modules.Release(c.Level), Invocation: c.Invocation, User: c.User.User, Environ: job.Environ,
-		Name: job.Name, Host: job.Host, Task: job.Task, Interpreter: c.Interpreter, Exec: modules.LiveExec(job.Environ, nil, live), Live: live,
+		Check: c.Check, Diff: c.Diff, NoLog: c.NoLog, Verbosity: c.Verbosity, Release: modules.Release(c.Level),
+		Invocation: c.Invocation, User: c.User.User, Environ: environ,
+		Name: job.Name, Host: job.Host, Task: job.Task, Interpreter: c.Interpreter,
+		Exec: modules.LiveExec(environ, nil, live), Live: live,
 		Bounds: job.Bounds,
 		Open: func(ctx context.Context, digest string) (io.ReadCloser, error) {
 			if content, ok := job.Files[digest]; ok {
@@ -173,7 +180,7 @@ func (s *Server) env(id uint64, job *Job) *modules.Env {
 			return s.upload(ctx, id, dest, mode, r)
 		},
 		RemoteSum: func(ctx context.Context, dest string) (string, error) {
-			a, err := s.ask(ctx, frame{Call: id, Kind: askSum, Name: dest})
+			a, err := s.ask(ctx, frame{Call: id, Kind: askSum, Name: wire.Escaped(dest)})
 			return a.Name, err
 		},
 		Warn: func(format string, args ...any) {
@@ -209,7 +216,7 @@ func (s *Server) ask(ctx context.Context, f frame) (frame, error) {
 }
 
 func (s *Server) upload(ctx context.Context, id uint64, dest string, mode uint32, r io.Reader) error {
-	a, err := s.ask(ctx, frame{Call: id, Kind: askPut, Name: dest, Mode: mode})
+	a, err := s.ask(ctx, frame{Call: id, Kind: askPut, Name: wire.Escaped(dest), Mode: mode})
 	if err != nil {
 		return err
 	}

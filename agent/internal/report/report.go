@@ -1,4 +1,4 @@
-// Package report makes of results what a session tells of them: outcomes, without what nobody may see and what no
+// Package report makes what a session reports from results: outcomes, without what nobody may see and what no
 // view shows, and no larger than a message can be. It judges no results.
 package report
 
@@ -12,7 +12,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// Reporter tells of the results of one task, or of one item of its loop.
+// Reporter reports the results of one task, or of one item of its loop.
 type Reporter struct {
 	Play *plan.Play
 	// NoLog and Delegated are the keywords no_log and delegate_to of the execution; Diff is that of the task.
@@ -23,15 +23,15 @@ type Reporter struct {
 	Registered, Rescued bool
 }
 
-// Outcome is a result as the controller gets it, without effects.
+// Outcome returns a result as the controller gets it, without effects.
 func (r Reporter) Outcome(res *result.Result) *wire.Outcome { return r.outcome(res, res) }
 
-// Brief is an outcome without what no view would show of it; see plan.Play.
+// Brief returns an outcome without what no view would show of it; see plan.Play.
 func (r Reporter) Brief(res *result.Result) *wire.Outcome {
 	return r.outcome(res, r.shortened(res, res.Status()))
 }
 
-// outcome is that of a result of which this is to be seen.
+// outcome returns the outcome of a result that is shown.
 func (r Reporter) outcome(res, seen *result.Result) *wire.Outcome {
 	o := &wire.Outcome{Status: res.Status(), NoLog: r.NoLog || res.NoLog.On(), Delegated: r.Delegated}
 	if o.NoLog {
@@ -55,7 +55,7 @@ func (r Reporter) outcome(res, seen *result.Result) *wire.Outcome {
 	return o
 }
 
-// shown is a result for the views. Nobody sees invocation before -vvv, so it does not travel.
+// shown returns a result for the views. Nobody sees invocation before -vvv, so it does not travel.
 func shown(res *result.Result, invocation bool) json.RawMessage {
 	out := res.Whole()
 	if invocation {
@@ -84,7 +84,7 @@ func shown(res *result.Result, invocation bool) json.RawMessage {
 	return value.PlainJSON(out)
 }
 
-// shortened is a result of the given status as Brief has it.
+// shortened returns a result of the given status as Brief has it.
 func (r Reporter) shortened(res *result.Result, s result.Status) *result.Result {
 	p := r.Play
 	if !p.Brief || s == result.Unreachable {
@@ -109,7 +109,7 @@ func (r Reporter) shortened(res *result.Result, s result.Status) *result.Result 
 	return &out
 }
 
-// stated tells the members of a result that say how it came out: views that show the state alone read no others.
+// stated reports whether a member of a result says how it came out: views that show the state alone read no others.
 func (r Reporter) stated(name string) bool {
 	switch name {
 	case "changed", "failed", "skipped", "rc", "attempts", "retries", "warnings", "deprecations", "exception", "results", "censored", "ansible_loop_var", "item",

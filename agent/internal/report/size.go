@@ -9,10 +9,20 @@ import (
 	"hark/modules/result"
 )
 
-// Fit is the result of a task, or of one item of its loop, as it counts. What is too large to be sent loses the ends
-// of its output, with a word; what is too large even then is a failure for this host too, not only for those who look
-// on. With effects it becomes variables.
+// Fit returns the result of a task, or of one item of its loop, as it counts. What is too large to be sent loses the
+// ends of its output, with a word. What is too large even then, too deep, or has no form in which it can be sent is a
+// failure for this host too, not only for those who look on. With effects it becomes variables.
+//
+// It is the one judgement of what can be told: whoever writes the result afterwards meets nothing that it cannot write.
 func (r Reporter) Fit(res *result.Result, effects bool) *result.Result {
+	err := r.sendable(res, effects)
+	if err != nil && res.Has("invocation") { // only some views ask for it, and no view decides how a task came out
+		res = bare(res)
+		err = r.sendable(res, effects)
+	}
+	if err != nil {
+		return inPlaceOf(res, "the result cannot be sent to the controller: "+err.Error())
+	}
 	size := r.sent(res, effects)
 	for keep := wire.MaxEvent / 4; size > wire.MaxEvent && keep >= 1<<10; keep /= 2 {
 		short := shorten(res, keep)
@@ -26,9 +36,41 @@ func (r Reporter) Fit(res *result.Result, effects bool) *result.Result {
 	if size <= wire.MaxEvent {
 		return res
 	}
+	return inPlaceOf(res, fmt.Sprintf("the result has %d MB: more than %d MB cannot be sent to the controller", size>>20,
+		wire.MaxEvent>>20))
+}
+
+// bare returns a result without its invocation.
+func bare(res *result.Result) *result.Result {
+	out := *res
+	out.Dict = res.Dict.Copy()
+	out.Delete(value.Str("invocation"))
+	return &out
+}
+
+// sendable returns why the report of a result, or what is made of it beside that, cannot be encoded.
+func (r Reporter) sendable(res *result.Result, effects bool) error {
+	if err := value.Showable(res.Whole()); err != nil || !effects {
+		return err
+	}
+	if r.Registered || r.Rescued && res.Status() == result.Failed {
+		return value.Sendable(res.Whole())
+	}
+	for _, item := range res.Each() {
+		if v, ok := item.Get("ansible_facts"); ok {
+			if err := value.Sendable(v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inPlaceOf returns the failure that counts in place of a result.
+func inPlaceOf(res *result.Result, why string) *result.Result {
 	out := result.New()
 	out.Set("failed", value.Bool(true))
-	out.Set("msg", value.UnsafeStr(fmt.Sprintf("the result has %d MB: more than %d MB cannot be sent to the controller", size>>20, wire.MaxEvent>>20)))
+	out.Set("msg", value.UnsafeStr(why))
 	for _, name := range []string{"changed", "rc"} {
 		if v, ok := res.Get(name); ok {
 			out.Set(name, v)
@@ -64,8 +106,8 @@ func (r Reporter) sent(res *result.Result, effects bool) int {
 	return n
 }
 
-// shorten is a result of which no output, that of a loop's items included, has more than keep bytes. It says what was
-// left out; a result that loses nothing comes back as it is.
+// shorten returns a result whose outputs, those of loop items included, have at most keep bytes each. It says
+// what was left out; a result that loses nothing comes back as it is.
 func shorten(res *result.Result, keep int) *result.Result {
 	d, left := shortenDict(res.Dict, keep)
 	if left == 0 {

@@ -14,25 +14,26 @@ import (
 	"hark/playbook/vars"
 )
 
-// act has the controller run the step's action plug-in, which is written in Python. What the plug-in wants of the
-// host comes back as calls.
+// act has the controller run the step's action plug-in, which is written in Python. The plug-in's requests to the host
+// arrive as calls.
 func (c *caller) act(ctx context.Context) (*result.Result, error) {
 	made, err := c.wireCall(ctx, connection.Connection)
 	if err != nil {
 		return nil, err
 	}
 	made.Args = json.RawMessage("{}")
-	about, err := c.told(ctx)
+	about, err := c.taskContext(ctx)
 	if err != nil {
 		return nil, err
 	}
 	c.e.g.line.settle("")
-	a, err := c.e.g.line.askBeside(ctx, wire.Ask{Kind: wire.AskAction, Step: c.e.id, Name: c.target(), Call: &made, Kw: plan.Dict{Dict: about}})
+	a, err := c.e.g.line.askInBackground(ctx, wire.Ask{Kind: wire.AskAction, Step: c.e.id, Name: c.target(), Call: &made,
+		Kw: plan.Dict{Dict: about}})
 	switch {
 	case err != nil:
 		return nil, c.e.g.line.lose(ctx, err)
 	case a.ErrKind == "unreachable":
-		return unreachableFor(a.Err), nil
+		return unreachableOn(a.Err), nil
 	case a.Err != "":
 		return nil, &fault{text: a.Err, kind: a.ErrKind, class: a.ErrKind}
 	}
@@ -47,16 +48,20 @@ func (c *caller) act(ctx context.Context) (*result.Result, error) {
 		res.Delete(value.Str("invocation"))
 	}
 	if a.ErrKind == wire.ActionEnded {
+		if c.e.has(dialect.FailureCauses) && res.Failed() {
+			say(res, link{msg: "Task failed."}, link{msg: res.Text("msg")})
+		}
 		return final(res), nil
 	}
 	if res.Job() != "" && made.Async > 0 && made.Poll > 0 {
-		return c.afar().await(ctx, made, res)
+		return c.remote().await(ctx, made, res)
 	}
 	return res, nil
 }
 
-// told is what the controller does not know of the task: what is rendered, and the variables that only the session has.
-func (c *caller) told(ctx context.Context) (*value.Dict, error) {
+// taskContext returns what the controller does not know of the task: rendered values, and the variables that only the
+// session has.
+func (c *caller) taskContext(ctx context.Context) (*value.Dict, error) {
 	f := c.f
 	login, err := c.login(ctx)
 	if err != nil {
@@ -78,12 +83,12 @@ func (c *caller) told(ctx context.Context) (*value.Dict, error) {
 	about := value.NewDict()
 	about.Set("task", task)
 	about.Set("login", value.Str(login.User))
-	about.Set("own", c.e.ownVariables(c.e.scope.With(c.sight.vars)))
+	about.Set("own", c.e.ownVariables(c.e.scope.With(c.view.vars)))
 	return about, nil
 }
 
-// ownVariables are those that the controller does not know of: local ones, of loops and templates, and late ones, of
-// vars_files whose names hold templates, by their index.
+// ownVariables returns the variables that the controller does not know: local ones, of loops and templates, and late
+// ones, of vars_files whose names hold templates, by their index.
 func (e *eval) ownVariables(scope *vars.Scope) *value.Dict {
 	late := value.NewDict()
 	for i, d := range e.g.vars.Late {
@@ -95,7 +100,7 @@ func (e *eval) ownVariables(scope *vars.Scope) *value.Dict {
 	return own
 }
 
-// otherFacts reports whether facts come from other modules than setup.
+// otherFacts reports whether the task gathers facts with other modules than setup.
 func (rd *reader) otherFacts() bool {
 	facts := rd.e.s.Facts
 	if facts == nil || rd.err != nil {

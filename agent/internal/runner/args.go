@@ -7,8 +7,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// arguments are those that the module gets: plain and unsafe, since what it tells of them is no template. One that
-// sets variables gets them as they are.
+// arguments returns the arguments for the module as plain unsafe values, since no text of a result may be a template. A
+// module that sets variables gets them unchanged.
 func (c *caller) arguments(ctx context.Context) (*value.Dict, error) {
 	if c.mod.Has(modules.SetsVariables) {
 		if err := c.renderNames(ctx); err != nil {
@@ -20,7 +20,7 @@ func (c *caller) arguments(ctx context.Context) (*value.Dict, error) {
 		return nil, err
 	}
 	args := v.(*value.Dict)
-	if c.mod.Has(modules.SetsVariables) {
+	if c.mod.Has(modules.SetsVariables) || c.mod.KeepsAll {
 		args = c.f.args.Copy()
 	}
 	for _, name := range c.mod.Kept {

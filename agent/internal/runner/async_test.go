@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/dialect"
@@ -51,7 +52,8 @@ func TestAttemptsFollowTheEndOfTheJob(t *testing.T) {
 				},
 			}
 			vars := wire.HostVars{Inventory: argsOf("inventory_hostname", "h1")}
-			p := planOf(t, "tasks:\n  - async_status: {msg: j7}\n    register: r\n    until: r.finished == 1\n    delay: 600\n"+keywords)
+			p := planOf(t, "tasks:\n  - async_status: {msg: j7}\n    register: r\n    until: r.finished == 1\n    delay: 600\n"+
+				keywords)
 			if err := New(cfg).Run(ctx, p, wire.Start{Run: "r", Host: "h1", Vars: vars}); err != nil || looks != 2 {
 				t.Errorf("it looked %d times: %v", looks, err)
 			}
@@ -99,5 +101,54 @@ func TestJobsHaveNoSecretsInTheirNames(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Items whose job cannot be started fail one by one, with the reason, as in Ansible; the others are begun and told, and
+// all are in the variable.
+func TestItemsWhoseJobCannotBeStartedFailOneByOne(t *testing.T) {
+	for name, poll := range map[string]string{"not awaited": "0", "awaited": "1"} {
+		t.Run(name, func(t *testing.T) {
+			var items []string
+			var last *wire.Outcome
+			tries := 0
+			cfg := Config{Own: true, Modules: testModules(),
+				Emit: func(e wire.Event) {
+					switch {
+					case e.Kind == wire.Item:
+						items = append(items, string(e.Outcome.Status))
+					case e.Kind == wire.Done && e.Step == "1":
+						last = e.Outcome
+					case e.Kind == wire.Done:
+						items = append(items, "then "+string(e.Outcome.Status))
+					}
+				},
+				Jobs: Jobs{
+					Start: func(context.Context, Invocation) (*value.Dict, error) {
+						if tries++; tries%2 == 0 {
+							return nil, &call.NoJobError{Err: errors.New("too many open files")}
+						}
+						return value.DictOf("failed", 0, "started", 1, "finished", 0, "ansible_job_id", fmt.Sprint("j", tries)),
+							nil
+					},
+					Wait: func(context.Context, string, string) (*value.Dict, error) {
+						return value.DictOf("finished", 1, "changed", true), nil
+					},
+				},
+				Ask: func(context.Context, wire.Ask) (wire.Answer, error) {
+					return wire.Answer{Vars: map[string]plan.Dict{}}, nil
+				},
+			}
+			p := planOf(t, "tasks:\n  - probe: {}\n    async: 9\n    poll: "+poll+"\n    loop: [1, 2, 3, 4, 5]\n    register: r\n"+
+				"    ignore_errors: true\n"+
+				"  - probe: {}\n    when: r.results | map(attribute='failed') | list == [false, true, false, true, false] "+
+				"and 'too many open files' in r.results[3].msg\n")
+			vars := wire.HostVars{Inventory: argsOf("inventory_hostname", "h1")}
+			err := New(cfg).Run(t.Context(), p, wire.Start{Run: "r", Host: "h1", Vars: vars})
+			want := []string{"changed", "failed", "changed", "failed", "changed", "then ok"}
+			if err != nil || !slices.Equal(items, want) || last == nil || last.Status != wire.StatusFailed {
+				t.Errorf("%v, want %v; %+v, %v", items, want, last, err)
+			}
+		})
 	}
 }

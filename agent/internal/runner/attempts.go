@@ -9,25 +9,26 @@ import (
 	"hark/modules/result"
 )
 
-// attempts call a module until its result is content, or there have been the most.
+// attempts calls a module until its result is content or the number of attempts is used up (until, retries, delay).
 type attempts struct {
 	most  int64
-	delay int64 // between two of them, in seconds
+	delay int64 // between two attempts, in seconds
 	trial
 }
 
-// trial is what is tried.
+// trial is the work of attempts.
 type trial interface {
 	// call makes attempt n, from 1 on.
 	call(ctx context.Context, n int64) (*result.Result, error)
-	// content reports whether a result needs no other attempt.
+	// content reports whether a result needs no further attempt.
 	content(ctx context.Context, res *result.Result) (bool, error)
-	// again is called with an attempt that is followed by another.
+	// again is called after an attempt that another one follows.
 	again(res *result.Result, n, most int64)
-	// exhausted fails a result that came of the last attempt.
+	// exhausted fails the result of the last attempt.
 	exhausted(res *result.Result)
 	sleep(ctx context.Context, d time.Duration) error
-	// jobEnd gives what may end the delay early, nil if nothing does. It is false when it does not know.
+	// jobEnd returns a func that waits for what may end the delay early, nil if there is nothing. The func returns false
+	// if it does not know.
 	jobEnd(res *result.Result, delay time.Duration) func(context.Context) bool
 }
 
@@ -58,8 +59,8 @@ func (a attempts) run(ctx context.Context) (res *result.Result, err error) {
 	return res, nil
 }
 
-// pause waits between two attempts. One that asked for a job which still runs is followed by the next when the job
-// ends, and not later.
+// pause waits between two attempts. If the attempt asked about a running job, the next one follows as soon as the job
+// ends.
 func (a attempts) pause(ctx context.Context, res *result.Result, delay time.Duration) error {
 	over := a.jobEnd(res, delay)
 	if over == nil {

@@ -29,7 +29,8 @@ func TestEveryBecomeMethodReachesItsUser(t *testing.T) {
 			t.Run(method, func(t *testing.T) {
 				vars, _ := json.Marshal(given)
 				answers := []string{fmt.Sprintf(`{"vars": {"h2": %s}}`, vars), `{"result": {"changed": false}}`}
-				here := testCase{play: fmt.Sprintf("vars: %s\ntasks:\n  - probe: {}\n    become: true\n", vars), remote: "yes", answer: answers[1:]}
+				here := testCase{play: fmt.Sprintf("vars: %s\ntasks:\n  - probe: {}\n    become: true\n", vars), remote: "yes",
+					answer: answers[1:]}
 				there := testCase{play: "tasks:\n  - probe: {}\n    become: true\n    delegate_to: h2\n", answer: answers}
 				for _, c := range []testCase{here, there} {
 					if got := userOf(t, c.run(t, engine)); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -68,7 +69,7 @@ func TestADelegatedTaskBecomesWhomThePlaybookNames(t *testing.T) {
 	}
 }
 
-// userOf is as whom the only call of a transcript runs.
+// userOf returns the user of the only call of a transcript.
 func userOf(t *testing.T, transcript string) map[string]string {
 	t.Helper()
 	for line := range strings.Lines(transcript) {

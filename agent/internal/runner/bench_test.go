@@ -19,7 +19,8 @@ func walked(b *testing.B, steps int, change func(s *plan.Step)) {
 		args := value.NewDict()
 		args.Set("n", value.SourceText("{{ number }}"))
 		s := &plan.Step{
-			ID: plan.ID(fmt.Sprint(i + 1)), Kind: plan.Task, Name: "step {{ number }}", Action: "ansible.builtin.probe", Written: "probe", Args: plan.Dict{Dict: args},
+			ID: plan.ID(fmt.Sprint(i + 1)), Kind: plan.Task, Name: "step {{ number }}", Action: "ansible.builtin.probe",
+			Written: "probe", Args: plan.Dict{Dict: args},
 			When: []plan.Expr{plan.Lit(value.SourceText("number == 1"))}, Evaluator: plan.Agent,
 		}
 		change(s)

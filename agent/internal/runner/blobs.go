@@ -8,15 +8,16 @@ import (
 	"sync"
 
 	"hark/agent/internal/call"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 
-// blobs are the contents of the controller's files as a session has them: those that came with their names, those
-// that its agent keeps, and those that the controller is asked for.
+// blobs are the contents of the controller's files as a session has them: those that came with their names, those that
+// its agent caches, and those that it asks the controller for.
 type blobs struct {
-	line *line
-	// open reads from what the agent keeps, or pulls; nil asks every time.
+	line *controllerLink
+	// open reads from the agent's cache, or pulls; nil asks every time.
 	open func(ctx context.Context, digest string) (io.ReadCloser, error)
 
 	mu sync.Mutex
@@ -25,10 +26,10 @@ type blobs struct {
 	// their files, by path.
 	inline map[string][]byte
 	about  map[string]*value.Dict
-	packs  map[plan.ID]plan.File // of modules that are not native, by step: what was answered once holds for the run
+	packs  map[plan.ID]plan.File // of modules that are not native, by step: an answer holds for the run
 }
 
-// pack is that of a step's module, if it was asked for before.
+// pack returns the pack of a step's module, if it was asked for before.
 func (b *blobs) pack(step plan.ID) (plan.File, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -36,27 +37,27 @@ func (b *blobs) pack(step plan.ID) (plan.File, bool) {
 	return f, ok
 }
 
-// keepPack remembers the pack of a step's module: a loop wants it for each item.
+// keepPack remembers the pack of a step's module, since a loop needs it for each item.
 func (b *blobs) keepPack(step plan.ID, f plan.File) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.packs[step] = f
 }
 
-// keep remembers what came along with the name of a file.
+// keep remembers what came with the name of a file.
 func (b *blobs) keep(f plan.File) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if f.Inline != nil {
 		b.inline[f.Digest] = f.Inline
 	}
-	if f.Told.Dict != nil {
-		b.about[f.Path] = f.Told.Dict
+	if f.TemplateVars.Dict != nil {
+		b.about[f.Path] = f.TemplateVars.Dict
 	}
 }
 
-// told is what templates may ask of a file, empty if nothing came along. It is the caller's own.
-func (b *blobs) told(path string) *value.Dict {
+// templateVars returns what templates may ask of a file, empty if nothing came with it. The caller may change it.
+func (b *blobs) templateVars(path string) *value.Dict {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.about[path].Copy()
@@ -76,7 +77,13 @@ func (b *blobs) reader(ctx context.Context, digest string) (io.ReadCloser, error
 	return call.Blob(ctx, b.line.ask, digest), nil
 }
 
-// text is the whole of a blob that is a text.
+// template returns the text of a template file that the controller has found.
+func (b *blobs) template(ctx context.Context, src *modules.Source) (value.Source, error) {
+	text, err := b.text(ctx, src.Digest)
+	return value.SourceText(string(text)), err
+}
+
+// text returns the whole of a blob that is a text.
 func (b *blobs) text(ctx context.Context, digest string) ([]byte, error) {
 	in, err := b.reader(ctx, digest)
 	if err != nil {

@@ -15,27 +15,27 @@ import (
 	"hark/modules/result"
 )
 
-// caller runs the module of a task once: in the session, on this host, on another one, or in the background. Errors
-// of the call itself are results; an error is a *fault that fails the task, or breaks the run.
+// caller runs the module of a task once: in the session, on this host, on another one, or in the background. Errors of
+// the call itself are results. An error is a *fault, which fails the task, or else it breaks the run.
 type caller struct {
-	way
-	mod *modules.Module // nil if there is none of the name
-	// name is the task's, rendered; title is how Ansible shows it, kept how a list of jobs does.
+	runTarget
+	mod *modules.Module // nil if there is no module of the name
+	// name is the task's rendered name; title is how Ansible shows it, kept how a list of jobs does.
 	name, title, kept string
-	// invocation: the arguments are wanted in the result.
+	// invocation asks for the arguments in the result.
 	invocation bool
-	sight      *sight
-	baton      *baton // of an item that runs together with others, else nil
-	blame      *blame
-	// tell tells of a job that is awaited, and then, with last, of its end.
+	view       *hostView
+	turn       *turn // of an item that runs together with others, else nil
+	failure    *failureReport
+	// tell reports a job that is awaited, and then, with last, its end.
 	tell func(res *result.Result, last bool)
 }
 
-// run runs it within the task's time.
+// run runs the module within the task's time.
 func (c *caller) run(ctx context.Context) (*result.Result, error) {
 	limit := time.Duration(c.f.timeout) * time.Second
 	if c.background() {
-		limit = 0 // a job has a limit of its own; in Ansible timeout is for its start alone
+		limit = 0 // a job has a limit of its own; in Ansible timeout is for its start only
 	}
 	within := ctx
 	if limit > 0 {
@@ -48,7 +48,7 @@ func (c *caller) run(ctx context.Context) (*result.Result, error) {
 		return nil, broken
 	}
 	if ctx.Err() != nil && (err != nil || res == nil || res.Status() == result.Failed) {
-		return nil, ctx.Err() // what was done all the same counts
+		return nil, ctx.Err() // what was done still counts
 	}
 	if limit > 0 && within.Err() != nil {
 		return final(c.tooLate(res)), nil
@@ -59,12 +59,14 @@ func (c *caller) run(ctx context.Context) (*result.Result, error) {
 // background reports whether the module runs as a job. Check mode runs it inline.
 func (c *caller) background() bool { return c.f.async > 0 && !c.f.check }
 
-// tooLate is the result of a call that took longer than its timeout. It names what could not be ended.
+// tooLate returns the result of a call that took longer than its timeout. It names the processes that could not be
+// ended.
 func (c *caller) tooLate(res *result.Result) *result.Result {
 	if c.e.has(dialect.TimedOut) {
 		return c.e.timedOut(c.f.timeout)
 	}
-	msg := fmt.Sprintf("The %s action failed to execute in the expected time frame (%d) and was terminated", c.e.s.Written, c.f.timeout)
+	msg := fmt.Sprintf("The %s action failed to execute in the expected time frame (%d) and was terminated", c.e.s.Written,
+		c.f.timeout)
 	if res == nil || !res.Has(call.LeftBehind) {
 		return failure("%s", msg)
 	}
@@ -73,7 +75,7 @@ func (c *caller) tooLate(res *result.Result) *result.Result {
 	return late
 }
 
-// guarded dispatches the call. What breaks on the way fails this task and nothing else.
+// guarded dispatches the call. A panic on the way fails this task and nothing else.
 func (c *caller) guarded(ctx context.Context) (res *result.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -85,7 +87,7 @@ func (c *caller) guarded(ctx context.Context) (res *result.Result, err error) {
 	return c.dispatch(ctx)
 }
 
-// failure is the result of a task that failed before, or instead of, its module.
+// failure returns the result of a task that failed before its module, or in its place.
 func failure(format string, a ...any) *result.Result {
 	res := result.New()
 	res.Set("failed", value.Bool(true))
@@ -93,7 +95,7 @@ func failure(format string, a ...any) *result.Result {
 	return res
 }
 
-// dispatch finds out who runs the module.
+// dispatch decides who runs the module.
 func (c *caller) dispatch(ctx context.Context) (*result.Result, error) {
 	if err := c.plugged(); err != nil {
 		return nil, c.e.check(ctx, err)
@@ -103,13 +105,14 @@ func (c *caller) dispatch(ctx context.Context) (*result.Result, error) {
 		return nil, err
 	}
 	if plugged && c.background() {
-		return nil, &fault{text: "async is not run over the connection " + c.f.connection + ", which ansible-core opens for each task"}
+		return nil, &fault{text: "async is not run over the connection " + c.f.connection +
+			", which ansible-core opens for each task"}
 	}
 	if c.e.s.Plugin != nil || c.f.otherFacts || plugged {
 		return c.act(ctx)
 	}
 	if c.mod == nil {
-		return nil, &fault{text: "The module " + c.e.s.Written + " was not found in configured module paths"}
+		return nil, &fault{text: dialect.ModuleNotFound.Text(c.e.s.Written)}
 	}
 	args, err := c.arguments(ctx)
 	if err != nil {
@@ -137,8 +140,8 @@ func (c *caller) perform(ctx context.Context, args *value.Dict) (*result.Result,
 	if err != nil {
 		return nil, err
 	}
-	d := &door{e: c.e, mod: c.mod, local: c.isLocal, host: c.onHost, blame: c.blame}
-	env, err := d.env(wired, c.way, c.title)
+	d := &moduleHost{e: c.e, mod: c.mod, local: c.isLocal, host: c.onHost, failure: c.failure}
+	env, err := d.env(wired, c.runTarget, c.title)
 	if err != nil {
 		return final(failure("%v", err)), nil
 	}
@@ -150,7 +153,7 @@ func (c *caller) perform(ctx context.Context, args *value.Dict) (*result.Result,
 		return res, err
 	}
 	if err := c.mod.Resolve(ctx, env.Env, args); err != nil {
-		c.blame.staged = true
+		c.failure.staged = true
 		r := modules.Failure(err)
 		if r.Raised && c.mod.Foreign {
 			return nil, c.e.check(ctx, &fault{text: r.Msg})
@@ -162,44 +165,69 @@ func (c *caller) perform(ctx context.Context, args *value.Dict) (*result.Result,
 	}
 	inv := call.Invocation{Module: c.mod, Call: wired, Args: args, Run: c.e.g.start.Run, Env: env.Env}
 	if c.away() {
-		return c.elsewhere(ctx, inv, env)
+		return c.runRemote(ctx, inv, env)
 	}
 	return c.onThisHost(ctx, inv, env)
 }
 
-// onThisHost has the module run on the session's host.
+// onThisHost runs the module on the session's host.
 func (c *caller) onThisHost(ctx context.Context, inv call.Invocation, env *call.Env) (*result.Result, error) {
 	if reason := c.e.g.start.Absent; reason != "" {
-		return unreachableFor(reason), nil
+		return unreachableOn(reason), nil
 	}
 	if err := c.e.g.held.commits(); err != nil {
 		return nil, err
 	}
 	unfollow := c.follow(inv)
-	out := env.Merge(c.baton.host(c.e.g.cfg.here()).Perform(ctx, inv, func(d *value.Dict, last bool) { c.tell(result.Of(d), last) }))
+	out := env.Merge(c.turn.host(c.e.g.cfg.here()).Perform(ctx, inv,
+		func(d *value.Dict, last bool) { c.tell(result.Of(d), last) }))
 	unfollow()
 	if neverRan(out) {
 		return nil, c.e.check(ctx, &fault{text: out.Text("msg")})
+	}
+	if err := c.strict(ctx, out); err != nil {
+		return nil, err
 	}
 	res := c.completed(ctx, result.Of(out))
 	c.discover(inv.Call, env.Env, res)
 	return res, nil
 }
 
-// neverRan tells a module that was not reached, such as for want of a password: nothing is said then but why.
+// neverRan reports whether the module was not reached, for example because a password is missing. Then the result says
+// only why.
 func neverRan(out *value.Dict) bool { return out.Len() == 2 && out.True("failed") && out.Has("msg") }
 
-// elsewhere has the controller run the call on the host that the task is delegated to.
-func (c *caller) elsewhere(ctx context.Context, inv call.Invocation, env *call.Env) (*result.Result, error) {
-	res, err := c.afar().run(ctx, inv.Wire())
+// runRemote has the controller run the call on the host that the task is delegated to.
+func (c *caller) runRemote(ctx context.Context, inv call.Invocation, env *call.Env) (*result.Result, error) {
+	res, err := c.remote().run(ctx, inv.Wire())
 	if err != nil || res.Final {
 		return res, err
 	}
 	addWarnings(res, env.Warnings())
+	if err := c.strict(ctx, res.Dict); err != nil {
+		return nil, err
+	}
 	return c.completed(ctx, res), nil
 }
 
-func (c *caller) afar() afar { return afar{way: c.way, baton: c.baton, tell: c.tell} }
+// strict refuses what a module returned if a text in it is no UTF-8, as ansible-core does since 2.19.
+func (c *caller) strict(ctx context.Context, out *value.Dict) error {
+	if !c.e.has(dialect.StrictText) || c.e.g.play.AnyText || c.mod.Has(modules.IsAction) {
+		return nil
+	}
+	why := value.NotUTF8(out)
+	if why == "" {
+		return nil
+	}
+	msg := "Refusing to deserialize an invalid UTF8 string value: " + why
+	return c.e.check(ctx, &fault{text: msg, links: []link{{
+		msg: msg, help: "This check can be disabled with the `MODULE_STRICT_UTF8_RESPONSE` setting.", spot: spot{nowhere: true},
+	}}})
+}
+
+func (c *caller) remote() remoteCaller {
+	return remoteCaller{runTarget: c.runTarget, turn: c.turn, tell: c.tell}
+}
 
 // isLocal reports whether the task's connection is local.
 func (c *caller) isLocal(context.Context) (bool, error) {
@@ -227,15 +255,15 @@ func (c *caller) onHost(ctx context.Context, name string, args *value.Dict) (*va
 	}
 	wired.Name, wired.Check, wired.Diff, wired.Async, wired.Invocation = mod.Name, false, false, 0, false
 	env := &call.Env{Env: &modules.Env{}}
-	res, err := c.elsewhere(ctx, call.Invocation{Module: mod, Call: wired, Args: args, Env: env.Env}, env)
+	res, err := c.runRemote(ctx, call.Invocation{Module: mod, Call: wired, Args: args, Env: env.Env}, env)
 	if err != nil {
 		return nil, err
 	}
 	return res.Dict, nil
 }
 
-// unchecked is the result of a module that does not know check mode. It is judged like any other: until does not hold
-// for want of what it asks for.
+// unchecked returns the result of a module that does not support check mode. It is judged like any other: until does
+// not hold if it asks for a value that is missing.
 func (c *caller) unchecked() *result.Result {
 	res := result.New()
 	res.Set("skipped", value.Bool(true))
@@ -247,11 +275,10 @@ func (c *caller) unchecked() *result.Result {
 	return res
 }
 
-// inSession runs a session module here. What in Ansible is an error of its own, and not of the module, fails the task
-// as a fault does.
+// inSession runs a session module here. An error that Ansible raises itself, not its module, fails the task as a fault.
 func (c *caller) inSession(ctx context.Context, env *call.Env, args *value.Dict) (*result.Result, error) {
 	r := c.mod.Run(ctx, env.Env, args)
-	if cause := c.blame.cause; r.Raised && cause != nil && strings.Contains(r.Msg, cause.text) {
+	if cause := c.failure.cause; r.Raised && cause != nil && strings.Contains(r.Msg, cause.text) {
 		return nil, cause
 	}
 	why, where, placed := strings.Cut(r.Msg, "\nOrigin: ")
@@ -264,7 +291,7 @@ func (c *caller) inSession(ctx context.Context, env *call.Env, args *value.Dict)
 	return resultOf(env, r), nil
 }
 
-// resultOf is a module's result as a value, with the warnings of its call, if there was one: what modules return is
+// resultOf returns a module's result as a value, with the warnings of its call if there was one. What modules return is
 // never a template.
 func resultOf(env *call.Env, r modules.Result) *result.Result {
 	if env != nil {
@@ -273,7 +300,7 @@ func resultOf(env *call.Env, r modules.Result) *result.Result {
 	return result.Of(r.Dict())
 }
 
-// wireCall is the call without its arguments.
+// wireCall returns the call without its arguments.
 func (c *caller) wireCall(ctx context.Context, mod *modules.Module) (wire.Call, error) {
 	environment := map[string]string{}
 	for i := 0; i < c.f.environment.Len(); i++ {
@@ -294,8 +321,10 @@ func (c *caller) wireCall(ctx context.Context, mod *modules.Module) (wire.Call, 
 		return wire.Call{}, err
 	}
 	out := wire.Call{
-		Module: mod.Name, Name: c.e.s.Written, Check: c.f.check, Diff: c.f.diff, NoLog: c.f.noLog, Verbosity: c.e.g.play.Verbosity, Level: c.e.g.play.Level,
-		User: user, Reach: reach, Environment: environment, Timeout: time.Duration(c.f.timeout) * time.Second, Invocation: c.invocation,
+		Module: mod.Name, Name: c.e.s.Written, Check: c.f.check, Diff: c.f.diff, NoLog: c.f.noLog,
+		Verbosity: c.e.g.play.Verbosity, Level: c.e.g.play.Level,
+		User: user, Reach: reach, Environment: environment, Timeout: time.Duration(c.f.timeout) * time.Second,
+		Invocation: c.invocation,
 	}
 	if c.background() {
 		out.Async, out.Poll = time.Duration(c.f.async)*time.Second, time.Duration(max(0, c.f.poll))*time.Second
@@ -313,15 +342,15 @@ func (c *caller) wireCall(ctx context.Context, mod *modules.Module) (wire.Call, 
 	return out, err
 }
 
-// jobEnd gives what waits for the end of a job that a result of this call has found running; it is false when it does
-// not know. Nil is that the result tells of none.
+// jobEnd returns a func that waits for the end of a job that a result of this call reports as running; it returns false
+// if it does not know. It is nil if the result reports no running job.
 func (c *caller) jobEnd(res *result.Result, patience time.Duration) func(context.Context) bool {
 	id := res.Job()
 	if id == "" || res.True("finished") || !c.e.g.cfg.Modules.Has(c.e.s.Action, modules.AsksForJobs) {
 		return nil
 	}
 	if c.away() {
-		return func(ctx context.Context) bool { return c.afar().over(ctx, id, patience) }
+		return func(ctx context.Context) bool { return c.remote().over(ctx, id, patience) }
 	}
 	over := c.e.g.cfg.Jobs.Over
 	if over == nil {

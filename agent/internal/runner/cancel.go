@@ -9,19 +9,19 @@ import (
 	"hark/playbook/plan"
 )
 
-// errCancelled is why the steps of body and rescue sections end when the run is cancelled.
+// errCancelled is the reason why steps of body and rescue sections end when the run is cancelled.
 var errCancelled = errors.New("the run was cancelled")
 
-// cancellation is what it means for a walk that its run may be cancelled.
+// cancellation holds the contexts of a walk whose run may be cancelled.
 type cancellation struct {
-	line *line
-	// by is over when the run is cancelled; nil is that it cannot be.
+	line *controllerLink
+	// by is done when the run is cancelled; nil means that it cannot be.
 	by context.Context
-	// lasting is the context of always sections: it outlives the cancellation.
+	// lasting is the context of always sections, which outlives the cancellation.
 	lasting context.Context
 }
 
-// begin takes the context of always sections, and gives that of body and rescue sections.
+// begin takes the context of always sections and returns that of body and rescue sections.
 func (c *cancellation) begin(ctx context.Context) context.Context {
 	c.lasting = ctx
 	if c.by != nil {
@@ -30,13 +30,13 @@ func (c *cancellation) begin(ctx context.Context) context.Context {
 	return ctx
 }
 
-// cutShort reports whether an error means nothing but that the run was cancelled, and always sections still run.
+// cutShort reports whether an error only means that the run was cancelled, and always sections still run.
 func (c *cancellation) cutShort(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() != nil && c.lasting.Err() == nil && c.line.broken() == nil
 }
 
-// cut is the flow of a step that the cancellation of the run has cut short, or that was not begun because of it. What
-// was begun is told as failed.
+// cut returns the flow of a step that the cancellation of the run has cut short, or that was not begun because of it. A
+// step that was begun is reported as failed.
 func (c *cancellation) cut(id plan.ID) flow {
 	if c.line.doing == id {
 		result := fmt.Appendf(nil, `{"changed": false, "failed": true, "msg": %q}`, errCancelled.Error())

@@ -194,7 +194,8 @@ func testJobs(log *transcript) Jobs {
 	return Jobs{
 		Start: func(_ context.Context, inv Invocation) (*value.Dict, error) {
 			log.line("job of %s for %s", inv.Module.Name, inv.Call.Async)
-			return value.DictOf("started", 1, "finished", 0, "ansible_job_id", fmt.Sprint("j", inv.Call.Async), "results_file", "/j"), nil
+			return value.DictOf("started", 1, "finished", 0, "ansible_job_id", fmt.Sprint("j", inv.Call.Async), "results_file",
+				"/j"), nil
 		},
 		Wait: func(_ context.Context, _, id string) (*value.Dict, error) {
 			log.line("wait for %s", id)
@@ -231,7 +232,8 @@ func (l *transcript) event(e wire.Event) {
 			name string
 			on   bool
 		}{
-			{"ignored", o.Ignored}, {"rescued", o.Rescued}, {"no_log", o.NoLog}, {"loop", o.Loop}, {"fail_all", o.FailAll}, {"adopted", e.Adopted},
+			{"ignored", o.Ignored}, {"rescued", o.Rescued}, {"no_log", o.NoLog}, {"loop", o.Loop}, {"fail_all", o.FailAll},
+			{"adopted", e.Adopted},
 		} {
 			if flag.on {
 				words = append(words, flag.name)
@@ -267,7 +269,7 @@ func (l *transcript) event(e wire.Event) {
 		add("every ", e.Every.String())
 	}
 	add("next=", string(e.Next))
-	add("", string(e.Fate))
+	add("", string(e.State))
 	add("", e.Text)
 	l.line("%s", strings.TrimRight(strings.Join(words, " "), " "))
 }
@@ -358,7 +360,8 @@ func probe(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, 
 		a.Extra.Put("user", env.User)
 		a.Extra.Put("check", env.Check)
 	}
-	return modules.Result{Changed: a.Changed, Failed: a.Failed, Skipped: a.Skipped, Msg: a.Msg, Facts: a.Facts, Data: a.Extra}, nil
+	return modules.Result{Changed: a.Changed, Failed: a.Failed, Skipped: a.Skipped, Msg: a.Msg, Facts: a.Facts,
+		Data: a.Extra}, nil
 }
 
 type strictArgs struct {
@@ -374,31 +377,35 @@ func testModules() *modules.Registry {
 	anyArgs := modules.With(func(m *modules.Module) { m.AnyArgs = true })
 	return modules.NewRegistry(
 		modules.Define("ansible.builtin.probe", "", probe, anyArgs),
-		modules.Define("ansible.builtin.nocheck", "", probe, anyArgs, modules.With(func(m *modules.Module) { m.NoCheck = true })),
+		modules.Define("ansible.builtin.nocheck", "", probe, anyArgs,
+			modules.With(func(m *modules.Module) { m.NoCheck = true })),
 		modules.Define("ansible.builtin.debug", "", probe, anyArgs, modules.IsPure, modules.Is(modules.ShowsOnly)),
-		modules.Define("ansible.builtin.strict", "", func(_ context.Context, _ *modules.Env, a strictArgs) (modules.Result, error) {
-			return modules.Result{Data: value.DictOf("path", a.Path)}, nil
-		}),
-		modules.Define("ansible.builtin.set_fact", "", func(_ context.Context, _ *modules.Env, a factArgs) (modules.Result, error) {
-			return modules.Result{Facts: a.Facts, Data: value.DictOf("changed", modules.Here), Marks: result.Marks{Cacheable: result.FlagOf(a.Cacheable)}}, nil
-		}, anyArgs, modules.IsPure, modules.Is(modules.SetsVariables)),
-		modules.Define("ansible.builtin.include_vars", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
-			got, err := env.Asks.VarsFile(ctx, modules.VarsQuery{Name: a.Msg})
-			if err != nil {
-				return modules.Result{}, err
-			}
-			return modules.Result{Facts: value.DictOf("file", got.Vars)}, nil
-		}, anyArgs, modules.IsPure, modules.Is(modules.LoadsVariables)),
-		modules.Define("ansible.builtin.async_status", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
-			status, err := env.Asks.Job(ctx, modules.JobQuery{ID: a.Msg, Mode: "status"})
-			return modules.Result{Data: status}, err
-		}, modules.Is(modules.AsksForJobs)),
-		modules.Define("ansible.builtin.add_host", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
-			changed, err := env.Asks.AddHost(ctx, modules.NewHost{Name: a.Extra.Text("name"), Groups: []string{"g"}})
-			if err != nil {
-				return modules.Result{}, err
-			}
-			return modules.Result{Changed: changed, Data: value.DictOf("add_host", a.Extra)}, nil
-		}, anyArgs, modules.InSession, modules.Is(modules.ForAllHosts|modules.ChangesInventory)),
+		modules.Define("ansible.builtin.strict", "",
+			func(_ context.Context, _ *modules.Env, a strictArgs) (modules.Result, error) {
+				return modules.Result{Data: value.DictOf("path", a.Path)}, nil
+			}),
+		modules.Define("ansible.builtin.set_fact", "",
+			func(_ context.Context, _ *modules.Env, a factArgs) (modules.Result, error) {
+				return modules.Result{Facts: a.Facts, Data: value.DictOf("changed", modules.Here),
+					Marks: result.Marks{Cacheable: result.FlagOf(a.Cacheable)}}, nil
+			}, anyArgs, modules.IsPure, modules.Is(modules.SetsVariables)),
+		modules.Define("ansible.builtin.include_vars", "",
+			func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
+				got, err := env.Asks.VarsFile(ctx, modules.VarsQuery{Name: a.Msg})
+				if err != nil {
+					return modules.Result{}, err
+				}
+				return modules.Result{Facts: value.DictOf("file", got.Vars)}, nil
+			}, anyArgs, modules.IsPure, modules.Is(modules.LoadsVariables)),
+		modules.Define("ansible.builtin.async_status", "",
+			func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
+				status, err := env.Asks.Job(ctx, modules.JobQuery{ID: a.Msg, Mode: "status"})
+				return modules.Result{Data: status}, err
+			}, modules.Is(modules.AsksForJobs)),
+		modules.Define("ansible.builtin.add_host", "",
+			func(_ context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
+				env.Asks.AddHost(modules.NewHost{Name: a.Extra.Text("name"), Groups: []string{"g"}})
+				return modules.Result{Data: value.DictOf("add_host", a.Extra)}, nil
+			}, anyArgs, modules.InSession, modules.Is(modules.ForAllHosts|modules.ChangesInventory)),
 	)
 }

@@ -8,14 +8,13 @@ import (
 	"hark/modules/result"
 )
 
-// checkedJobs are the results of jobs that check mode has run inline. They have ids all the same, by which
-// async_status finds what became of them: a play that starts jobs and looks after them later can be checked as a
-// whole.
+// checkedJobs are the results of jobs that check mode has run inline. They have ids like other jobs, by which
+// async_status finds them, so a play that starts jobs and looks after them later can be checked as a whole.
 type checkedJobs struct {
 	results []*result.Result
 }
 
-// checkedID begins their ids. No job has such a one.
+// checkedID begins their ids. No other job's id begins so.
 const checkedID = "jcheck."
 
 // note completes the result of such a job and keeps it for this play.
@@ -27,7 +26,7 @@ func (c *checkedJobs) note(res *result.Result) {
 	c.results = append(c.results, res.Copy())
 }
 
-// status is what async_status says of such a job; nil for all others. That of an earlier play is skipped.
+// status returns what async_status says of such a job, nil for all others. A job of an earlier play is skipped.
 func (c *checkedJobs) status(id string) *result.Result {
 	if !strings.HasPrefix(id, checkedID) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"hark/modules/result"
 )
 
-// completed adds to what a module returned that ran on a host what Ansible adds.
+// completed adds what Ansible adds to the result of a module that ran on a host.
 func (c *caller) completed(ctx context.Context, res *result.Result) *result.Result {
 	last := res.Len() > 0 && isChanged(res.Dict, res.Len()-1)
 	for _, name := range []string{"stdout", "stderr"} {
@@ -33,14 +33,14 @@ func (c *caller) completed(ctx context.Context, res *result.Result) *result.Resu
 	if c.e.has(dialect.TextWarnings) {
 		textWarnings(res)
 	}
-	byAction := c.blame.staged || c.mod.Has(modules.IsAction) && res.FailedBy != "Module"
+	byAction := c.failure.staged || c.mod.Has(modules.IsAction) && res.FailedBy != "Module"
 	res.Parsed = c.e.has(dialect.SkippedResults) && !byAction
 	c.onTerminal(ctx, res)
 	toEnd(res.Dict, last)
 	return res
 }
 
-// textWarnings makes texts of a result's warnings that are none, as ansible-core does since 2.19.
+// textWarnings converts warnings of a result that are not texts, as ansible-core does since 2.19.
 func textWarnings(res *result.Result) {
 	have, _ := res.Get("warnings")
 	list, _ := have.(*value.List)
@@ -57,8 +57,8 @@ func textWarnings(res *result.Result) {
 	res.Set("warnings", texts)
 }
 
-// isChanged reports whether the entry at a place is "changed": there it is what Ansible adds to the result of a
-// module that does not tell.
+// isChanged reports whether the entry at a place is "changed". At the end, it is what Ansible adds to the result of a
+// module that does not say.
 func isChanged(res *value.Dict, at int) bool {
 	k, _ := res.At(at)
 	name, _ := value.Text(k)
@@ -73,16 +73,17 @@ func toEnd(res *value.Dict, was bool) {
 	}
 }
 
-// discovered is the fact by which Ansible remembers the Python that it found on a host.
+// discovered is the fact in which Ansible remembers the Python that it found on a host.
 const discovered = "discovered_interpreter_python"
 
-// discover returns which Python a host has, in the result of the first module that runs there, as Ansible does:
-// playbooks read the fact.
+// discover adds the Python of a host to the result of the first module that runs there, as Ansible does
+// (executor/interpreter_discovery.py): playbooks read the fact.
 func (c *caller) discover(made wire.Call, env *modules.Env, res *result.Result) {
-	if made.Async > 0 || c.e.g.cfg.Modules.Has(made.Module, modules.StartsNoPython) || made.Interpreter != "" && !strings.HasPrefix(made.Interpreter, "auto") {
+	if made.Async > 0 || c.e.g.cfg.Modules.Has(made.Module, modules.StartsNoPython) ||
+		made.Interpreter != "" && !strings.HasPrefix(made.Interpreter, "auto") {
 		return
 	}
-	if c.sight.known(c.e.g.vars).Has(discovered) {
+	if c.view.known(c.e.g.vars).Has(discovered) {
 		return
 	}
 	path := env.Python()

@@ -8,7 +8,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// intOf converts as Python's int does.
+// intOf converts a value as Python's int does.
 func intOf(v value.Value) (int64, error) {
 	if f, ok := v.(value.Float); ok {
 		return int64(f), nil
@@ -18,7 +18,8 @@ func intOf(v value.Value) (int64, error) {
 	}
 	text, ok := value.Text(v)
 	if !ok {
-		return 0, value.TypeErrorf("int() argument must be a string, a bytes-like object or a real number, not '%s'", v.Type())
+		return 0, value.TypeErrorf("int() argument must be a string, a bytes-like object or a real number, not '%s'",
+			v.Type())
 	}
 	clean := strings.TrimSpace(text)
 	if n, err := strconv.ParseInt(strings.ReplaceAll(clean, "_", ""), 10, 64); err == nil {
@@ -30,7 +31,7 @@ func intOf(v value.Value) (int64, error) {
 	return 0, value.ValueErrorf("invalid literal for int() with base 10: %s", value.ReprText(text))
 }
 
-// floatOf converts as Python's float does.
+// floatOf converts a value as Python's float does.
 func floatOf(v value.Value) (float64, error) {
 	if f, ok := value.AsFloat(v); ok {
 		return f, nil

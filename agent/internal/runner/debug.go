@@ -10,11 +10,10 @@ import (
 	"hark/playbook/plan"
 )
 
-// The debugger is a dialogue at the controller, after a task has come out in a way that the user wants to look at.
-// The session sends what there is to look at, and does the task anew, with other arguments or variables, for as long
-// as it is told to.
+// The debugger is a dialogue at the controller, after a task with a result that the user wants to inspect. The session
+// sends what there is to see, and does the task again, with other arguments or variables, as often as the user asks.
 
-// debugged gives the task, and how it came out, when the debugger has let go of it.
+// debugged returns the task and its result after the debugger has finished.
 func (t *task) debugged(ctx context.Context, res *result.Result) (*task, *result.Result, error) {
 	for t.halts(ctx, res) {
 		redo, err := t.debug(ctx, res)
@@ -33,7 +32,7 @@ func (t *task) debugged(ctx context.Context, res *result.Result) (*task, *result
 	return t, res, nil
 }
 
-// halts reports whether the debugger opens for the result: as the keyword says, else where the task failed if the
+// halts reports whether the debugger opens for the result: as the keyword says, or else where the task failed if the
 // play is debugged.
 func (t *task) halts(ctx context.Context, res *result.Result) bool {
 	play := t.g.play
@@ -58,11 +57,11 @@ func (t *task) halts(ctx context.Context, res *result.Result) bool {
 	return play.Debugger && (bad || status == wire.StatusUnreachable)
 }
 
-// debug shows how the task came out and lets the user look into it. It gives the task to be done anew, nil if it is
-// done.
+// debug shows the task's result and lets the user inspect it. It returns the task to do again, nil if it is done.
 func (t *task) debug(ctx context.Context, res *result.Result) (*task, error) {
 	o := t.report(t.f).Outcome(res)
-	o.Loop, o.Ignored = t.loop, o.Status == wire.StatusFailed && t.f.ignoreErrors || o.Status == wire.StatusUnreachable && t.f.ignoreUnreachable
+	o.Loop, o.Ignored = t.loop, o.Status == wire.StatusFailed && t.f.ignoreErrors || o.Status == wire.StatusUnreachable &&
+		t.f.ignoreUnreachable
 	vars, err := t.base.scope.All(ctx)
 	if err != nil {
 		return nil, t.base.check(ctx, err)
@@ -74,7 +73,8 @@ func (t *task) debug(ctx context.Context, res *result.Result) (*task, error) {
 	kw.Set("task", about)
 	kw.Set("task_vars", vars)
 	kw.Set("result", res.Whole())
-	a, err := t.g.line.ask(ctx, wire.Ask{Kind: wire.AskDebug, Step: t.id, Name: t.shownName(), Outcome: o, Kw: plan.Dict{Dict: kw}})
+	a, err := t.g.line.ask(ctx, wire.Ask{Kind: wire.AskDebug, Step: t.id, Name: t.shownName(), Outcome: o,
+		Kw: plan.Dict{Dict: kw}})
 	if err == nil {
 		err = hostvars.AnswerError(a)
 	}
@@ -88,12 +88,12 @@ func (t *task) debug(ctx context.Context, res *result.Result) (*task, error) {
 	return t.anew(ctx, said)
 }
 
-// anew is the task with the arguments that the user has changed, and with variables over all others.
+// anew returns the task with the arguments that the user has changed, and with variables over all others.
 func (t *task) anew(ctx context.Context, said *value.Dict) (*task, error) {
 	s := *t.s
 	if v, _ := said.Get("args"); v != nil {
 		args, _ := v.(*value.Dict)
-		s.Args, s.ArgsExpr, s.Defaults = plan.Dict{Dict: dictOr(args, nil)}, "", nil
+		s.Args, s.ArgsExpr, s.Defaults, s.DefaultExprs = plan.Dict{Dict: dictOr(args, nil)}, "", nil, nil
 	}
 	again, err := newTask(ctx, t.g, &s, t.id, t.rescued)
 	if err != nil {

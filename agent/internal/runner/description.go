@@ -6,7 +6,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// description is a task as ansible_failed_task shows it: most keywords as they are written.
+// description is a task as ansible_failed_task shows it, with most keywords as written.
 type description struct {
 	s    *plan.Step
 	f    *fields
@@ -34,7 +34,7 @@ func (d description) dict() *value.Dict {
 	return out
 }
 
-// keyword is a keyword as it is shown; false for what steps do not keep.
+// keyword returns a keyword as it is shown; false for keywords that steps do not keep.
 func (d description) keyword(k *plan.Keyword) (value.Value, bool) {
 	if !k.On.Has(plan.OnTask) || !k.Kept() {
 		return nil, false

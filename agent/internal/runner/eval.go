@@ -14,50 +14,54 @@ import (
 	"hark/playbook/vars"
 )
 
-// eval renders what one step, or one item of its loop, says.
+// eval renders the texts of one step, or of one item of its loop.
 type eval struct {
-	g     *ground
+	g     *playState
 	s     *plan.Step
 	id    plan.ID
 	scope *vars.Scope
 	tpl   *templar.Templar
 	far   *far
-	// base is the template file that is being rendered, "" outside.
+	// base is the current template file, "" outside.
 	base string
-	// notices are what is to be told with the result; shared by the evals of a task.
+	// notices are warnings and deprecations for the next result; the evals of a task share them.
 	notices *notices
-	// current is what the variable _task tells, nil where there is none.
-	current *current
-	// looping: the lookup of with_ is running, which looks for files where the task's module would.
+	// current is the value of the variable _task, nil where there is none.
+	current *currentTask
+	// looping says that the lookup of with_ is running, which looks for files where the task's module would.
 	looping bool
+	// change is what the module wants of the inventory, nil in steps that do not change it; see inventoryChange.
+	change **inventoryChange
+	// item is that of the loop whose condition or arguments are rendered, nil outside loops.
+	item *loopItem
 }
 
 // fault is an error of the playbook: it fails the task, with its text as msg. Other errors break the run.
 type fault struct {
 	text string
-	// place: Ansible appends where in the playbook the task stands.
+	// place says that Ansible appends the task's place in the playbook.
 	place bool
-	// kind is the class that Ansible gives to an error of a template, "" for AnsibleError.
+	// kind is the class that Ansible reports for an error of a template, "" for AnsibleError.
 	kind string
 	// class is kind with its module, as Python prints it in a traceback.
 	class string
 	// links are the errors that led to it, outermost first, in the tagged language.
 	links []link
-	// bare: nothing is said around the links.
+	// bare says that nothing surrounds the links.
 	bare bool
-	// keyword: it came up while keywords were rendered, where Ansible shows an exception alone.
+	// keyword says that it occurred while keywords were rendered, where Ansible shows the exception only.
 	keyword bool
 }
 
-// Kind is for modules.ErrorKind.
+// Kind implements modules.ErrorKind.
 func (f *fault) Kind() string { return f.kind }
 
-// Class is for modules.ErrorClass.
+// Class implements modules.ErrorClass.
 func (f *fault) Class() string { return f.class }
 
 func (f *fault) Error() string { return f.text }
 
-// with sees more variables on top.
+// with returns an eval with more variables on top.
 func (e *eval) with(local *value.Dict) *eval {
 	if local.Len() == 0 {
 		return e
@@ -71,7 +75,10 @@ func (e *eval) with(local *value.Dict) *eval {
 func (e *eval) options() templar.Options {
 	o := e.g.templates
 	o.Warn = func(text string) { e.g.line.warn(e.id, text) }
-	o.Deprecated = func(msg, help, src, version string) { e.notices.deprecated(msg, help, e.written(src), version) }
+	o.Deprecated = func(d templar.Deprecation) {
+		d.Src = e.written(d.Src)
+		e.notices.deprecated(d, e.item)
+	}
 	o.Noted = e.notices.warned
 	if e.notices.hidden != nil {
 		o.Secrets = e.notices
@@ -80,7 +87,7 @@ func (e *eval) options() templar.Options {
 	return o
 }
 
-// written is a template as the task has it: the var of debug stands there without delimiters.
+// written returns a template as the task has it: the var of debug has no delimiters there.
 func (e *eval) written(src string) string {
 	raw, _ := e.s.Args.Get("var")
 	if name, _ := value.Text(raw); src == "{{"+name+"}}" {
@@ -89,12 +96,13 @@ func (e *eval) written(src string) string {
 	return src
 }
 
-// lookup runs a lookup that only the controller can, or that needs a file of it.
+// lookup runs a lookup that only the controller can run, or that needs a file of the controller.
 func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 	if isTemplateLookup(name) {
 		return e.templateLookup(ctx, args, kw)
 	}
-	ask := wire.Ask{Kind: wire.AskLookup, Step: e.id, Name: name, Args: plan.Lit(value.NewList(args...)), Kw: plan.Dict{Dict: kw}, Own: plan.Dict{Dict: e.ownVariables(e.scope)}}
+	ask := wire.Ask{Kind: wire.AskLookup, Step: e.id, Name: name, Args: plan.Lit(value.NewList(args...)),
+		Kw: plan.Dict{Dict: kw}, Own: plan.Dict{Dict: e.ownVariables(e.scope)}}
 	if e.looping {
 		ask.Dir = lookupDir(e.s.Written)
 	}
@@ -117,7 +125,8 @@ func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *
 	return a.Value.V, nil
 }
 
-// lookupDir is where the lookup of a task's with_ looks for files, by the action's name as it is written.
+// lookupDir returns the directory in which the lookup of a task's with_ looks for files, by the action's name as
+// written.
 func lookupDir(action string) string {
 	switch {
 	case strings.Contains(action, "template"):
@@ -135,7 +144,7 @@ func (e *eval) over(ctx context.Context, with string, terms []value.Value) (valu
 	return templar.New(e.scope, looping.options()).Loop(ctx, with, terms)
 }
 
-// check makes an error of the Templar a fault, unless the run itself broke.
+// check converts an error of the Templar to a fault, unless the run itself broke.
 func (e *eval) check(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -169,10 +178,10 @@ func errorKind(err error) string {
 	}
 }
 
-// unexpected reports whether the fault is an exception that is none of Ansible's own.
+// unexpected reports whether the fault is an exception that is not one of Ansible's own.
 func (f *fault) unexpected() bool { return f.kind != "" && !strings.HasPrefix(f.kind, "Ansible") }
 
-// variable is a variable rendered, nil if it is not defined.
+// variable returns a rendered variable, nil if it is not defined.
 func (e *eval) variable(ctx context.Context, name string) (value.Value, error) {
 	raw, ok, err := e.scope.Raw(ctx, name)
 	if err != nil || !ok {
@@ -181,7 +190,7 @@ func (e *eval) variable(ctx context.Context, name string) (value.Value, error) {
 	return e.tpl.Template(ctx, raw)
 }
 
-// conditions are the values of a keyword that holds conditions.
+// conditions returns the values of a keyword that holds conditions.
 func conditions(list []plan.Expr) []value.Value {
 	out := make([]value.Value, 0, len(list))
 	for _, x := range list {
@@ -190,7 +199,7 @@ func conditions(list []plan.Expr) []value.Value {
 	return out
 }
 
-// message is what a fault shows as msg.
+// message returns the msg of a fault.
 func (e *eval) message(ctx context.Context, f *fault) string {
 	if !f.place {
 		return f.text
@@ -205,7 +214,7 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 	return f.text
 }
 
-// failed is the result of a task that a fault has ended.
+// failed returns the result of a task that a fault has ended.
 func (e *eval) failed(ctx context.Context, f *fault) *result.Result {
 	res := result.New()
 	res.Set("failed", value.Bool(true))

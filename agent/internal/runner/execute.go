@@ -12,20 +12,29 @@ import (
 	"hark/playbook/plan"
 )
 
-// execution is one run of a task: all of it, or one item of its loop.
+// execution is one run of a task: the whole of it, or one item of its loop.
 type execution struct {
-	t     *task
-	e     *eval
-	f     *fields
-	sight *sight    // shared by the items of a loop
-	item  *loopItem // nil outside loops
-	baton *baton    // of an item that runs together with others
+	t    *task
+	e    *eval
+	f    *fields
+	view *hostView // shared by the items of a loop
+	item *loopItem // nil outside loops
+	turn *turn     // of an item that runs together with others
 }
 
-// run judges the conditions, renders the keywords and calls the module until it is content. The error is a *fault
-// when it fails the whole task.
+// run judges the conditions, renders the keywords and calls the module until the result is content. The error is a
+// *fault when it fails the whole task.
 func (x *execution) run(ctx context.Context) (*result.Result, error) {
 	x.t.latest = x
+	x.e.change = new(*inventoryChange)
+	if x.e.has(dialect.DelegateFirst) && value.IsTrue(x.e.s.DelegateTo.V) {
+		rd := &reader{ctx: ctx, e: x.e, contextual: true}
+		if x.f.delegate = rd.delegate(); rd.err != nil {
+			x.f.delegate, _ = value.Text(x.e.s.DelegateTo.V)
+			return nil, rd.err
+		}
+		x.f.delegateKnown = true
+	}
 	contextErr := x.e.context(ctx, x.f)
 	ok, refused, err := x.e.tpl.Condition(ctx, conditions(x.e.s.When)...)
 	if err != nil {
@@ -73,12 +82,12 @@ func (x *execution) run(ctx context.Context) (*result.Result, error) {
 	return res, x.finish(ctx, res)
 }
 
-// record makes a result known to the conditions on it, and to the items that follow.
+// record makes a result visible to the conditions on it, and to the following items.
 func (x *execution) record(res *result.Result) {
-	if x.baton == nil {
+	if x.turn == nil {
 		x.e.current.note(res, x.item)
 	}
-	x.sight.register(x.e.s, res)
+	x.view.register(x.e.s, res)
 }
 
 func skippedResult(f *fields) *result.Result {
@@ -90,7 +99,7 @@ func skippedResult(f *fields) *result.Result {
 	return res
 }
 
-// include renders what one include, or one item of its loop, names.
+// include renders the file or role of one include, or of one item of its loop.
 func (x *execution) include(ctx context.Context) (*result.Result, error) {
 	res, inc, err := inclusion{x.e, x.f, x.item}.render(ctx)
 	if inc != nil {
@@ -99,22 +108,23 @@ func (x *execution) include(ctx context.Context) (*result.Result, error) {
 	return res, err
 }
 
-// attempts are those that the task may have.
+// attempts returns the attempts that the task may have.
 func (x *execution) attempts() attempts {
 	j := x.judge()
 	return attempts{most: j.attempts(x.f), delay: x.f.delay, trial: &tries{x, x.caller(), j}}
 }
 
-func (x *execution) judge() judge { return judge{x.e, x.sight} }
+func (x *execution) judge() conditionJudge { return conditionJudge{x.e, x.view} }
 
-// caller runs the module.
+// caller returns the caller of the module.
 func (x *execution) caller() *caller {
 	t := x.t
 	return &caller{
-		way: way{x.e, x.f}, mod: t.mod, name: t.name, title: t.title(), kept: titleOf(t, keptName(t)),
-		sight: x.sight, baton: x.baton, blame: &blame{e: x.e}, tell: x.progress,
+		runTarget: runTarget{x.e, x.f}, mod: t.mod, name: t.name, title: t.title(), kept: titleOf(t, keptName(t)),
+		view: x.view, turn: x.turn, failure: &failureReport{e: x.e}, tell: x.progress,
 		// Before ansible-core 2.21 the items of a registered loop keep their invocation, and so does ansible_failed_result.
-		invocation: t.loop && len(x.e.s.Registers()) > 0 && !x.e.has(dialect.SkippedResults) || t.rescued && !x.e.has(dialect.FailedResult) || x.e.g.play.Invocation,
+		invocation: t.loop && len(x.e.s.Registers()) > 0 && !x.e.has(dialect.SkippedResults) ||
+			t.rescued && !x.e.has(dialect.FailedResult) || x.e.g.play.Invocation,
 	}
 }
 
@@ -122,34 +132,37 @@ func (x *execution) caller() *caller {
 type tries struct {
 	x *execution
 	*caller
-	judge
+	conditionJudge
 }
 
 func (t *tries) sleep(ctx context.Context, d time.Duration) error { return t.x.e.g.cfg.Sleep(ctx, d) }
 
-// exhausted says nothing of why the task has failed since ansible-core 2.21.
+// exhausted gives no reason for the failure since ansible-core 2.21.
 func (t *tries) exhausted(res *result.Result) {
 	res.Set("failed", value.Bool(true))
-	if t.x.e.has(dialect.RetriesLeft) {
+	switch {
+	case t.x.e.has(dialect.RetriesLeft):
 		say(res)
+	case !res.Has("msg") && res.Status() == result.Failed:
+		t.fill(res)
 	}
 }
 
-// again tells of an attempt that did not hold.
+// again reports an attempt that did not hold.
 func (t *tries) again(res *result.Result, n, most int64) {
 	res.Retried = result.Yes
 	res.Set("retries", value.Int(most))
 	if t.x.e.has(dialect.RetriesLeft) {
-		n++ // it tells of the attempt to come
+		n++ // it reports the coming attempt
 		res.Set("attempts", value.Int(n))
 	}
-	t.x.e.notices.confide(res)
+	t.x.e.notices.addSecrets(res)
 	o := t.x.t.report(t.x.f).Outcome(res)
 	o.Attempts, o.Retries = int(n), int(most)
 	t.x.e.g.line.emit(wire.Event{Kind: wire.Retry, Step: t.x.t.id, Name: t.x.t.name, Outcome: o})
 }
 
-// call calls the module and completes its result. A final one is not judged any further.
+// call calls the module and completes its result. A final result is not judged any further.
 func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	x := t.x
 	res, err := t.run(ctx)
@@ -171,19 +184,19 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	}
 	facts, _ := res.Get("ansible_facts")
 	if d, ok := facts.(*value.Dict); ok {
-		x.sight.see(d, x.t.traits(), x.e.g)
+		x.view.see(d, x.t.traits(), x.e.g)
 	}
 	if !res.Has("failed") {
 		res.Set("failed", value.Bool(failedRc(res)))
 	}
-	if t.repeats() {
+	if t.repeats() && (t.conditionJudge.attempts(x.f) > 1 || !x.e.has(dialect.RetriesAlone)) {
 		res.Set("attempts", value.Int(n))
 	}
 	switch {
 	case !x.e.has(dialect.FailureCauses):
 		res.FailedBy = ""
 	case res.Failed():
-		t.blame.tell(res, x.f.args)
+		t.failure.tell(res, x.f.args)
 	}
 	if !res.Has("changed") {
 		res.Set("changed", value.Bool(false))
@@ -200,7 +213,7 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	return res, err
 }
 
-// failedRc: a module that says nothing of failure has failed if it returned an rc other than 0.
+// failedRc fails a result whose module reports no failure and an rc other than 0.
 func failedRc(res *result.Result) bool {
 	rc, ok := res.Get("rc")
 	if !ok {
@@ -213,7 +226,7 @@ func failedRc(res *result.Result) bool {
 	return !isInt || n != 0
 }
 
-// finish adds what the controller's side of Ansible reads from a result.
+// finish applies what Ansible's controller side reads from a result.
 func (x *execution) finish(ctx context.Context, res *result.Result) error {
 	res.Notify = x.f.notify
 	if x.f.delegate == "" {
@@ -224,12 +237,12 @@ func (x *execution) finish(ctx context.Context, res *result.Result) error {
 	return x.e.check(ctx, err)
 }
 
-// progress tells of a job that is awaited, and then, with last, of its end.
+// progress reports a job that is awaited, and then, with last, its end.
 func (x *execution) progress(res *result.Result, last bool) {
 	if x.e.has(dialect.JobBools) {
 		jobState(res)
 	}
-	x.e.notices.confide(res)
+	x.e.notices.addSecrets(res)
 	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.report(x.f).Brief(res)}
 	if !last {
 		e.Every = time.Duration(x.f.poll) * time.Second

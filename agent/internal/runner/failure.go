@@ -15,19 +15,19 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// What failed modules and actions say at the level of ansible-core 2.19, where it is not what they said before.
+// Messages of failed modules and actions at the level of ansible-core 2.19, where they differ from earlier ones.
 
-// blame is what a failed call is told with.
-type blame struct {
+// failureReport collects what a failed call is reported with.
+type failureReport struct {
 	e *eval
-	// cause is the fault of a template or a condition that the module had rendered last; only in the tagged language.
+	// cause is the fault of the template or condition that the module rendered last; only in the tagged language.
 	cause *fault
-	// staged: the call failed before the module was reached.
+	// staged says that the call failed before the module was reached.
 	staged bool
 }
 
-// caused notes the fault of what a module had rendered, with what it is about.
-func (b *blame) caused(err error, about spot) error {
+// caused notes the fault of what a module rendered, and what it is about.
+func (b *failureReport) caused(err error, about spot) error {
 	f, ok := err.(*fault)
 	if !ok || !b.e.has(dialect.FailureCauses) {
 		return err
@@ -41,18 +41,22 @@ func (b *blame) caused(err error, about spot) error {
 	return b.cause
 }
 
-// looked is what debug shows for a var that cannot be rendered.
-func (b *blame) looked(ctx context.Context, expr value.Value, err error) (value.Value, error) {
-	name := value.Printed(expr)
+// looked returns what debug shows for a var that cannot be rendered.
+func (b *failureReport) looked(ctx context.Context, expr value.Value, err error) (value.Value, error) {
+	source, isSource := expr.(value.Source)
+	if !isSource {
+		return b.untrusted(value.Printed(expr))
+	}
+	name := source.Text()
 	if templar.IsUndefined(err) {
-		m := &marks{about: name}
-		v, err := templar.Marked(ctx, b.e.tpl, name, func(err error) string { return m.mark(err, name) })
+		m := &errorPlaceholders{about: name}
+		v, err := templar.Marked(ctx, b.e.tpl, source, func(err error) string { return m.placeholder(err, name) })
 		m.warn(b.e.notices)
 		if err == nil {
 			return value.Unsafe(v), nil
 		}
 	}
-	if _, again := b.e.tpl.Expr(ctx, name); again != nil {
+	if _, again := b.e.tpl.Expr(ctx, source); again != nil {
 		err = again
 	}
 	f, ok := b.e.check(ctx, err).(*fault)
@@ -65,21 +69,22 @@ func (b *blame) looked(ctx context.Context, expr value.Value, err error) (value.
 	return nil, b.cause
 }
 
-// untrusted is what debug says of a var that a template made.
-func (b *blame) untrusted(name string) (value.Value, error) {
+// untrusted returns what debug says of a var that a template made.
+func (b *failureReport) untrusted(name string) (value.Value, error) {
 	at := spot{text: name}
 	if raw, ok := b.e.s.Args.Get("var"); ok {
 		at.text, _ = value.Text(raw)
 	}
 	err := templar.Untrusted()
 	msg := "Error while resolving `var` expression."
-	b.cause = (&fault{text: err.Error(), links: []link{{msg: err.Error(), spot: at, help: helpOf(err)}}}).under(link{msg: msg, spot: at})
+	b.cause = (&fault{text: err.Error(), links: []link{{msg: err.Error(), spot: at, help: helpOf(err)}}}).
+		under(link{msg: msg, spot: at})
 	return nil, b.cause
 }
 
-// tell returns what failed: a template of the module's, the stage on the controller, or the module or action itself.
-// args are the task's.
-func (b *blame) tell(res *result.Result, args *value.Dict) {
+// tell writes into the result what failed: a template of the module's, the stage on the controller, or the module or
+// action itself. args are the task's.
+func (b *failureReport) tell(res *result.Result, args *value.Dict) {
 	msg := res.Text("msg")
 	mod := b.e.g.cfg.Modules.Declared(b.e.s.Action)
 	does := func(traits modules.Trait) bool { return mod != nil && mod.Has(traits) }
@@ -88,7 +93,7 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 	case b.cause != nil && strings.Contains(msg, b.cause.text):
 		res.Delete(value.Str("exception"))
 		b.cause.tell(res)
-	case unread().MatchString(msg):
+	case unread(msg):
 		b.unread(res, msg, does)
 	case does(modules.LoadsVariables) && !res.Has("msg"):
 		say(res, task, link{msg: "Action failed."}, link{msg: "Unknown error."})
@@ -98,16 +103,19 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 			why = strings.TrimSuffix(why, "\n"+remoteSrc)
 		}
 		res.Set("message", value.UnsafeStr(why))
-	case (does(modules.SetsVariables) || does(modules.IsAction)) && strings.HasPrefix(msg, "The variable name '"):
-		name := strings.Split(msg, "'")[1]
+	case (does(modules.SetsVariables) || does(modules.IsAction)) && dialect.InvalidVariableName.In(msg):
+		args, _ := dialect.InvalidVariableName.Find(msg)
+		name := args[0]
 		f := &fault{links: []link{{msg: "Invalid variable name " + value.ReprText(name) + ".", spot: spot{key: name},
-			help: "Variable names must be strings starting with a letter or underscore character, and contain only letters, numbers and underscores."}}}
+			help: "Variable names must be strings starting with a letter or underscore character, and contain only letters, " +
+				"numbers and underscores."}}}
 		res.Set("msg", value.UnsafeStr("Task failed: "+f.links[0].msg))
 		f.tell(res)
 	case does(modules.SetsVariables):
 		say(res, task, link{msg: msg})
-	case does(modules.ShowsOnly) && strings.HasPrefix(msg, "Invalid options for debug: "):
-		msg = "Unsupported parameters for (debug) module: " + strings.TrimPrefix(msg, "Invalid options for debug: ") + ". Supported parameters include: msg, var, verbosity."
+	case does(modules.ShowsOnly) && dialect.InvalidOptions.In(msg):
+		msg = dialect.UnsupportedOptions.Text("debug", strings.TrimPrefix(msg, dialect.InvalidOptions.Text("debug", "")),
+			"msg, var, verbosity.")
 		res.Set("msg", value.UnsafeStr(msg))
 		say(res, task, link{msg: msg})
 	case does(modules.ShowsOnly) && msg == "'msg' and 'var' are incompatible options":
@@ -139,7 +147,8 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 		if b.e.has(dialect.CommandWords) {
 			reword(res, msg)
 		}
-		if spec, _ := args.Get("argument_spec"); args.Has("validate_args_context") && spec != nil { // of a role or a play, which stands nowhere
+		// of a role or a play, which has no place
+		if spec, _ := args.Get("argument_spec"); args.Has("validate_args_context") && spec != nil {
 			text := "'action': 'ansible.builtin.validate_argument_spec', 'args': {'argument_spec': " + value.PrintedRepr(spec)
 			if v, _ := args.Get("validate_args_context"); isPlay(v) {
 				text = "'name': " + value.ReprText(b.e.s.Name) + ", " + text
@@ -147,7 +156,8 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 				text += ", 'provided_arguments': "
 			}
 			at := spot{text: "{" + text}
-			say(res, link{msg: "Task failed.", spot: at}, link{msg: "Action failed.", spot: at}, link{msg: res.Text("msg"), spot: at})
+			say(res, link{msg: "Task failed.", spot: at}, link{msg: "Action failed.", spot: at},
+				link{msg: res.Text("msg"), spot: at})
 		}
 	}
 }
@@ -158,7 +168,8 @@ func isPlay(context value.Value) bool {
 	return of == "play"
 }
 
-// reword gives a failure what ansible-core 2.21 says of commands, and of failures without a message.
+// reword replaces the message of a failure by what ansible-core 2.21 says of commands, and of failures without a
+// message.
 func reword(res *result.Result, msg string) {
 	said, _ := res.Get("msg")
 	switch {
@@ -178,7 +189,7 @@ func reword(res *result.Result, msg string) {
 	}
 }
 
-// say puts the errors that led to a failure into its result.
+// say writes the errors that led to a failure into its result.
 func say(res *result.Result, links ...link) {
 	events := value.NewList()
 	for _, l := range links {

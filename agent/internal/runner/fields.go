@@ -8,8 +8,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// fields are the keywords of a step, rendered for one execution. Conditions stay as they are: they are judged when they
-// matter.
+// fields are the keywords of a step, rendered for one execution. Conditions stay unrendered until they are judged.
 type fields struct {
 	noLog             bool
 	check, diff       bool
@@ -26,21 +25,22 @@ type fields struct {
 	ignoreUnreachable bool
 	delegate          string
 	delegateFacts     bool
+	delegateKnown     bool // delegate_to is rendered
 	async, poll       int64
 	retries, delay    int64
 	timeout           int64
 	notify            []string
 	environment       *value.Dict
 	args              *value.Dict
-	otherFacts        bool // facts are not gathered by the native module, see plan.OtherFacts
-	// own are the keywords of becoming another user that variables of the task's own host have won over, in a task
-	// that may be delegated.
+	otherFacts        bool // other modules than the native one gather facts, see plan.FactsModules
+	// own are the keywords of becoming another user that variables of the task's own host have overridden, in a task that
+	// may be delegated.
 	own []*plan.Keyword
-	// checked are the keywords that are rendered to be checked, and read elsewhere as they are written.
+	// checked are keywords that are rendered only to find errors, and read elsewhere as written.
 	checked map[string]value.Value
 }
 
-// fieldOf are the fields of keywords. A keyword without one is only checked, or has another form.
+// fieldOf maps keywords to fields. A keyword without a field is only checked, or has another form.
 var fieldOf = map[string]func(f *fields) any{
 	"no_log":             func(f *fields) any { return &f.noLog },
 	"check_mode":         func(f *fields) any { return &f.check },
@@ -67,7 +67,7 @@ var fieldOf = map[string]func(f *fields) any{
 	"args":               func(f *fields) any { return &f.args },
 }
 
-// of is the field of a keyword, nil if it has none.
+// of returns the field of a keyword, nil if it has none.
 func (f *fields) of(name string) any {
 	if field := fieldOf[name]; field != nil {
 		return field(f)
@@ -75,7 +75,7 @@ func (f *fields) of(name string) any {
 	return nil
 }
 
-// value is a keyword as it was rendered, nil if it was not.
+// value returns a rendered keyword, nil if it was not rendered.
 func (f *fields) value(name string) value.Value {
 	switch v := f.of(name).(type) {
 	case *bool:
@@ -92,12 +92,13 @@ func (f *fields) value(name string) value.Value {
 	return f.checked[name]
 }
 
-// rawFields are what counts for a task that failed before its keywords could be rendered: a template is
-// text, and text is true.
+// rawFields returns the keywords of a task that failed before they could be rendered: a template is text, and text is
+// true.
 func (e *eval) rawFields() *fields {
 	f := &fields{
-		noLog: value.IsTrue(e.s.NoLog.V), ignoreErrors: asWritten(e.s.IgnoreErrors, e.g.play.Level), ignoreUnreachable: asWritten(e.s.IgnoreUnreachable, e.g.play.Level),
-		check: e.g.play.Check, diff: e.g.play.Diff,
+		noLog: value.IsTrue(e.s.NoLog.V), ignoreErrors: asWritten(e.s.IgnoreErrors, e.g.play.Level),
+		ignoreUnreachable: asWritten(e.s.IgnoreUnreachable, e.g.play.Level),
+		check:             e.g.play.Check, diff: e.g.play.Diff,
 	}
 	if d, ok := value.Text(e.s.DelegateTo.V); ok {
 		f.delegate = d
@@ -105,7 +106,7 @@ func (e *eval) rawFields() *fields {
 	return f
 }
 
-// asWritten is a keyword of failures before it is rendered: a text is true, and since ansible-core 2.21 false.
+// asWritten returns a keyword of failures before it is rendered: a text is true, and since ansible-core 2.21 false.
 func asWritten(x plan.Expr, l plan.Level) bool {
 	_, isBool := x.V.(value.Bool)
 	return value.IsTrue(x.V) && (isBool || !l.Has(dialect.IgnoreAsWritten))
@@ -119,7 +120,7 @@ func (e *eval) context(ctx context.Context, f *fields) error {
 	if own, ok := rd.overridden(dialect.BecomeVariables(f.becomeMethod, dialect.BecomePass)); ok {
 		f.becomePassword = rd.text("become_pass", own)
 	}
-	e.scope.Beneath = reached{e, f}.variable
+	e.scope.Beneath = connectionVars{e, f}.variable
 	rd.stage(plan.AtGuard, f)
 	return rd.err
 }
@@ -131,7 +132,7 @@ func (e *eval) fields(ctx context.Context, f *fields) error {
 	return rd.err
 }
 
-// dictOr is the first that is not nil, else an empty one.
+// dictOr returns first unless it is nil, else second, else an empty mapping.
 func dictOr(first, second *value.Dict) *value.Dict {
 	switch {
 	case first != nil:

@@ -7,20 +7,21 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/foreign"
+	"hark/modules/py/value"
 	"hark/modules/treesync"
 	"hark/playbook/plan"
 )
 
-// files are the controller's, as a step finds them.
+// files are the controller's files as a step finds them.
 type files struct {
-	g  *ground
+	g  *playState
 	s  *plan.Step
 	id plan.ID
 }
 
 func (e *eval) files() files { return files{e.g, e.s, e.id} }
 
-// source finds one: among those that came with the plan, else by asking.
+// source finds a file: among those that came with the plan, or by asking.
 func (f files) source(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
 	if came, ok := f.s.Files[name]; ok {
 		f.g.blobs.keep(came)
@@ -29,7 +30,8 @@ func (f files) source(ctx context.Context, dir, name string, decrypt bool) (*mod
 	if pack, ok := f.g.blobs.pack(f.id); ok && dir == foreign.SourceDir {
 		return sourceOf(wire.Source{File: pack}), nil
 	}
-	a, err := f.g.line.ask(ctx, wire.Ask{Kind: wire.AskFile, Step: f.id, Dir: dir, Name: name, Decrypt: decrypt})
+	a, err := f.g.line.ask(ctx, wire.Ask{Kind: wire.AskFile, Step: f.id, Dir: dir, Name: wire.Escaped(name),
+		Decrypt: decrypt})
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +45,7 @@ func (f files) source(ctx context.Context, dir, name string, decrypt bool) (*mod
 	return sourceOf(*a.File), nil
 }
 
-// tree lists a controller-side path.
+// tree lists a path of the controller.
 func (f files) tree(ctx context.Context, name string, q treesync.Query) (*treesync.Tree, error) {
 	a, err := f.g.line.ask(ctx, wire.Ask{Kind: wire.AskTree, Step: f.id, Name: name, Tree: &q})
 	if err != nil {
@@ -55,10 +57,11 @@ func (f files) tree(ctx context.Context, name string, q treesync.Query) (*treesy
 	return a.Tree, nil
 }
 
-// place names a place on the controller to which the step's uploads may go.
+// place names a place on the controller to which the step may upload.
 func (f files) place(ctx context.Context, p modules.Place) (string, error) {
 	a, err := f.g.line.ask(ctx, wire.Ask{Kind: wire.AskPlace, Step: f.id, Place: &wire.Place{
-		Root: p.Root, File: p.File, Archive: p.Archive, Only: p.Only, Tail: p.Tail, Options: p.Options,
+		Root: wire.Escaped(p.Root), File: p.File, Archive: p.Archive, Only: wire.Escaped(p.Only),
+		Tail: wire.Escaped(p.Tail), Options: p.Options,
 	}})
 	if err != nil {
 		return "", err
@@ -70,27 +73,29 @@ func (f files) place(ctx context.Context, p modules.Place) (string, error) {
 }
 
 func sourceOf(s wire.Source) *modules.Source {
-	out := &modules.Source{Path: s.Path, Digest: s.Digest, Sha1: s.Sha1, Size: s.Size, Mode: s.Mode, Dir: s.Dir}
+	out := &modules.Source{Path: wire.Unescaped(s.Path), Digest: s.Digest, Sha1: s.Sha1, Size: s.Size, Mode: s.Mode,
+		Dir: s.Dir}
 	for _, en := range s.Entries {
 		out.Entries = append(out.Entries, modules.SourceEntry{
-			Rel: en.Rel, Mode: en.Mode, Size: en.Size, Digest: en.Digest, Sha1: en.Sha1, Dir: en.Dir, Link: en.Link, Circle: en.Circle,
+			Rel: wire.Unescaped(en.Rel), Mode: en.Mode, Size: en.Size, Digest: en.Digest, Sha1: en.Sha1, Dir: en.Dir,
+			Link: wire.Unescaped(en.Link), Circle: en.Circle,
 		})
 	}
 	return out
 }
 
 // load reads a template that another one includes: by the search path, then beside the including file.
-func (e *eval) load(ctx context.Context, name string) (string, bool, error) {
+func (e *eval) load(ctx context.Context, name string) (value.Source, bool, error) {
 	src, err := e.files().source(ctx, "templates", name, true)
 	if err != nil && e.g.line.broken() == nil && e.base != "" && !filepath.IsAbs(name) {
 		src, err = e.files().source(ctx, "templates", filepath.Join(filepath.Dir(e.base), name), true)
 	}
 	if e.g.line.broken() != nil {
-		return "", false, e.g.line.broken()
+		return value.Source{}, false, e.g.line.broken()
 	}
 	if err != nil {
-		return "", false, nil
+		return value.Source{}, false, nil
 	}
-	text, err := e.g.blobs.text(ctx, src.Digest)
-	return string(text), err == nil, err
+	text, err := e.g.blobs.template(ctx, src)
+	return text, err == nil, err
 }

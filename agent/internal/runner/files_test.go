@@ -16,15 +16,17 @@ import (
 // for each time.
 func TestAStepAsksForItsModuleOnce(t *testing.T) {
 	var asked []string
-	cfg := Config{Own: true, Now: time.Now, Emit: func(wire.Event) {}, Ask: func(_ context.Context, a wire.Ask) (wire.Answer, error) {
-		asked = append(asked, fmt.Sprint(a.Step, " ", a.Dir, " ", a.Name))
-		return wire.Answer{File: &wire.Source{File: plan.File{Digest: "of " + a.Name, Size: 3}}}, nil
-	}}
-	g := newGround(cfg, &plan.Plan{}, wire.Start{Host: "h1"})
+	cfg := Config{Own: true, Now: time.Now, Emit: func(wire.Event) {},
+		Ask: func(_ context.Context, a wire.Ask) (wire.Answer, error) {
+			asked = append(asked, fmt.Sprint(a.Step, " ", a.Dir, " ", a.Name))
+			return wire.Answer{File: &wire.Source{File: plan.File{Digest: "of " + a.Name, Size: 3}}}, nil
+		}}
+	g := newPlayState(cfg, &plan.Plan{}, wire.Start{Host: "h1"})
 	for _, ask := range []struct {
 		step      plan.ID
 		dir, name string
-	}{{"1", foreign.SourceDir, "m"}, {"1", foreign.SourceDir, "m"}, {"2", foreign.SourceDir, "n"}, {"1", "files", "f"}, {"1", "files", "f"}, {"1", foreign.SourceDir, "m"}} {
+	}{{"1", foreign.SourceDir, "m"}, {"1", foreign.SourceDir, "m"}, {"2", foreign.SourceDir, "n"}, {"1", "files", "f"},
+		{"1", "files", "f"}, {"1", foreign.SourceDir, "m"}} {
 		src, err := files{g, &plan.Step{}, ask.step}.source(t.Context(), ask.dir, ask.name, false)
 		if err != nil || src.Digest != "of "+ask.name || src.Size != 3 {
 			t.Errorf("%v: %v, %v", ask, src, err)

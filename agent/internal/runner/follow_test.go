@@ -29,7 +29,8 @@ func TestLiveOutputIsSentInLinesAndWithinItsRate(t *testing.T) {
 	f.close()
 	f.take(false, []byte("too late\n"))
 	text := strings.TrimPrefix(sent[0], "one\n")
-	if !strings.HasPrefix(text, "twx\n") || len(text) > followSize+100 || !strings.Contains(text, "lines left out\n") || strings.Contains(text, "late") {
+	if !strings.HasPrefix(text, "twx\n") || len(text) > followSize+100 || !strings.Contains(text, "lines left out\n") ||
+		strings.Contains(text, "late") {
 		t.Errorf("sent %d bytes, from %q to %q", len(text), text[:10], text[len(text)-40:])
 	}
 }

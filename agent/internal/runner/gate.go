@@ -22,25 +22,25 @@ type gateResult struct {
 	shared  *wire.Outcome
 }
 
-// gates are those that a host waits at.
-type gates struct{ g *ground }
+// gates are the gates at which a host waits.
+type gates struct{ g *playState }
 
-// pass lets the host pass to a step, or tells what becomes of it instead.
+// pass lets the host pass to a step, or returns what becomes of it instead.
 func (w gates) pass(ctx context.Context, s *plan.Step, id plan.ID) (gateResult, error) {
 	if !w.g.play.Gated || !s.Gate && !w.g.play.AllGated {
 		return w.peek(ctx)
 	}
-	if w.g.start.Go == id { // it was let go before it came here
+	if w.g.start.Go == id { // it was let go before it arrived
 		w.g.start.Go = ""
 		return w.commanded(ctx)
 	}
 	if w.g.line.pending != nil {
 		w.g.line.settle(id)
-	} else if w.g.line.told != id {
-		w.g.line.told = id
+	} else if w.g.line.lastGate != id {
+		w.g.line.lastGate = id
 		w.g.line.send(wire.Event{Kind: wire.AtGate, Next: id})
 	}
-	defer func() { w.g.line.told = "" }()
+	defer func() { w.g.line.lastGate = "" }()
 	for {
 		a, err := w.g.cfg.Gate(ctx, id)
 		if err != nil {
@@ -52,7 +52,7 @@ func (w gates) pass(ctx context.Context, s *plan.Step, id plan.ID) (gateResult, 
 	}
 }
 
-// ahead reports whether a host need not wait for its turn at a step if it skips it.
+// ahead reports whether a host that skips a step need not wait at its gate.
 func (w gates) ahead(s *plan.Step, id plan.ID) bool {
 	return s.Ahead && w.g.play.Gated && !w.g.play.AllGated && w.g.start.Go != id
 }
@@ -76,7 +76,7 @@ func (w gates) concerns(a wire.Advance, at plan.ID) (gateResult, bool) {
 	return gateResult{}, true
 }
 
-// peek looks, without waiting, for an Advance that ends the play for this host: plays that are not gated hear of it so.
+// peek looks, without waiting, for an Advance that ends the play for this host, in plays that are not gated.
 func (w gates) peek(ctx context.Context) (gateResult, error) {
 	if w.g.cfg.Gate == nil || w.g.play.Gated && !w.g.play.Free() {
 		return gateResult{}, nil
@@ -84,7 +84,7 @@ func (w gates) peek(ctx context.Context) (gateResult, error) {
 	return w.commanded(ctx)
 }
 
-// commanded is what the Advances that are there say of a host, which waits for none.
+// commanded returns what waiting Advances say of a host that waits for none.
 func (w gates) commanded(ctx context.Context) (gateResult, error) {
 	for {
 		a, err := w.g.cfg.Gate(ctx, "")

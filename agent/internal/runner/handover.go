@@ -7,16 +7,17 @@ import (
 
 	"hark/agent/internal/hostvars"
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )
 
-// Who holds the answers evaluates a step. A session on a host hands over to the controller what the plan says is the
-// controller's, and any step of its own in which it meets something that it does not hold, as long as nothing of it
-// was done. It says where it stands and nothing else; what comes back is what the step did to this host.
+// Whoever holds the answers evaluates a step. A session on a host hands over to the controller the controller's steps,
+// and any step of its own that needs something it does not hold, as long as nothing of it was done. It says where it
+// stands and nothing else. The answer says what the step did to this host.
 
-// travels tells the questions that a session on a host may ask.
+// travels reports whether a session on a host may ask a kind of question.
 func travels(k wire.AskKind) bool {
 	switch k {
 	case wire.AskStep, wire.AskOwn, wire.AskBlob, wire.AskPlan, wire.AskUpload:
@@ -25,7 +26,7 @@ func travels(k wire.AskKind) bool {
 	return false
 }
 
-// lazy answers the names of a scope that are not plain variables: what lies outside the host, and what this session
+// lazy resolves the names of a scope that are not plain variables: what lies outside the host, and what this session
 // does not hold.
 func (e *eval) lazy(ctx context.Context, name string) (value.Value, bool, error) {
 	if !e.g.held.has(e.s, name) || name == "vars" && !e.g.held.has(e.s, "") {
@@ -40,7 +41,7 @@ func (e *eval) lazy(ctx context.Context, name string) (value.Value, bool, error)
 	return e.far.step().Lazy(ctx, name)
 }
 
-// far is the world beyond its host as a step sees it, made when the step first looks: few do.
+// far is what a step sees beyond its host. It is made when a step first looks, and few do.
 type far struct {
 	e    *eval
 	made *hostvars.Step
@@ -48,28 +49,28 @@ type far struct {
 
 func (f *far) step() *hostvars.Step {
 	if f.made == nil {
-		f.made = hostvars.New(f.e.g.outside(f.e.lookup), f.e.id)
+		f.made = hostvars.New(f.e.g.hostvarsSession(f.e.lookup), f.e.id)
 	}
 	return f.made
 }
 
-// passes judges the conditions of a step where the plan lets the host do so before it does the step, or hands it
-// over: one that is skipped concerns nobody else. It is false if they hold, or cannot be judged.
+// passes judges the conditions of a step where the plan lets the host do so before it does the step or hands it over: a
+// skipped step concerns nobody else. It returns false if they hold or cannot be judged.
 func (r *walk) passes(ctx context.Context, s *plan.Step, id plan.ID) (f flow, skipped bool, err error) {
-	t, err := newTask(ctx, r.ground, s, id, r.at.rescuing())
+	t, err := newTask(ctx, r.playState, s, id, r.at.rescuing())
 	if err != nil {
 		return failed, false, err
 	}
 	contextErr := t.base.context(ctx, t.f)
 	ok, _, err := t.base.tpl.Condition(ctx, conditions(s.When)...)
 	if err != nil || contextErr != nil || ok || r.held.isBeyond() {
-		return onward, false, nil // they are judged anew when the step is done, and what is wrong is said
+		return onward, false, nil // they are judged again when the step is done, and an error is shown then
 	}
 	f, err = r.conclude(ctx, t, skippedResult(t.f))
 	return f, true, err
 }
 
-// hand gives a step to the controller and takes over what came of it.
+// hand returns a step to the controller and applies the answer.
 func (r *walk) hand(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
 	if s.Guard {
 		r.held.fresh()
@@ -90,13 +91,16 @@ func (r *walk) hand(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	return r.take(ctx, s, id, a.Did)
 }
 
-// take walks on from a step that the controller has done.
+// take goes on after a step that the controller has done.
 func (r *walk) take(ctx context.Context, s *plan.Step, id plan.ID, did *wire.Did) (flow, error) {
 	r.know(did)
 	o := &did.Outcome
 	r.apply(o.Effects)
 	for _, notified := range did.Notified {
 		r.handlers.marked(id, notified)
+	}
+	for _, name := range did.Names {
+		r.handlers.save(name)
 	}
 	if role := r.roles[s.Role]; role != nil && did.Ran {
 		r.passed.ran[role.Identity] = true
@@ -118,13 +122,13 @@ func (r *walk) take(ctx context.Context, s *plan.Step, id plan.ID, did *wire.Did
 	return r.fragments(ctx, did.Fragments)
 }
 
-// Single does single steps of a host for the controller, which holds the answers: over the variables of its mirror,
-// with the calls that touch the host sent there. It keeps what a host keeps from step to step of a play beside its
-// variables. Its methods may be called from one goroutine at a time.
+// Single does single steps of a host in the controller, which holds the answers: over the variables of its mirror, and
+// with calls to the host. It keeps what a host keeps from step to step of a play beside its variables. One goroutine at
+// a time may call its methods.
 type Single struct{ walk *walk }
 
-// NewSingle makes one for a host of a plan. cfg needs Modules, Ask and Emit; start is what a session of the host
-// would begin with.
+// NewSingle returns a Single for a host of a plan. cfg needs Modules, Ask and Emit; start is the Start of a session of
+// the host.
 func NewSingle(cfg Config, p *plan.Plan, start wire.Start) *Single {
 	cfg = New(cfg).cfg
 	cfg.Own = true
@@ -133,17 +137,19 @@ func NewSingle(cfg Config, p *plan.Plan, start wire.Start) *Single {
 	return &Single{r}
 }
 
-// Do evaluates and does the step where the host stands, with the variables that it has now. The events, the last of
-// which is Done, went to Config.Emit. The error says that the run itself broke.
+// Do evaluates and does the step where the host stands, with its present variables. It sends the events to Config.Emit,
+// Done last. An error means that the run itself broke.
 func (s *Single) Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wire.Did, error) {
 	r := s.walk
 	r.know(&wire.Did{Vars: &now})
-	r.cancel.lasting, r.notified, r.passed.ran, r.stale = ctx, nil, map[string]bool{}, false // the variables are those of this moment
-	r.at.frames = standing(at)
+	// the variables are those of this moment
+	r.cancel.lasting, r.notified, r.passed.ran, r.stale = ctx, notified{}, map[string]bool{}, false
+	r.at.frames = resumeFrames(at)
 	r.at.flushing, r.job = "", at.Job
 	if at.ID != at.Step.ID {
 		r.at.flushing = at.ID
 	}
+	r.handlers.now = r.at.flushing != ""
 	var err error
 	var fragments []plan.Fragment
 	switch at.Step.Kind {
@@ -167,13 +173,13 @@ func (s *Single) Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wir
 	o := done.Outcome
 	did := &wire.Did{
 		Outcome:  wire.Outcome{Status: o.Status, Ignored: o.Ignored, Meta: o.Meta, Effects: o.Effects},
-		Notified: r.notified, Ran: len(r.passed.ran) > 0, Fragments: fragments,
+		Notified: r.notified.steps, Names: r.notified.names, Ran: len(r.passed.ran) > 0, Fragments: fragments,
 	}
 	return did, nil
 }
 
-// standing are frames that tell of a host what r.at.frames would.
-func standing(at plan.Stand) []frame {
+// resumeFrames returns frames with what r.at.frames would say of the host.
+func resumeFrames(at plan.Stand) []frame {
 	outer := frame{block: &plan.Block{}, section: plan.InAlways, failed: at.Failing}
 	inner := frame{block: &plan.Block{}, section: plan.InAlways}
 	if at.Rescuing {
@@ -182,8 +188,8 @@ func standing(at plan.Stand) []frame {
 	return []frame{outer, inner}
 }
 
-// Late are the contents of the play's vars_files whose names hold templates, by their index, for the host's variables
-// as they are now.
+// Late returns the contents of the play's vars_files whose names hold templates, by their index, for the host's present
+// variables.
 func (s *Single) Late(ctx context.Context, now wire.HostVars) (map[int]*value.Dict, error) {
 	r := s.walk
 	r.know(&wire.Did{Vars: &now})
@@ -193,20 +199,20 @@ func (s *Single) Late(ctx context.Context, now wire.HostVars) (map[int]*value.Di
 	return r.vars.Late, nil
 }
 
-// Shared are the layers of the play with what fragments have made public.
+// Shared returns the layers of the play with what fragments have made public.
 func (s *Single) Shared() *vars.Shared { return s.walk.shared }
 
-// Missing is the first of the handlers that a step notifies to which nobody answers, "" if all are there.
+// Missing returns the first handler name that a step notifies and no handler has, "" if all exist.
 func (s *Single) Missing(ctx context.Context, step *plan.Step, now wire.HostVars) string {
 	r := s.walk
 	r.know(&wire.Did{Vars: &now})
 	e := r.newEval(step, step.ID, nil)
 	rd := &reader{ctx: ctx, e: e}
-	r.notified = nil
+	r.notified = notified{}
 	return r.handlers.notify(ctx, step.ID, rd.texts("notify", step.Notify))
 }
 
-// MissingHandler is what Ansible says of a handler that nobody answers to.
+// MissingHandler returns Ansible's message about a handler that does not exist.
 func MissingHandler(name string) string {
-	return "The requested handler '" + name + "' was not found in either the main handlers list nor in the listening handlers list"
+	return dialect.HandlerNotFound.Text(name)
 }

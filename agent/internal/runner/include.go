@@ -13,7 +13,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// include does a dynamic include and walks what comes.
+// include does a dynamic include and walks its fragments.
 func (r *walk) include(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
 	f, fragments, err := r.bring(ctx, s, id)
 	if err != nil || f != onward {
@@ -22,9 +22,9 @@ func (r *walk) include(ctx context.Context, s *plan.Step, id plan.ID) (flow, err
 	return r.fragments(ctx, fragments)
 }
 
-// bring renders what is to be included, has it compiled and takes it in.
+// bring renders what is to be included, has it compiled and adds it.
 func (r *walk) bring(ctx context.Context, s *plan.Step, id plan.ID) (flow, []plan.Fragment, error) {
-	t, err := newTask(ctx, r.ground, s, id, r.at.rescuing())
+	t, err := newTask(ctx, r.playState, s, id, r.at.rescuing())
 	if err != nil {
 		return failed, nil, err
 	}
@@ -64,8 +64,8 @@ func (r *walk) bring(ctx context.Context, s *plan.Step, id plan.ID) (flow, []pla
 	return onward, a.Fragments, nil
 }
 
-// fragments walks what was included: in the order in which the batch came upon the files, which is not that of this
-// host's loop if others have included one of them before.
+// fragments walks what was included: in the order in which the batch met the files, which differs from this host's loop
+// if others have included one of them before.
 func (r *walk) fragments(ctx context.Context, list []plan.Fragment) (flow, error) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b plan.Fragment) int { return a.Index - b.Index })
@@ -79,8 +79,8 @@ func (r *walk) fragments(ctx context.Context, list []plan.Fragment) (flow, error
 	return onward, nil
 }
 
-// notIncluded is an include whose file or role could not be had: the host has failed, whatever ignore_errors says, and
-// no rescue is counted, though one is run.
+// notIncluded returns the flow of an include whose file or role is missing: the host has failed, whatever ignore_errors
+// says, and no rescue is counted, though one runs.
 func (r *walk) notIncluded(ctx context.Context, t *task, res *result.Result, a wire.Answer) (flow, error) {
 	if a.ErrKind == "broken" {
 		r.line.emit(wire.Event{Kind: wire.Broken, Step: t.id, Text: a.Err})
@@ -92,7 +92,7 @@ func (r *walk) notIncluded(ctx context.Context, t *task, res *result.Result, a w
 		if file, ok := res.Get("include"); ok && !t.base.has(dialect.IncludeResults) {
 			shown.Set("include", file)
 		}
-		say(shown) // nothing: the controller tells of it
+		say(shown) // the controller reports it
 	}
 	shown.Set("failed", value.Bool(true))
 	if t.base.has(dialect.IncludeLost) {
@@ -108,7 +108,7 @@ func (r *walk) notIncluded(ctx context.Context, t *task, res *result.Result, a w
 	return r.at.failure(), r.line.broken()
 }
 
-// unfound tells in a task's result why it has included nothing.
+// unfound writes into a task's result why it has included nothing.
 func unfound(res *result.Result, text string) {
 	msg, _, placed := strings.Cut(text, "\nOrigin: ")
 	if placed {

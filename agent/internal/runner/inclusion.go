@@ -14,20 +14,20 @@ import (
 // included is one file or role of a dynamic include.
 type included struct {
 	call wire.IncludeCall
-	// label is that of the loop's item, nil outside loops.
+	// label is the label of the loop's item, nil outside loops.
 	label value.Value
-	// fragment is what it brought, nil if nothing was brought.
+	// fragment is what it added, nil if nothing.
 	fragment *plan.Fragment
 }
 
-// inclusion renders what a dynamic include, or one item of its loop, names.
+// inclusion renders the file or role of a dynamic include, or of one item of its loop.
 type inclusion struct {
 	e    *eval
 	f    *fields
 	item *loopItem // nil outside loops
 }
 
-// render gives the result, and what is to be included, nil for nothing.
+// render returns the result, and what is to be included, nil for nothing.
 func (n inclusion) render(ctx context.Context) (*result.Result, *included, error) {
 	args := value.NewDict()
 	if n.e.s.Args.Dict != nil {
@@ -59,10 +59,11 @@ func (n inclusion) render(ctx context.Context) (*result.Result, *included, error
 		called.Set("file", v)
 	}
 	vars, label := n.vars(ctx)
-	return res, &included{call: wire.IncludeCall{Args: plan.Dict{Dict: called}, Vars: plan.Dict{Dict: vars}}, label: label}, nil
+	return res, &included{call: wire.IncludeCall{Args: plan.Dict{Dict: called}, Vars: plan.Dict{Dict: vars}},
+		label: label}, nil
 }
 
-// role renders what of the arguments names the role and its files; apply and the like stay raw.
+// role renders the arguments that name the role and its files; apply and the like stay raw.
 func (n inclusion) role(ctx context.Context, called, args *value.Dict) error {
 	for i := 0; i < args.Len(); i++ {
 		k, v := args.At(i)
@@ -85,8 +86,8 @@ func (n inclusion) role(ctx context.Context, called, args *value.Dict) error {
 	return nil
 }
 
-// vars are the loop's variables, which what is included sees, with the marks that Ansible gives them; and the label
-// of the item.
+// vars returns the loop's variables for what is included, with the marks that Ansible gives them, and the label of the
+// item.
 func (n inclusion) vars(ctx context.Context) (d *value.Dict, label value.Value) {
 	d = value.NewDict()
 	var marks result.Marks
@@ -95,7 +96,8 @@ func (n inclusion) vars(ctx context.Context) (d *value.Dict, label value.Value) 
 	}
 	if n.item != nil {
 		n.item.vars.Each(func(k, v value.Value) bool {
-			if name, _ := value.Text(k); name != "ansible_loop_var" && name != "ansible_index_var" {
+			name, _ := value.Text(k)
+			if marks := name == "ansible_loop_var" || name == "ansible_index_var"; !marks || n.e.has(dialect.IncludeLoopMarks) {
 				d.SetKey(k, v)
 			}
 			return true
@@ -108,7 +110,7 @@ func (n inclusion) vars(ctx context.Context) (d *value.Dict, label value.Value) 
 	return d, marks.Label
 }
 
-// calls are what is to be included, as the controller is asked for it.
+// calls returns the question to the controller for what is to be included.
 func (t *task) calls() []wire.IncludeCall {
 	var out []wire.IncludeCall
 	for i := range t.included {
@@ -117,7 +119,7 @@ func (t *task) calls() []wire.IncludeCall {
 	return out
 }
 
-// includedFiles are the files for the lines that tell of them. Roles have none at level 2.14.
+// includedFiles returns the files for the "included:" lines. Roles have none at level 2.14.
 func (t *task) includedFiles() []wire.Included {
 	var out []wire.Included
 	for i := range t.included {

@@ -14,7 +14,8 @@ import (
 
 // rendered are the words of tasks that a session renders before it calls the module.
 func rendered(t *testing.T) []keywordtest.Word {
-	notRendered := []string{"action", "changed_when", "collections", "failed_when", "loop", "loop_control", "loop_with", "module_defaults", "register",
+	notRendered := []string{"action", "changed_when", "collections", "failed_when", "loop", "loop_control", "loop_with",
+		"module_defaults", "register",
 		"tags", "until", "vars", "when", "async"} // async is async_val in messages
 	return slices.DeleteFunc(keywordtest.Words(t), func(w keywordtest.Word) bool {
 		return !w.Stands("task") || slices.Contains(notRendered, w.Name)

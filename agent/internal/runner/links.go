@@ -9,20 +9,20 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// link is one of the errors that led to a failure, as ansible-core 2.19 tells of it.
+// link is one of the errors that led to a failure, as ansible-core 2.19 reports them.
 type link struct {
 	msg string
-	// help is what can be done, if there is a word on it.
+	// help says what can be done, if anything is known.
 	help string
-	// apart: it is told apart from what it led to, also where both are about the same.
+	// apart says that it is shown apart from what it led to, even if both are about the same.
 	apart bool
-	// of: the message names the place of a value, which is told on the screen only: that of the variable, by the path
+	// of says that the message names the place of a value, which only the screen shows: that of the variable, by the path
 	// to it, or of the spot.
 	of       bool
 	variable string
-	item     int  // of a loop's variable: which of the items it is, from 1
-	unsaid   bool // only the place is told, in what the result says
-	// spot is what it is about, the task itself if nothing is said.
+	item     int  // of a loop's variable: the number of the item, from 1
+	unsaid   bool // the result shows only the place
+	// spot is what it is about; the zero value is the task itself.
 	spot
 }
 
@@ -31,12 +31,12 @@ type spot struct {
 	text    string // of a template
 	key     string // of the task or its arguments
 	name    string // of a variable, where it is given a value
-	value   bool   // what stands at the key
+	value   bool   // the value of the key
 	file    string // of the controller
-	nowhere bool   // nothing is said of it
+	nowhere bool   // it has no place
 }
 
-// linksOf are the errors as which an error of a template is told.
+// linksOf returns the errors as which an error of a template is reported.
 func linksOf(err error) []link {
 	var out []link
 	for _, part := range templar.Parts(err) {
@@ -45,26 +45,34 @@ func linksOf(err error) []link {
 	return out
 }
 
-// helpOf is what can be done about an error of a class.
+// ofItem says which item of a loop the value is, if it is of the loop's variable; item is nil outside loops.
+func (l *link) ofItem(item *loopItem) {
+	if name, _, _ := strings.Cut(l.variable, "."); item != nil && item.vars.Has(name) {
+		l.item = item.n
+	}
+}
+
+// helpOf returns what can be done about an error of a class.
 func helpOf(err error) string {
 	switch templar.ErrorClass(err) {
 	case "AnsibleBrokenConditionalError":
 		return "Broken conditionals can be temporarily allowed with the `ALLOW_BROKEN_CONDITIONALS` configuration option."
 	case "TemplateTrustCheckFailedError":
-		return "Templates and expressions must be defined by trusted sources such as playbooks or roles, not untrusted sources such as module results."
+		return "Templates and expressions must be defined by trusted sources such as playbooks or roles, not untrusted " +
+			"sources such as module results."
 	}
 	return ""
 }
 
-// has reports whether the play is in a language that has a change.
+// has reports whether the play's level has a change.
 func (e *eval) has(c *dialect.Change) bool { return e.g.play.Level.Has(c) }
 
-// taskFault is the fault that links lead to.
+// taskFault returns the fault that links lead to.
 func taskFault(err error, links ...link) *fault {
 	return &fault{text: brief(links), kind: errorKind(err), class: templar.QualifiedClass(err), links: links}
 }
 
-// under is the fault with a link around it.
+// under returns the fault with a link around it.
 func (f *fault) under(outer ...link) *fault {
 	out := *f
 	out.links = append(append([]link(nil), outer...), f.links...)
@@ -75,7 +83,7 @@ func (f *fault) under(outer ...link) *fault {
 	return &out
 }
 
-// brief is the message of all links in one line.
+// brief returns the messages of all links in one line.
 func brief(links []link) string {
 	msg := links[len(links)-1].msg
 	for i := len(links) - 2; i >= 0; i-- {
@@ -88,7 +96,7 @@ func brief(links []link) string {
 	return msg
 }
 
-// tell puts a fault of a task into its result.
+// tell writes a fault of a task into its result.
 func (f *fault) tell(res *result.Result) {
 	task := link{msg: "Task failed."}
 	whole := f
@@ -99,11 +107,12 @@ func (f *fault) tell(res *result.Result) {
 	say(res, whole.links...)
 }
 
-// event is the link as results have it.
+// event returns the link in the form of results.
 func (l link) event() *value.Dict {
 	d := value.NewDict()
 	d.Set("msg", value.UnsafeStr(l.msg))
-	for _, part := range []struct{ name, text string }{{"help", l.help}, {"var", l.variable}, {"text", l.text}, {"key", l.key}, {"name", l.name}, {"file", l.file}} {
+	for _, part := range []struct{ name, text string }{{"help", l.help}, {"var", l.variable}, {"text", l.text},
+		{"key", l.key}, {"name", l.name}, {"file", l.file}} {
 		if part.text != "" {
 			d.Set(part.name, value.UnsafeStr(part.text))
 		}
@@ -122,7 +131,7 @@ func (l link) event() *value.Dict {
 	return d
 }
 
-// withoutEvents is a result as playbooks see it, without the keys that are for the screen.
+// withoutEvents returns a result as playbooks see it, without the keys that are for the screen.
 func (t *task) withoutEvents(res *result.Result) *value.Dict {
 	if !t.base.has(dialect.FailureCauses) {
 		return res.Whole()
@@ -136,10 +145,17 @@ func (t *task) withoutEvents(res *result.Result) *value.Dict {
 	return whole
 }
 
-// traced gives a failed result the key by which playbooks of the tagged language know one.
+// traced adds to a failed result the key that shows playbooks of the tagged language that it failed.
 func (t *task) traced(res *result.Result) {
 	silent := t.base.has(dialect.RetriesLeft) && res.Events != nil && len(res.Events.Items) == 0
-	if t.base.has(dialect.ResultException) && !res.Has("exception") && res.Failed() && !silent {
+	if t.base.has(dialect.ResultException) && res.Failed() && !silent {
+		excepted(res)
+	}
+}
+
+// excepted adds the key.
+func excepted(res *result.Result) {
+	if !res.Has("exception") {
 		res.Set("exception", value.UnsafeStr("(traceback unavailable)"))
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"hark/modules/result"
 )
 
-// loop does a task for each of the items of its loop.
+// loop does a task for each item of its loop.
 type loop struct {
 	t     *task
 	items []value.Value
 	c     *control
 }
 
-// warnOfNames warns of variables of the loop whose names cannot be theirs alone, as ansible-core does since 2.22.
+// warnOfNames warns of loop variables whose names have another meaning, as ansible-core does since 2.22.
 func (l *loop) warnOfNames(ctx context.Context) {
 	t := l.t
 	for _, of := range []struct {
@@ -44,23 +44,28 @@ func (l *loop) warnOfNames(ctx context.Context) {
 		}
 		t.base.notices.note(link{
 			msg: "The variable " + value.ReprText(of.name) + " is " + conflict + ".", spot: at,
-			help: "You should set the `" + of.key + "` value in the `loop_control` option for the task to something else to avoid variable collisions and unexpected behavior.",
+			help: "You should set the `" + of.key +
+				"` value in the `loop_control` option for the task to something else to avoid variable collisions and " +
+				"unexpected behavior.",
 		}, "")
 	}
 }
 
-// ownNames are names that no variable of a loop should have: others give them a value.
+// ownNames returns names that no variable of a loop should have, since something else sets them.
 func ownNames() []string {
 	return []string{
-		"ansible_index_var", "ansible_loop", "ansible_loop_var", "ansible_connection", "ansible_host", "ansible_user", "ansible_shell_executable", "ansible_port",
-		"ansible_pipelining", "ansible_password", "ansible_timeout", "ansible_shell_type", "ansible_module_compression", "ansible_private_key_file",
+		"ansible_index_var", "ansible_loop", "ansible_loop_var", "ansible_connection", "ansible_host", "ansible_user",
+		"ansible_shell_executable", "ansible_port",
+		"ansible_pipelining", "ansible_password", "ansible_timeout", "ansible_shell_type", "ansible_module_compression",
+		"ansible_private_key_file",
 	}
 }
 
 // warnOfTaken warns that the loop's variable hides another one.
 func (l *loop) warnOfTaken() {
 	name, t := l.c.loopVar, l.t
-	const help = "You should set the `loop_var` value in the `loop_control` option for the task to something else to avoid variable collisions " +
+	const help = "You should set the `loop_var` value in the `loop_control` option for the task to something else to " +
+		"avoid variable collisions " +
 		"and unexpected behavior."
 	msg := "The loop variable " + value.ReprText(name) + " is already in use."
 	if !t.base.has(dialect.LoopWords) {
@@ -74,7 +79,7 @@ func (l *loop) warnOfTaken() {
 	t.base.notices.note(link{msg: msg, help: help, spot: at}, "")
 }
 
-// run does it and sums the results up.
+// run does the task for all items and sums the results up.
 func (l *loop) run(ctx context.Context) (*result.Result, error) {
 	t := l.t
 	if t.base.current != nil {
@@ -111,20 +116,20 @@ func (l *loop) run(ctx context.Context) (*result.Result, error) {
 	return sum, nil
 }
 
-// itemResult is what came of one item.
+// itemResult is the result of one item.
 type itemResult struct {
 	x   *execution
 	res *result.Result
 	err error
 }
 
-// results do the task for the items: one after the other, if they may not run together.
+// results returns the results of the items: one after the other, if they may not run together.
 func (l *loop) results(ctx context.Context) ([]*itemResult, error) {
 	if l.c.together(l.t.s) {
 		return l.together(ctx)
 	}
 	var results []*itemResult
-	seen := newSight()
+	seen := newHostView()
 	for i := range l.items {
 		if i > 0 && l.c.pause > 0 {
 			if err := l.t.g.cfg.Sleep(ctx, l.c.pause); err != nil {
@@ -143,28 +148,34 @@ func (l *loop) results(ctx context.Context) ([]*itemResult, error) {
 	return results, nil
 }
 
-// loopItem is what an include needs to know of the item that it is for.
+// loopItem is what an include needs to know of its item.
 type loopItem struct {
 	n     int // from 1
 	vars  *value.Dict
 	label value.Value
 }
 
-// item does the task for one item. before is what the results of those before it have made.
-func (l *loop) item(ctx context.Context, i int, before *sight, b *baton) *itemResult {
+// item does the task for one item. before is what earlier results have set.
+func (l *loop) item(ctx context.Context, i int, before *hostView, b *turn) *itemResult {
 	own := l.c.variables(l.items, i)
 	seen := before.vars.Copy()
 	own.Each(func(k, v value.Value) bool { return seen.SetKey(k, v) })
 	t := l.t
-	x := &execution{t: t, e: t.base.with(seen), f: t.base.rawFields(), sight: before, item: &loopItem{i + 1, own, l.c.label}, baton: b}
+	x := &execution{t: t, e: t.base.with(seen), f: t.base.rawFields(), view: before,
+		item: &loopItem{i + 1, own, l.c.label}, turn: b}
+	x.e.item = x.item
 	r := &itemResult{x: x}
 	r.res, r.err = x.run(ctx)
 	var f *fault
-	if errors.As(r.err, &f) && (f.unexpected() || x.e.has(dialect.ItemFaults)) { // Ansible's own errors end the loop, Python's the item
+	// In 2.14 what fails beyond the keywords of an item ends the loop.
+	if errors.As(r.err, &f) && (f.unexpected() && f.keyword || x.e.has(dialect.ItemFaults)) {
 		r.res, r.err = x.e.failed(ctx, f), nil
 		if x.e.has(dialect.RegisterMap) {
 			x.record(r.res)
 		}
+	}
+	if name := x.e.s.Register; name != "" && r.err == nil && b == nil && x.e.has(dialect.LoopLabels) {
+		x.view.vars.Set(name, r.res.Dict) // it may have ended before there was anything to register
 	}
 	if r.err == nil {
 		t.traced(r.res)
@@ -173,7 +184,7 @@ func (l *loop) item(ctx context.Context, i int, before *sight, b *baton) *itemRe
 	return r
 }
 
-// tell completes the result of an item and tells of it.
+// tell completes the result of an item and reports it.
 func (l *loop) tell(ctx context.Context, r *itemResult) error {
 	t, x, res := l.t, r.x, r.res
 	if r.err != nil {
@@ -185,7 +196,7 @@ func (l *loop) tell(ctx context.Context, r *itemResult) error {
 	}
 	x.item.vars.Each(func(k, v value.Value) bool { return res.SetKey(k, v) })
 	res.OfItem, res.Ignored = result.Yes, result.FlagOf(x.f.ignoreErrors)
-	label, err := x.e.with(x.sight.vars).tpl.Template(ctx, l.c.label)
+	label, err := x.e.with(x.view.vars).tpl.Template(ctx, l.c.label)
 	if err != nil {
 		var f *fault
 		if err = x.e.check(ctx, err); !errors.As(err, &f) || f.kind != "AnsibleUndefinedVariable" {
@@ -202,11 +213,13 @@ func (l *loop) tell(ctx context.Context, r *itemResult) error {
 	} else {
 		res.Label = label
 	}
-	l.emit(r)
+	if !pend(t, x, res, func() { l.emit(r) }) {
+		l.emit(r)
+	}
 	return nil
 }
 
-// unlabelled tells of an item whose label cannot be rendered: it is called by its value.
+// unlabelled reports an item whose label cannot be rendered, by its value.
 func (l *loop) unlabelled(r *itemResult, f *fault) error {
 	text, _ := value.Text(l.c.label)
 	r.x.e.notices.note(link{msg: "Failed to template loop_control label: " + f.text, spot: spot{text: text}}, "")
@@ -216,13 +229,13 @@ func (l *loop) unlabelled(r *itemResult, f *fault) error {
 }
 
 func (l *loop) emit(r *itemResult) {
-	r.x.e.notices.confide(r.res)
+	r.x.e.notices.addSecrets(r.res)
 	l.t.g.line.emit(wire.Event{Kind: wire.Item, Step: l.t.id, Name: l.t.name, Outcome: l.t.report(r.x.f).Brief(r.res)})
 	r.res.Secrets = nil // told
 }
 
-// sumUp makes the result of a loop of those of its items. ignored is whether a failure of it is ignored, which it is
-// to begin with as written.
+// sumUp returns the result of a loop from those of its items. ignored is whether a failure is ignored; written is the
+// keyword as written.
 func sumUp(items []*result.Result, written bool) (res *result.Result, ignored bool) {
 	res, ignored = result.Sum(items), written
 	skipped, changed, bad := true, false, false
@@ -257,7 +270,7 @@ func sumUp(items []*result.Result, written bool) (res *result.Result, ignored bo
 	return res, ignored
 }
 
-// sparse makes of the result of a loop what it is since ansible-core 2.21.
+// sparse gives the result of a loop the form that it has since ansible-core 2.21.
 func sparse(sum *result.Result) {
 	if !sum.True("skipped") {
 		sum.Delete(value.Str("skipped"))

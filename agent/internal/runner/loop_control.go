@@ -13,7 +13,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// control is loop_control, rendered.
+// control is the rendered loop_control.
 type control struct {
 	loopVar, indexVar  string
 	pause              time.Duration
@@ -47,20 +47,20 @@ func newControl(ctx context.Context, e *eval) (*control, error) {
 	case e.has(dialect.KeywordWords) && rd.err == nil:
 		msg := "Invalid variable name " + value.ReprText(c.loopVar) + "."
 		rd.err = &fault{text: msg, bare: true, links: []link{{msg: msg, spot: spot{text: c.loopVar}, help: nameRule}}}
-	default: // the name may be what a host said, and would be an expression here
+	default: // the name may be a text from a host, and would be an expression here
 		c.label = value.UnsafeStr("{{" + c.loopVar + "}}")
 	}
 	return c, rd.err
 }
 
-// nameRule is how ansible-core says which names variables may have.
+// nameRule is ansible-core's message about names that variables may have.
 const nameRule = "Variable names must be strings starting with a letter or underscore character, " +
 	"and contain only letters, numbers and underscores."
 
 // isVariable matches what can be the name of a variable.
 var isVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
-// variables are those of one item.
+// variables returns the variables of one item.
 func (c *control) variables(items []value.Value, i int) *value.Dict {
 	d := value.NewDict()
 	d.Set(c.loopVar, items[i])
@@ -97,7 +97,8 @@ func (c *control) variables(items []value.Value, i int) *value.Dict {
 // together reports whether the items of the loop may run at the same time. They run one after the other if the user
 // says so (throttle, loop_control with pause or break_when), or if an item may look at the result of the one before.
 func (c *control) together(s *plan.Step) bool {
-	if s.Async.IsZero() || len(s.Until) > 0 || len(s.Loop.BreakWhen) > 0 || c.pause > 0 || !s.Throttle.IsZero() || s.Kind == plan.Include || s.Projections.Len() > 0 {
+	if s.Async.IsZero() || len(s.Until) > 0 || len(s.Loop.BreakWhen) > 0 || c.pause > 0 || !s.Throttle.IsZero() ||
+		s.Kind == plan.Include || s.Projections.Len() > 0 {
 		return false
 	}
 	if s.Register == "" {
@@ -105,7 +106,8 @@ func (c *control) together(s *plan.Step) bool {
 	}
 	read := templar.ReadConditions(conditions(s.When)...)
 	names, complete := read.Names, read.Complete
-	for _, v := range []value.Value{dictOr(s.Args.Dict, nil), dictOr(s.Vars.Dict, nil), value.NewList(conditions(s.Environment)...)} {
+	for _, v := range []value.Value{dictOr(s.Args.Dict, nil), dictOr(s.Vars.Dict, nil),
+		value.NewList(conditions(s.Environment)...)} {
 		more := templar.Read(v)
 		names, complete = append(names, more.Names...), complete && more.Complete
 	}

@@ -11,7 +11,7 @@ import (
 	"hark/playbook/vars"
 )
 
-// meta does a meta step. Implicit ones, the flushes between the sections of a play, tell nobody.
+// meta does a meta step. Implicit ones, the flushes between the sections of a play, report nothing.
 func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
 	action := metaAction(s)
 	e := r.newEval(s, id, nil)
@@ -67,7 +67,7 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	return r.metaEffect(action), nil
 }
 
-// misplaced explains why an action cannot be done where a meta stands, "" if it can.
+// misplaced returns why an action cannot be done at the place of a meta, "" if it can.
 func misplaced(action string, s *plan.Step, handler bool) string {
 	switch {
 	case action == "flush_handlers" && handler:
@@ -80,7 +80,7 @@ func misplaced(action string, s *plan.Step, handler bool) string {
 	return ""
 }
 
-// roleName is the full name of the role of a step.
+// roleName returns the full name of the role of a step.
 func (r *walk) roleName(s *plan.Step) string {
 	if role := r.roles[s.Role]; role != nil {
 		return role.FullName()
@@ -88,7 +88,7 @@ func (r *walk) roleName(s *plan.Step) string {
 	return ""
 }
 
-// metaEffect is what a meta that was done means for this host's way.
+// metaEffect returns the flow of this host after a meta that was done.
 func (r *walk) metaEffect(action string) flow {
 	switch action {
 	case "end_host", "end_play", "end_batch":
@@ -104,7 +104,7 @@ func (r *walk) metaEffect(action string) flow {
 	return onward
 }
 
-// metaHolds judges the conditions of a meta. Some know none.
+// metaHolds judges the conditions of a meta. Some metas have none.
 func metaHolds(ctx context.Context, e *eval, action string) (bool, error) {
 	if len(e.s.When) == 0 {
 		return true, nil
@@ -129,7 +129,7 @@ func (r *walk) breakRun(ctx context.Context, e *eval, err error) (flow, error) {
 	var f *fault
 	if errors.As(err, &f) {
 		if !r.cfg.Own {
-			return failed, r.held.beyondHere() // what ends the run for all is the controller's to say
+			return failed, r.held.beyondHere() // only the controller may end the run for all
 		}
 		text := e.message(ctx, f)
 		r.line.emit(wire.Event{Kind: wire.Broken, Step: e.id, Text: text})
@@ -152,7 +152,7 @@ func metaAction(s *plan.Step) string {
 	return text
 }
 
-// metaTexts are what the result of a meta says, and what is added to the reason for skipping it. There is no other
+// metaTexts returns what the result of a meta says, and what it adds to the reason for skipping it. There is no other
 // action.
 func metaTexts(action, host, role string) (msg, skip string) {
 	switch action {

@@ -4,19 +4,19 @@ import (
 	"hark/modules/mask"
 	"hark/modules/py/value"
 	"hark/modules/result"
+	"hark/playbook/jinja/templar"
 )
 
-// notice is a warning or a deprecation of the tagged language that is told with the result of a task, with what it is
-// about.
+// notice is a warning or a deprecation of the tagged language, which is reported with the result of a task.
 type notice struct {
 	link
-	until string // the ansible-core that does not have it any more; of a deprecation
+	until string // of a deprecation: the first ansible-core without the feature
 }
 
-// notices are what is to be told with the next result; shared by the evals of a task.
+// notices are reported with the next result; the evals of a task share them.
 type notices struct {
 	list []notice
-	// secrets are the new ones, and hidden what takes them; nil in a language that hides none.
+	// secrets are the new ones; hidden collects them, nil at a level that hides none.
 	secrets []string
 	hidden  *mask.Masker
 }
@@ -28,12 +28,14 @@ func (ns *notices) Add(texts ...string) []string {
 	return fresh
 }
 
-// TextAs is s without secrets, for filters. A session knows its own ones.
+// TextAs returns s without secrets, for filters. A session knows only its own.
 func (ns *notices) TextAs(s, placeholder string) string { return ns.hidden.TextAs(s, placeholder) }
 
-// deprecated notes a deprecation of a template or condition.
-func (ns *notices) deprecated(msg, help, src, version string) {
-	ns.note(link{msg: msg, help: help, spot: spot{text: src, nowhere: src == ""}}, version)
+// deprecated notes a deprecation of a template or condition; item is that of the loop, nil outside loops.
+func (ns *notices) deprecated(d templar.Deprecation, item *loopItem) {
+	l := link{msg: d.Msg, help: d.Help, of: d.Of, variable: d.Var, spot: spot{text: d.Src, nowhere: d.Src == ""}}
+	l.ofItem(item)
+	ns.note(l, d.Version)
 }
 
 // warned notes a warning of a template or condition.
@@ -41,7 +43,7 @@ func (ns *notices) warned(msg, help, src string) {
 	ns.note(link{msg: msg, help: help, spot: spot{text: src, nowhere: src == ""}}, "")
 }
 
-// note notes what is told with the result, once.
+// note adds a notice to the next result, once.
 func (ns *notices) note(l link, until string) {
 	n := notice{l, until}
 	for _, known := range ns.list {
@@ -52,15 +54,15 @@ func (ns *notices) note(l link, until string) {
 	ns.list = append(ns.list, n)
 }
 
-// confide has a result tell the secrets that are new with it.
-func (ns *notices) confide(res *result.Result) {
+// addSecrets adds to a result the names of its new secrets.
+func (ns *notices) addSecrets(res *result.Result) {
 	ns.hidden.Add(res.Secrets...)
 	res.Secrets, ns.secrets = append(res.Secrets, ns.secrets...), nil
 }
 
-// put puts what was noted since into a result.
+// put writes the notices so far into a result.
 func (ns *notices) put(res *result.Result) {
-	ns.confide(res)
+	ns.addSecrets(res)
 	if len(ns.list) == 0 {
 		return
 	}

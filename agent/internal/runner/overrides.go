@@ -7,10 +7,10 @@ import (
 	"hark/modules/py/value"
 )
 
-// override puts the host's variables in the place of settings of plug-ins that they count more than. With origins
-// each entry is a pair of a value and where it is from. Variables count as they are written: Ansible renders none of
-// them here.
-func (e *eval) override(ctx context.Context, settings value.Value, over []wire.Override, origins bool) (value.Value, error) {
+// override replaces settings of plug-ins by the host's variables where those take precedence. With origins each entry
+// is a pair of a value and its origin. Variables stay as written: Ansible renders none of them here.
+func (e *eval) override(ctx context.Context, settings value.Value, over []wire.Override,
+	origins bool) (value.Value, error) {
 	list, ok := settings.(*value.List)
 	if !ok {
 		return settings, nil
@@ -41,7 +41,7 @@ func (e *eval) override(ctx context.Context, settings value.Value, over []wire.O
 	return out, nil
 }
 
-// asSetting converts text to what a setting is.
+// asSetting converts text to the type of a setting.
 func asSetting(v value.Value, kind string) (value.Value, error) {
 	if !value.IsText(v) {
 		return v, nil

@@ -112,12 +112,16 @@ func TestALoopIsTheSumOfItsItems(t *testing.T) {
 		ignored bool
 	}{
 		{[]string{`{"a":1}`}, false, `{"results":[{"a":1}],"skipped":false,"msg":"All items completed"}`, false},
-		{[]string{`{"changed":true}`, `{"skipped":true}`}, false, `{"results":[{"changed":true},{"skipped":true}],"skipped":false,"changed":true,"msg":"All items completed"}`, false},
+		{[]string{`{"changed":true}`, `{"skipped":true}`}, false,
+			`{"results":[{"changed":true},{"skipped":true}],"skipped":false,"changed":true,"msg":"All items completed"}`, false},
 		{[]string{`{"skipped":true}`}, true, `{"results":[{"skipped":true}],"skipped":true,"msg":"All items skipped"}`, true},
-		{[]string{`{"failed":true,"_ansible_ignore_errors":true}`}, false, `{"results":[{"failed":true}],"skipped":false,"failed":true,"msg":"One or more items failed"}`, true},
+		{[]string{`{"failed":true,"_ansible_ignore_errors":true}`}, false,
+			`{"results":[{"failed":true}],"skipped":false,"failed":true,"msg":"One or more items failed"}`, true},
 		{[]string{`{"failed":true,"_ansible_ignore_errors":true}`, `{"failed":true,"_ansible_ignore_errors":false}`}, true,
-			`{"results":[{"failed":true},{"failed":true}],"skipped":false,"failed":true,"msg":"One or more items failed"}`, false},
-		{[]string{`{"warnings":["a"]}`, `{"warnings":["b"]}`}, false, `{"results":[{},{}],"warnings":["a","b"],"skipped":false,"msg":"All items completed"}`, false},
+			`{"results":[{"failed":true},{"failed":true}],"skipped":false,"failed":true,"msg":"One or more items failed"}`,
+			false},
+		{[]string{`{"warnings":["a"]}`, `{"warnings":["b"]}`}, false,
+			`{"results":[{},{}],"warnings":["a","b"],"skipped":false,"msg":"All items completed"}`, false},
 	} {
 		var items []*result.Result
 		for _, text := range c.items {
@@ -141,16 +145,20 @@ func TestItemsRunTogetherUnlessOneMayLookAtAnother(t *testing.T) {
 		change func(s *plan.Step, c *control)
 		want   bool
 	}{
-		"jobs":                      {func(*plan.Step, *control) {}, true},
-		"no jobs":                   {func(s *plan.Step, _ *control) { s.Async = plan.Expr{} }, false},
-		"until":                     {func(s *plan.Step, _ *control) { s.Until = []plan.Expr{text("true")} }, false},
-		"break_when":                {func(s *plan.Step, _ *control) { s.Loop.BreakWhen = []plan.Expr{text("true")} }, false},
-		"a pause":                   {func(_ *plan.Step, c *control) { c.pause = time.Second }, false},
-		"a throttle":                {func(s *plan.Step, _ *control) { s.Throttle = text("1") }, false},
-		"the one before":            {func(s *plan.Step, _ *control) { s.When = []plan.Expr{text("out is defined")} }, false},
-		"a condition":               {func(s *plan.Step, _ *control) { s.When = []plan.Expr{text("other is defined")} }, true},
-		"a name that nobody knows":  {func(s *plan.Step, _ *control) { s.When = []plan.Expr{text("vars[x]")} }, false},
-		"nothing that is looked at": {func(s *plan.Step, _ *control) { s.Register, s.When = "", []plan.Expr{text("out is defined")} }, true},
+		"jobs":           {func(*plan.Step, *control) {}, true},
+		"no jobs":        {func(s *plan.Step, _ *control) { s.Async = plan.Expr{} }, false},
+		"until":          {func(s *plan.Step, _ *control) { s.Until = []plan.Expr{text("true")} }, false},
+		"break_when":     {func(s *plan.Step, _ *control) { s.Loop.BreakWhen = []plan.Expr{text("true")} }, false},
+		"a pause":        {func(_ *plan.Step, c *control) { c.pause = time.Second }, false},
+		"a throttle":     {func(s *plan.Step, _ *control) { s.Throttle = text("1") }, false},
+		"the one before": {func(s *plan.Step, _ *control) { s.When = []plan.Expr{text("out is defined")} }, false},
+		"a condition": {func(s *plan.Step, _ *control) { s.When = []plan.Expr{text("other is defined")} },
+			true},
+		"a name that nobody knows": {func(s *plan.Step, _ *control) { s.When = []plan.Expr{text("vars[x]")} }, false},
+		"nothing that is looked at": {func(s *plan.Step, _ *control) {
+			s.Register, s.When = "",
+				[]plan.Expr{text("out is defined")}
+		}, true},
 	} {
 		s, ctl := base(c.change)
 		if got := ctl.together(s); got != c.want {
@@ -162,7 +170,7 @@ func TestItemsRunTogetherUnlessOneMayLookAtAnother(t *testing.T) {
 func TestSightIsWhatResultsHaveMade(t *testing.T) {
 	host := &vars.Host{Name: "h", Facts: value.DictOf("os", "linux")}
 	facts := value.DictOf("ansible_kernel", "6", "ansible_host", "elsewhere")
-	on := func(inject bool) *ground { return &ground{vars: host, shared: &vars.Shared{InjectFacts: inject}} }
+	on := func(inject bool) *playState { return &playState{vars: host, shared: &vars.Shared{InjectFacts: inject}} }
 	for name, c := range map[string]struct {
 		traits modules.Trait
 		inject bool
@@ -174,13 +182,13 @@ func TestSightIsWhatResultsHaveMade(t *testing.T) {
 		"include_vars":   {modules.LoadsVariables, true, `{"ansible_kernel":"6","ansible_host":"elsewhere"}`},
 		"debug":          {modules.ShowsOnly, true, `{}`},
 	} {
-		s := newSight()
+		s := newHostView()
 		s.see(facts, c.traits, on(c.inject))
 		if got := string(value.PlainJSON(s.vars)); got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	s := newSight()
+	s := newHostView()
 	if s.known(host).Has("ansible_kernel") {
 		t.Error("facts are known before they are seen")
 	}
@@ -200,7 +208,8 @@ func TestJobsOfCheckModeAreFoundAgain(t *testing.T) {
 	first, second := made(t, `{"rc":1}`), made(t, `{"rc":2}`)
 	jobs.note(first)
 	jobs.note(second)
-	if got := jobs.status(second.Job()); got == nil || !got.Has("finished") || value.Printed(got.Dict) != value.Printed(second.Dict) {
+	if got := jobs.status(second.Job()); got == nil || !got.Has("finished") ||
+		value.Printed(got.Dict) != value.Printed(second.Dict) {
 		t.Errorf("the second is %v", got)
 	}
 	if jobs.status("j123.4") != nil {
@@ -245,7 +254,7 @@ func TestAPositionKnowsWhatARescueTakes(t *testing.T) {
 }
 
 func TestRolesRunOnceAndEnd(t *testing.T) {
-	p := passed{ran: map[string]bool{}, completed: map[string]bool{}}
+	p := passedRoles{ran: map[string]bool{}, completed: map[string]bool{}}
 	role, again := &plan.Role{Identity: "r"}, &plan.Role{Identity: "r", AllowDuplicates: true}
 	task, handler := &plan.Step{}, &plan.Step{Handler: true}
 	p.end(role)

@@ -21,7 +21,8 @@ func planOf(t *testing.T, text string) *plan.Plan {
 	}
 	d := valueOf(t, doc.Content[0]).(*value.Dict)
 	b := &planner{t: t, roles: map[string]*plan.Role{}}
-	p := &plan.Plan{Version: plan.Version, Roles: b.roles, Play: plan.Play{ID: "0.0", Strategy: "linear", InjectFacts: true, Interpreter: "/usr/bin/python3"}}
+	p := &plan.Plan{Version: plan.Version, Roles: b.roles,
+		Play: plan.Play{ID: "0.0", Strategy: "linear", InjectFacts: true, Interpreter: "/usr/bin/python3"}}
 	d.Each(func(k, v value.Value) bool {
 		switch name, _ := value.Text(k); name {
 		case "vars":
@@ -67,7 +68,8 @@ type planner struct {
 
 func (b *planner) flush() plan.Node {
 	b.next++
-	return plan.Node{Step: &plan.Step{ID: plan.ID(fmt.Sprint(b.next)), Kind: plan.Meta, Implicit: true, Pure: true, Args: argsOf("_raw_params", "flush_handlers")}}
+	return plan.Node{Step: &plan.Step{ID: plan.ID(fmt.Sprint(b.next)), Kind: plan.Meta, Implicit: true, Pure: true,
+		Args: argsOf("_raw_params", "flush_handlers")}}
 }
 
 func argsOf(name, text string) plan.Dict {
@@ -268,9 +270,12 @@ func valueOf(t *testing.T, n *yaml.Node) value.Value {
 // TestPlansOfLaterHarksAreRefused: an agent does not play in a language that it does not know, and says what to do.
 func TestPlansOfLaterHarksAreRefused(t *testing.T) {
 	for name, change := range map[string]func(p *plan.Plan){
-		"version 5: this agent knows version 4; upgrade hark-agent":                     func(p *plan.Plan) { p.Version++ },
-		"version 1: this agent knows version 4; upgrade hark, the controller":           func(p *plan.Plan) { p.Version = 1 },
-		"language level 2.99: this agent knows no level after 2.22; upgrade hark-agent": func(p *plan.Plan) { p.Play.Level = "2.99" },
+		"version 5: this agent knows version 4; upgrade hark-agent":           func(p *plan.Plan) { p.Version++ },
+		"version 1: this agent knows version 4; upgrade hark, the controller": func(p *plan.Plan) { p.Version = 1 },
+		"language level 2.99: this agent knows no level after 2.22; upgrade hark-agent": func(
+			p *plan.Plan) {
+			p.Play.Level = "2.99"
+		},
 	} {
 		p := planOf(t, "tasks: []")
 		change(p)

@@ -2,25 +2,30 @@ package runner
 
 import "hark/playbook/plan"
 
-// frame is a block around the current step and the section of it that runs.
+// frame is a block around the current step and the section that runs.
 type frame struct {
 	block   *plan.Block
 	section plan.Section
-	// failed: the body failed and no rescue has mended that. A meta clear_host_errors forgets it.
+	// failed says that the body failed and no rescue has succeeded since. A meta clear_host_errors forgets it.
 	failed bool
-	// rescued: the rescue section was begun.
+	// rescued says that the rescue section was begun.
 	rescued bool
+	// byHandler: a handler of a flush has failed, and no rescue that came to its end has mended that.
+	byHandler bool
 }
 
 // position is where a walk stands.
 type position struct {
 	// frames are the blocks around the current step, outermost first.
 	frames []frame
-	// flushing is the flush whose handlers run now, "" outside.
+	// flushing is the flush whose handlers run now, "" outside; within is how many frames stand around it.
 	flushing plan.ID
+	within   int
+	// failsAsTask: a handler that fails is a failure of its flush, like that of any task (dialect.FlushFailures).
+	failsAsTask bool
 }
 
-// enter goes into a block and gives its depth; leave goes out of the innermost one.
+// enter enters a block and returns its depth; leave leaves the innermost one.
 func (p *position) enter(b *plan.Block) int {
 	p.frames = append(p.frames, frame{block: b, section: plan.InBody})
 	return len(p.frames) - 1
@@ -28,8 +33,8 @@ func (p *position) enter(b *plan.Block) int {
 
 func (p *position) leave() { p.frames = p.frames[:len(p.frames)-1] }
 
-// mended is the flow out of a block whose always section has come to its end: of a failure that was forgotten meanwhile
-// nothing is left, one of a handler that always itself ran counts now.
+// mended returns the flow out of a block whose always section has ended. A failure that was forgotten meanwhile no
+// longer counts; one of a handler that always itself ran counts now.
 func (p *position) mended(at int, f flow) flow {
 	switch {
 	case f == abandoned:
@@ -40,41 +45,48 @@ func (p *position) mended(at int, f flow) flow {
 	return onward
 }
 
-// caught reports whether the current block may deal with the failure: any block with its own, only the outermost one
-// with that of a handler.
+// caught reports whether the current block may handle the failure: any block its own, only the outermost one that of a
+// handler.
 func (p *position) caught(f flow) bool {
 	return f == failed || f == handlerFailed && len(p.frames) == 1
 }
 
-// rescuing reports whether a rescue will take a failure of the current step, as Ansible counts it.
+// rescuing reports whether a rescue will handle a failure of the current step, as Ansible counts it.
 func (p *position) rescuing() bool {
 	frames := p.frames
-	if p.flushing != "" && len(frames) > 0 {
-		// While handlers run, the outermost block is in that state and not in its body.
-		frames = frames[1:]
+	if p.flushing != "" {
+		frames = frames[:p.within] // what handlers include has no sections
 	}
-	for _, f := range frames {
-		if f.section == plan.InBody && len(f.block.Rescue) > 0 {
+	for i, f := range frames {
+		inBody := f.section == plan.InBody
+		if p.flushing != "" && i == 0 { // while handlers run, the outermost block is in that state
+			inBody = p.failsAsTask
+		}
+		if inBody && len(f.block.Rescue) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// failing reports whether the host has failed and no rescue has mended that, as far as Ansible looks when a host
-// ends: at the outermost block.
+// failing reports whether the host has failed and no rescue has succeeded, as far as Ansible looks when a host ends: at
+// the outermost block.
 func (p *position) failing() bool { return len(p.frames) > 0 && p.frames[0].failed }
 
 // forget forgets all failures.
 func (p *position) forget() {
 	for i := range p.frames {
-		p.frames[i].failed = false
+		p.frames[i].failed, p.frames[i].byHandler = false, false
 	}
 }
 
-// failure is the flow of a step that failed here: in a handler it is the flush that failed.
+// lost reports whether a flush ends the plan for the host: Ansible, before dialect.FlushFailures, runs no handlers
+// where one has failed already.
+func (p *position) lost() bool { return len(p.frames) > 0 && p.frames[0].byHandler }
+
+// failure returns the flow of a step that failed here: in a handler it is the flush that failed.
 func (p *position) failure() flow {
-	if p.flushing != "" {
+	if p.flushing != "" && !p.failsAsTask {
 		return handlerFailed
 	}
 	return failed

@@ -13,16 +13,16 @@ import (
 	"hark/playbook/plan"
 )
 
-// reader renders keyword after keyword and keeps the first error.
+// reader renders one keyword after the other and keeps the first error.
 type reader struct {
 	ctx context.Context
 	e   *eval
-	// contextual: these keywords are those of the connection, whose errors name no place.
+	// contextual says that these are keywords of the connection, whose errors name no place.
 	contextual bool
 	err        error
 }
 
-// keep sets a field unless a keyword could not be rendered: what was not reached stays as written.
+// keep sets a field unless a keyword could not be rendered: later keywords stay as written.
 func keep[T any](rd *reader, field *T, v T) {
 	if rd.err == nil {
 		*field = v
@@ -36,7 +36,7 @@ func (rd *reader) stage(at plan.Stage, f *fields) {
 	}
 }
 
-// staged are the keywords of a task that are rendered at each stage, in the order of the table.
+// staged returns the keywords of a task for each stage, in the order of the table.
 var staged = sync.OnceValue(func() map[plan.Stage][]*plan.Keyword {
 	out := map[plan.Stage][]*plan.Keyword{}
 	all := plan.Keywords()
@@ -48,9 +48,13 @@ var staged = sync.OnceValue(func() map[plan.Stage][]*plan.Keyword {
 	return out
 })
 
-// keyword renders a keyword into its field. What nobody gave stays as it is, or is what the table says.
+// keyword renders a keyword into its field. A keyword that is not given keeps its value, or has the table's default.
 func (rd *reader) keyword(k *plan.Keyword, f *fields) {
 	switch k.Name {
+	case "delegate_to":
+		if f.delegateKnown {
+			return
+		}
 	case "args":
 		keep(rd, &f.otherFacts, rd.otherFacts())
 		keep(rd, &f.args, rd.args(f.otherFacts))
@@ -92,7 +96,7 @@ func (rd *reader) set(k *plan.Keyword, x plan.Expr, f *fields) {
 	}
 }
 
-// check renders a keyword that has no field, for what is wrong with it.
+// check renders a keyword without a field to find errors.
 func (rd *reader) check(k *plan.Keyword, x plan.Expr, f *fields) {
 	if x.IsZero() {
 		return
@@ -114,7 +118,8 @@ func (rd *reader) check(k *plan.Keyword, x plan.Expr, f *fields) {
 	}
 }
 
-// render gives the value of a keyword, nil if it is not given or None. One that is omitted is what it would inherit.
+// render returns the value of a keyword, nil if it is not given or None. An omitted one has the value that it would
+// inherit.
 func (rd *reader) render(name string, x plan.Expr) value.Value {
 	v := rd.once(name, x)
 	if v != nil && templar.IsOmit(v) {
@@ -138,8 +143,8 @@ func (rd *reader) once(name string, x plan.Expr) value.Value {
 	return v
 }
 
-// fault is the error of a keyword that cannot be rendered: Ansible adds words and place when a variable is undefined or
-// a value is refused.
+// fault returns the error of a keyword that cannot be rendered. Ansible adds words and place when a variable is
+// undefined or a value is refused.
 func (rd *reader) fault(name string, x plan.Expr, err error) error {
 	isUndefined := templar.IsUndefined(err)
 	err = rd.e.check(rd.ctx, err)
@@ -167,7 +172,7 @@ func (rd *reader) fault(name string, x plan.Expr, err error) error {
 	return rd.placed(text, f.text)
 }
 
-// placed is a fault of a keyword. Where Ansible has no place to show it repeats the cause.
+// placed returns the fault of a keyword. Where Ansible has no place to show it repeats the cause.
 func (rd *reader) placed(text, cause string) error {
 	if rd.contextual {
 		return &fault{text: text + ". " + cause}
@@ -175,7 +180,7 @@ func (rd *reader) placed(text, cause string) error {
 	return &fault{text: text, place: true}
 }
 
-// invalid is the fault of a keyword that renders to v, which is none of its kind.
+// invalid returns the fault of a keyword that renders to v, which has the wrong type.
 func (rd *reader) invalid(name string, x plan.Expr, v value.Value, kind, cause string) {
 	raw, _ := value.ToStr(x.V)
 	if rd.e.has(dialect.KeywordWords) {
@@ -223,7 +228,7 @@ func (rd *reader) int(name string, x plan.Expr, otherwise int64) int64 {
 	return n
 }
 
-// debugger is when the debugger opens. It refuses what Ansible does not know.
+// debugger returns when the debugger opens. It rejects words that Ansible does not know.
 func (rd *reader) debugger(x plan.Expr) string {
 	text := rd.text("debugger", x)
 	switch text {
@@ -256,7 +261,7 @@ func (rd *reader) texts(name string, x plan.Expr) []string {
 	return out
 }
 
-// overridden is the first of the variables that is set: it wins over what the playbook says.
+// overridden returns the first variable that is set; it overrides the playbook.
 func (rd *reader) overridden(names []string) (plan.Expr, bool) {
 	if rd.err != nil {
 		return plan.Expr{}, false
@@ -292,7 +297,7 @@ func (rd *reader) environment(list []plan.Expr) *value.Dict {
 	return out
 }
 
-// variables renders one mapping of the environment. While facts are gathered, what waits for them is left out.
+// variables renders one mapping of the environment. While facts are gathered, it leaves out what needs them.
 func (rd *reader) variables(out, d *value.Dict) {
 	gathering := rd.e.gathers()
 	for i := 0; i < d.Len() && rd.err == nil; i++ {
@@ -303,25 +308,28 @@ func (rd *reader) variables(out, d *value.Dict) {
 			if !rd.e.has(dialect.EnvironmentOmit) || !templar.IsOmit(rendered) {
 				out.SetKey(k, rendered)
 			}
-		case gathering && (strings.Contains(err.Error(), "ansible_env") || strings.Contains(err.Error(), "ansible_facts.env")):
+		case gathering && (strings.Contains(err.Error(), "ansible_env") ||
+			strings.Contains(err.Error(), "ansible_facts.env")):
 		default:
 			rd.err = rd.fault("environment", plan.Lit(d), err)
 		}
 	}
 }
 
-// args renders the arguments; those of the playbook's mapping win over those of `args: "{{ x }}"`, and both over
+// args renders the arguments. Those of the playbook's mapping override those of `args: "{{ x }}"`, and both override
 // module_defaults.
 func (rd *reader) args(otherFacts bool) *value.Dict {
 	if rd.err != nil {
 		return nil
 	}
-	out, defaults := value.NewDict(), rd.e.s.Defaults
+	out, defaults, texts := value.NewDict(), rd.e.s.Defaults, rd.e.s.DefaultTexts
 	if otherFacts {
-		defaults = rd.e.s.Facts.Defaults
+		defaults, texts = rd.e.s.Facts.Defaults, rd.e.s.Facts.DefaultTexts
 	}
-	for _, d := range defaults {
+	templates := texts()
+	for i, d := range defaults {
 		rd.overlay(out, d.Dict)
+		rd.defaultsFrom(out, templates[i])
 	}
 	if rd.e.s.ArgsExpr != "" {
 		rd.argsFromVariable(out)
@@ -331,6 +339,24 @@ func (rd *reader) args(otherFacts bool) *value.Dict {
 		return nil
 	}
 	return templar.StripOmit(out)
+}
+
+// defaultsFrom overlays module_defaults that are a template of a mapping; one without text is none.
+func (rd *reader) defaultsFrom(out *value.Dict, text value.Source) {
+	if rd.err != nil || text == (value.Source{}) {
+		return
+	}
+	v, err := rd.e.tpl.Template(rd.ctx, text)
+	if err != nil {
+		rd.err = rd.fault("module_defaults", plan.Lit(text), err)
+		return
+	}
+	d, ok := v.(*value.Dict)
+	if !ok {
+		rd.err = &fault{text: "module_defaults of " + rd.e.s.Written + " must be a dictionary, and are of type " + v.Type()}
+		return
+	}
+	d.Each(func(k, v value.Value) bool { return out.SetKey(k, v) })
 }
 
 func (rd *reader) overlay(out, d *value.Dict) {
@@ -351,7 +377,7 @@ func (rd *reader) overlay(out, d *value.Dict) {
 	}
 }
 
-// argsplat is where a warning sends people.
+// argsplat is the page that a warning names.
 const argsplat = "https://docs.ansible.com/ansible/devel/reference_appendices/faq.html#argsplat-unsafe"
 
 func (rd *reader) argsFromVariable(out *value.Dict) {
@@ -361,7 +387,8 @@ func (rd *reader) argsFromVariable(out *value.Dict) {
 		return
 	}
 	if rd.e.has(dialect.ArgsMapping) && rd.e.g.play.InjectFacts {
-		rd.e.notices.note(link{msg: "Using a template for task args is unsafe in some situations (see " + argsplat + ").", spot: spot{text: rd.e.s.ArgsExpr}}, "")
+		rd.e.notices.note(link{msg: "Using a template for task args is unsafe in some situations (see " + argsplat + ").",
+			spot: spot{text: rd.e.s.ArgsExpr}}, "")
 	}
 	if rd.e.has(dialect.ArgsMapping) && templar.IsOmit(v) {
 		return

@@ -11,10 +11,10 @@ import (
 	"hark/playbook/plan"
 )
 
-// plugins is how templates of the step ("" is none) run the filters and tests that the controller does: those that
-// are written in Python and those that look at files. own are the variables of the step that only the session has,
-// nil for none: some plug-ins look at their template's.
-func (g *ground) plugins(id plan.ID, own func() *value.Dict) templar.PluginFunc {
+// plugins returns how templates of the step ("" is none) run the controller's filters and tests: those written in
+// Python and those that look at files. own are the variables of the step that only the session has, nil for none: some
+// plug-ins read their template's.
+func (g *playState) plugins(id plan.ID, own func() *value.Dict) templar.PluginFunc {
 	return func(ctx context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 		all := value.NewList(args...)
 		if _, err := value.Encode(value.NewTuple(all, dictOr(kw, nil))); err != nil {

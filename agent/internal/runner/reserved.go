@@ -9,8 +9,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// warnOfGiven warns of variables with reserved names that the task is given, as ansible-core does since 2.19; of each
-// layer once.
+// warnOfGiven warns of variables with reserved names that the task receives, as ansible-core does since 2.19; once for
+// each layer.
 func (t *task) warnOfGiven() {
 	if !t.base.has(dialect.ReservedNames) {
 		return
@@ -26,7 +26,7 @@ func (t *task) warnOfGiven() {
 	}
 }
 
-// warnOfSet warns of reserved names that the task makes variables of.
+// warnOfSet warns of reserved names among the variables that the task sets.
 func (t *task) warnOfSet(res *result.Result) {
 	if !t.base.has(dialect.ReservedNames) {
 		return

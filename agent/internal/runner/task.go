@@ -15,38 +15,40 @@ import (
 	"hark/playbook/plan"
 )
 
-// task is one step being done by the host: the runs of its module, and the result that comes of them. What follows of
-// the result is the walk's, see conclude.
+// task is one step that the host does: the runs of its module, and their result. conclude has what follows of the
+// result.
 type task struct {
-	g    *ground
+	g    *playState
 	s    *plan.Step
 	id   plan.ID
 	base *eval
-	mod  *modules.Module // nil if there is none of the name
+	mod  *modules.Module // nil if there is no module of the name
 	name string          // rendered
-	// f are the keywords that count for the whole of the task: of a loop those as written.
+	// f are the keywords for the whole task; of a loop those as written.
 	f *fields
-	// latest is the last run of the task: all of it, or one item; nil if there was none.
+	// latest is the last run of the task: the whole, or one item; nil if there was none.
 	latest *execution
-	// rescued: a rescue takes a failure of the task.
+	// rescued says that a rescue handles a failure of the task.
 	rescued bool
 	// loopErr is why the loop's items are not known; it matters only if the conditions hold.
 	loopErr error
 	loop    bool
 	started bool
-	// shown: the debugger has shown how the task came out.
+	// shown says that the debugger has shown the result.
 	shown bool
+	// pending are results whose changes of the inventory are still to be made.
+	pending []pendingChange
 	// included are the files of a dynamic include, one for each item that was not skipped.
 	included []included
 }
 
-func newTask(ctx context.Context, g *ground, s *plan.Step, id plan.ID, rescued bool) (*task, error) {
+func newTask(ctx context.Context, g *playState, s *plan.Step, id plan.ID, rescued bool) (*task, error) {
 	if err := g.refresh(ctx); err != nil {
 		return nil, err
 	}
 	t := &task{g: g, s: s, id: id, base: g.newEval(s, id, nil), rescued: rescued}
 	if t.base.has(dialect.RegisterMap) {
-		t.base.current = &current{}
+		t.base.current = &currentTask{}
 	}
 	t.warnOfGiven()
 	t.resolve(ctx)
@@ -63,7 +65,7 @@ func newTask(ctx context.Context, g *ground, s *plan.Step, id plan.ID, rescued b
 	return t, g.line.broken()
 }
 
-// resolve finds the module. Its name may be a template: what follows sees the name that it renders to.
+// resolve finds the module. Its name may be a template; everything after uses the rendered name.
 func (t *task) resolve(ctx context.Context) {
 	if written := t.s.WrittenText(); templar.IsTemplate(written) {
 		if name, err := t.base.tpl.Text(ctx, written); err == nil {
@@ -79,7 +81,7 @@ func (t *task) resolve(ctx context.Context) {
 	t.mod, _ = t.g.cfg.Modules.Get(name)
 }
 
-// result does the task and gives its result. Only an error that breaks the run is an error.
+// result does the task and returns its result. An error means that the run broke.
 func (t *task) result(ctx context.Context) (*result.Result, error) {
 	res, err := t.execute(ctx)
 	var f *fault
@@ -111,7 +113,8 @@ func (t *task) execute(ctx context.Context) (*result.Result, error) {
 		return t.whole().run(ctx)
 	case len(items) == 0:
 		t.loop = true
-		t.f.noLog = t.s.NoLog.V == value.Bool(true) // nothing was rendered: Ansible hides only what is hidden in writing
+		// nothing was rendered: Ansible hides only what the playbook hides without a template
+		t.f.noLog = t.s.NoLog.V == value.Bool(true)
 		res := result.New()
 		res.Set("changed", value.Bool(false))
 		res.Set("skipped", value.Bool(true))
@@ -128,10 +131,10 @@ func (t *task) execute(ctx context.Context) (*result.Result, error) {
 	return (&loop{t: t, items: items}).run(ctx)
 }
 
-// whole is the run of a task that has no loop.
-func (t *task) whole() *execution { return &execution{t: t, e: t.base, f: t.f, sight: newSight()} }
+// whole returns the run of a task without a loop.
+func (t *task) whole() *execution { return &execution{t: t, e: t.base, f: t.f, view: newHostView()} }
 
-// begin tells once that the host has begun the step.
+// begin reports once that the host has begun the step.
 func (t *task) begin() {
 	if !t.started {
 		t.started = true
@@ -139,17 +142,18 @@ func (t *task) begin() {
 	}
 }
 
-// report tells of results that came about with keywords.
+// report returns a reporter for results that these keywords produced.
 func (t *task) report(f *fields) report.Reporter {
 	return report.Reporter{
-		Play: t.g.play, NoLog: f.noLog, Delegated: f.delegate, Diff: t.f.diff, Registered: len(t.s.Registers()) > 0, Rescued: t.rescued,
+		Play: t.g.play, NoLog: f.noLog, Delegated: f.delegate, Diff: f.diff, Registered: len(t.s.Registers()) > 0,
+		Rescued: t.rescued,
 	}
 }
 
 // does reports whether the step's module has one of the traits.
 func (t *task) does(traits modules.Trait) bool { return t.traits()&traits != 0 }
 
-// traits are those of the step's module.
+// traits returns the traits of the step's module.
 func (t *task) traits() modules.Trait {
 	if m := t.g.cfg.Modules.Declared(t.s.Action); m != nil {
 		return m.Traits
@@ -157,10 +161,10 @@ func (t *task) traits() modules.Trait {
 	return 0
 }
 
-// title is the task's name as Ansible shows it.
+// title returns the task's name as Ansible shows it.
 func (t *task) title() string { return titleOf(t, t.name) }
 
-// titleOf is title for a task that is called so.
+// titleOf is title for a task with a given name.
 func titleOf(t *task, name string) string {
 	if name == "" {
 		name = t.s.Written
@@ -171,8 +175,8 @@ func titleOf(t *task, name string) string {
 	return name
 }
 
-// keptName is the task's name for what stays on the host: its log and its list of jobs. Where secrets are hidden it is
-// the one that the playbook has, with its templates: the session does not know what vaults hold.
+// keptName returns the task's name for what stays on the host: its log and its list of jobs. Where secrets are hidden
+// it is the playbook's, with its templates: the session does not know what vaults hold.
 func keptName(t *task) string {
 	switch {
 	case !t.base.has(dialect.SecretsRedacted):
@@ -183,7 +187,7 @@ func keptName(t *task) string {
 	return t.s.Name
 }
 
-// shownName is how Ansible's messages name the task.
+// shownName returns the task's name for Ansible's messages.
 func (t *task) shownName() string {
 	name := t.s.Name
 	if name == "" {

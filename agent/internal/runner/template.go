@@ -8,12 +8,13 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// isTemplateLookup tells the one lookup that needs both a file of the controller and this host's variables.
+// isTemplateLookup reports whether a lookup is template, the only one that needs both a file of the controller and this
+// host's variables.
 func isTemplateLookup(name string) bool {
 	return modules.ShortName(name) == "template"
 }
 
-// templateLookup renders template files of the controller, each a term, as the lookup of that name.
+// templateLookup renders template files of the controller, one for each term.
 func (e *eval) templateLookup(ctx context.Context, terms []value.Value, kw *value.Dict) (value.Value, error) {
 	o, err := templar.ReadTemplateLookup(kw)
 	if err != nil {
@@ -32,13 +33,13 @@ func (e *eval) templateLookup(ctx context.Context, terms []value.Value, kw *valu
 			}
 			return nil, value.Errorf("AnsibleError", "the template file %s could not be found for the lookup", name)
 		}
-		text, err := e.g.blobs.text(ctx, src.Digest)
+		text, err := e.g.blobs.template(ctx, src)
 		if err != nil {
 			return nil, err
 		}
 		o.File.Name = src.Path
 		in := e.inTemplate(modules.TemplateOptions{Name: src.Path, Written: name})
-		v, err := in.tpl.With(o.Vars).Lookup(ctx, string(text), o.File, o.Convert, o.Native)
+		v, err := in.tpl.With(o.Vars).Lookup(ctx, text, o.File, o.Convert, o.Native)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +48,7 @@ func (e *eval) templateLookup(ctx context.Context, terms []value.Value, kw *valu
 	return out, nil
 }
 
-// inTemplate is an eval with the variables that Ansible gives to a template file.
+// inTemplate returns an eval with the variables that Ansible gives to a template file.
 func (e *eval) inTemplate(o modules.TemplateOptions) *eval {
 	in := *e
 	in.base = o.Name
@@ -55,8 +56,12 @@ func (e *eval) inTemplate(o modules.TemplateOptions) *eval {
 	return &in
 }
 
-// renderText renders the text of a template file.
-func (e *eval) renderText(ctx context.Context, text string, o modules.TemplateOptions) (string, error) {
+// renderFile renders a template file of the controller.
+func (e *eval) renderFile(ctx context.Context, src *modules.Source, o modules.TemplateOptions) (string, error) {
+	text, err := e.g.blobs.template(ctx, src)
+	if err != nil {
+		return "", err
+	}
 	return e.inTemplate(o).tpl.File(ctx, text, fileOptions(o))
 }
 

@@ -13,24 +13,24 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// templateVars are the variables of a template file: those that tell of the file hide all others of their names.
+// templateVars are the variables of a template file: those about the file hide all others of their names.
 type templateVars struct {
 	templar.Vars
 	e *eval
 	o modules.TemplateOptions
 
-	told *value.Dict // what the controller knows of the file, once it was asked
+	fileVars *value.Dict // what the controller knows of the file, once it was asked
 }
 
-// managedVar is the variable that the setting gives, at level 2.19 only where no other of its name is.
+// managedVar is the variable of the setting; at level 2.19 only where no other variable has its name.
 const managedVar = "ansible_managed"
 
-// asked are the variables that only the controller can tell.
+// asked returns the variables that only the controller knows.
 func asked() []string {
 	return []string{managedVar, "template_host", "template_mtime", "template_uid"}
 }
 
-// Raw gives a variable of the file, or any other.
+// Raw returns a variable of the file, or any other.
 func (t *templateVars) Raw(ctx context.Context, name string) (value.Value, bool, error) {
 	switch name {
 	case "template_path":
@@ -43,7 +43,7 @@ func (t *templateVars) Raw(ctx context.Context, name string) (value.Value, bool,
 		}
 		return value.Str(t.o.Dest), true, nil
 	case "template_run_date":
-		return datetime.Naive(t.e.g.cfg.Now()), true, nil
+		return t.naive(t.e.g.clock()), true, nil
 	}
 	if !slices.Contains(asked(), name) {
 		return t.Vars.Raw(ctx, name)
@@ -56,11 +56,11 @@ func (t *templateVars) Raw(ctx context.Context, name string) (value.Value, bool,
 	if err := t.ask(ctx); err != nil {
 		return nil, false, err
 	}
-	v, ok := t.told.Get(name)
+	v, ok := t.fileVars.Get(name)
 	return v, ok, nil
 }
 
-// Names are all variables.
+// Names returns the names of all variables.
 func (t *templateVars) Names(ctx context.Context) []string {
 	own := append(asked(), "template_path", "template_fullpath", "template_destpath", "template_run_date")
 	for _, name := range t.Vars.Names(ctx) {
@@ -71,15 +71,23 @@ func (t *templateVars) Names(ctx context.Context) []string {
 	return own
 }
 
+// naive returns a datetime as the controller has it.
+func (t *templateVars) naive(at time.Time) *datetime.DateTime {
+	d := datetime.Naive(at)
+	d.Here = t.e.g.clock().Location()
+	return d
+}
+
 // ask has the controller tell of the file.
 func (t *templateVars) ask(ctx context.Context) error {
-	if t.told != nil {
+	if t.fileVars != nil {
 		return nil
 	}
-	d := t.e.g.blobs.told(t.o.Name)
+	d := t.e.g.blobs.templateVars(t.o.Name)
 	if d.Len() == 0 {
 		const name = "template_vars"
-		a, err := t.e.g.line.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: t.e.id, Name: name, Names: []string{name, t.o.Name, t.o.Written}})
+		a, err := t.e.g.line.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: t.e.id, Name: name,
+			Names: []string{name, t.o.Name, t.o.Written}})
 		if err != nil {
 			return err
 		}
@@ -90,13 +98,13 @@ func (t *templateVars) ask(ctx context.Context) error {
 	if v, ok := d.Get("template_mtime"); ok {
 		if text, _ := value.Text(v); text != "" {
 			if at, err := time.Parse(pythonTime, text); err == nil {
-				d.Set("template_mtime", datetime.Naive(at))
+				d.Set("template_mtime", t.naive(at))
 			}
 		}
 	}
-	t.told = d
+	t.fileVars = d
 	return nil
 }
 
-// pythonTime is how Python prints a datetime.
+// pythonTime is the form in which Python prints a datetime.
 const pythonTime = "2006-01-02 15:04:05.000000"

@@ -55,11 +55,13 @@ func loopOn(t *testing.T, play string, act func(s *jobStage, waiting string)) []
 		defer close(over)
 		cfg := Config{Own: true, Modules: testModules(), Jobs: s.jobs(), Emit: func(e wire.Event) {
 			if e.Kind == wire.Item || e.Kind == wire.Done {
-				log.event(wire.Event{Kind: e.Kind, Step: e.Step, Outcome: &wire.Outcome{Status: e.Outcome.Status, Label: e.Outcome.Label}})
+				log.event(wire.Event{Kind: e.Kind, Step: e.Step, Outcome: &wire.Outcome{Status: e.Outcome.Status,
+					Label: e.Outcome.Label}})
 			}
 		}}
 		vars := wire.HostVars{Inventory: argsOf("inventory_hostname", "h1")}
-		if err := New(cfg).Run(context.Background(), planOf(t, play), wire.Start{Run: "r", Host: "h1", Vars: vars}); err != nil {
+		if err := New(cfg).Run(context.Background(), planOf(t, play),
+			wire.Start{Run: "r", Host: "h1", Vars: vars}); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -108,10 +110,12 @@ tasks:
 
 func TestJobsOfALoopThatLooksBackRunInTurn(t *testing.T) {
 	for name, keywords := range map[string]string{
-		"when": "when: r is not defined or r.rc == 0", "throttle": "throttle: 1", "args": "vars: {before: \"{{ r | default(0) }}\"}",
+		"when": "when: r is not defined or r.rc == 0", "throttle": "throttle: 1",
+		"args": "vars: {before: \"{{ r | default(0) }}\"}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			loopOn(t, "tasks:\n  - probe: {n: \"{{ item }}\"}\n    loop: [1, 3, 4]\n    async: 10\n    poll: 1\n    register: r\n    "+keywords+"\n",
+			loopOn(t, "tasks:\n  - probe: {n: \"{{ item }}\"}\n    loop: [1, 3, 4]\n    async: 10\n    poll: 1\n    "+
+				"register: r\n    "+keywords+"\n",
 				func(s *jobStage, id string) {
 					s.mu.Lock()
 					started := len(s.started)

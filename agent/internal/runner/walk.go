@@ -13,7 +13,8 @@ import (
 //	onward ──▶ the next node of the section
 //	failed ──▶ rescue of the nearest block that has one, then always; out of the plan if none takes it
 //	handlerFailed ──▶ the outermost block's rescue, or always: a flush inside a block belongs to that one. In a rescue
-//	                  that runs already, the section goes on behind the flush
+//	                  that runs already, the section goes on behind the flush. Since dialect.FlushFailures a flush
+//	                  whose handler fails has failed
 //	unreachable, leave, leaveFailed ──▶ out of the plan at once, without rescue, always or handlers
 //	abandoned ──▶ the run was cancelled: always sections, but neither rescue nor anything else
 type flow int
@@ -28,7 +29,7 @@ const (
 	abandoned
 )
 
-// plan walks all sections. A host that failed out of a section does not see the next.
+// plan walks all sections. A host that failed out of a section does not enter the next.
 func (r *walk) plan(ctx context.Context) (flow, error) {
 	ctx = r.cancel.begin(ctx)
 	if err := r.lateVarsFiles(ctx); err != nil {
@@ -54,6 +55,9 @@ func (r *walk) block(ctx context.Context, b *plan.Block) (flow, error) {
 	}
 	at := r.at.enter(b)
 	defer r.at.leave()
+	if r.at.flushing != "" { // handlers that were included: Ansible takes the tasks out of their blocks
+		return r.nodes(ctx, b.Body)
+	}
 
 	f, err := r.section(ctx, at, plan.InBody, b.Body)
 	if err == nil && r.at.caught(f) && len(b.Rescue) > 0 {
@@ -85,20 +89,24 @@ func (r *walk) section(ctx context.Context, at int, s plan.Section, nodes []plan
 	return f, err
 }
 
-// rescue walks the rescue section of the block at a depth, which mends what failed if it comes to its end.
+// rescue walks the rescue section of the block at a depth. If it comes to its end, the failure no longer counts.
 func (r *walk) rescue(ctx context.Context, at int) (flow, error) {
 	r.at.frames[at].rescued = true
 	f, err := r.section(ctx, at, plan.InRescue, r.at.frames[at].block.Rescue)
 	if f == onward {
-		r.at.frames[at].failed = false
+		r.at.frames[at].failed, r.at.frames[at].byHandler = false, false
 	}
 	return f, err
 }
 
-// afterHandler is how a section goes on behind a flush in which a handler failed. Only a failure in the body of the
-// outermost block leaves the section; Ansible is in no other section's state while handlers run.
+// afterHandler returns how a section goes on behind a flush in which a handler failed. Only a failure in the body of
+// the outermost block leaves the section; Ansible is in no other section's state while handlers run.
 func (r *walk) afterHandler(ctx context.Context) (flow, error) {
 	top := &r.at.frames[0]
+	if top.section == plan.InAlways && top.rescued && !top.failed {
+		return onward, nil // Ansible goes to the end of the rescue once more, which forgets the failure
+	}
+	top.byHandler = true
 	switch {
 	case top.section == plan.InBody:
 		return handlerFailed, nil
@@ -111,7 +119,7 @@ func (r *walk) afterHandler(ctx context.Context) (flow, error) {
 	defer func() { r.at.frames[0].section = plan.InAlways }()
 	f, err := r.rescue(ctx, 0)
 	if r.at.caught(f) {
-		f = onward // what is left of always runs in any case
+		f = onward // the rest of always runs in any case
 	}
 	return f, err
 }
@@ -145,7 +153,7 @@ func (r *walk) step(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	return f, err
 }
 
-// attend waits for the turn of a step and does it.
+// attend waits at the gate of a step and does it.
 func (r *walk) attend(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
 	if err := ctx.Err(); err != nil {
 		return failed, err
@@ -156,13 +164,13 @@ func (r *walk) attend(ctx context.Context, s *plan.Step, id plan.ID) (flow, erro
 	if s.Kind == plan.Meta && s.Implicit {
 		return r.meta(ctx, s, id)
 	}
-	if (gates{r.ground}).ahead(s, id) {
+	if (gates{r.playState}).ahead(s, id) {
 		r.held.fresh()
 		if f, skipped, err := r.passes(ctx, s, id); skipped && !errors.Is(err, errBeyond) {
 			return f, err
 		}
 	}
-	g, err := gates{r.ground}.pass(ctx, s, id)
+	g, err := gates{r.playState}.pass(ctx, s, id)
 	if err != nil {
 		return failed, err
 	}
@@ -196,7 +204,7 @@ func (r *walk) do(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
 	return r.task(ctx, s, id)
 }
 
-// adopt takes over what another host did for all (run_once).
+// adopt takes over the outcome of another host that did the step for all (run_once).
 func (r *walk) adopt(ctx context.Context, s *plan.Step, id plan.ID, o *wire.Outcome) (flow, error) {
 	r.apply(o.Effects)
 	if r.changesInventory(s) {

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// cacheSize is how many bytes of files are kept for the next play.
+// cacheSize is how many bytes of files the cache keeps.
 const cacheSize = 1 << 30
 
-// InFlight is how many pieces of a file are on their way at once.
+// InFlight is how many pieces of a file are requested at once.
 const InFlight = 4
 
 // Blobs caches files by their sha256. It is safe for concurrent use.
@@ -26,10 +26,10 @@ type Blobs struct {
 
 	mu    sync.Mutex
 	pulls map[string]chan struct{} // digests that are being pulled, closed when done; guarded by mu
-	held  int64                    // bytes of files, as far as is known; guarded by mu
+	held  int64                    // bytes of files, as far as known; guarded by mu
 }
 
-// OpenBlobs opens a cache and drops what was left half done.
+// OpenBlobs opens a cache and removes unfinished files.
 func OpenBlobs(dir string) (*Blobs, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the cache of files: %v", err)
@@ -48,17 +48,17 @@ func OpenBlobs(dir string) (*Blobs, error) {
 // Piece is a part of a file.
 type Piece struct {
 	Data []byte
-	// Last says that the file ends with it.
+	// Last says that the file ends with this piece.
 	Last bool
-	// Secret says that the file came out of a vault: it is not kept, and not written to a disk.
+	// Secret says that the file came out of a vault: it is neither cached nor written to a disk.
 	Secret bool
 }
 
-// Pull asks for the part of a file that begins at offset.
+// Pull asks for the piece of a file that begins at offset.
 type Pull func(ctx context.Context, offset int64) (Piece, error)
 
-// Open opens the file of a digest, from the cache or pulled in pieces, several at a time. All pieces but the last
-// have one size. Nothing is in the cache that does not match its digest.
+// Open opens the file with a digest, from the cache or by pulling it in pieces, several at a time. All pieces but the
+// last have one size. The cache holds nothing that does not match its digest.
 func (b *Blobs) Open(ctx context.Context, digest string, ask Pull) (io.ReadCloser, error) {
 	if raw, err := hex.DecodeString(digest); err != nil || len(raw) != sha256.Size {
 		return nil, fmt.Errorf("cannot open a file by %q: that is not a sha256", digest)
@@ -88,8 +88,9 @@ func (b *Blobs) Open(ctx context.Context, digest string, ask Pull) (io.ReadClose
 	}
 }
 
-// pullOnce pulls a file that nobody else pulls, and then wakes those who wait for it.
-func (b *Blobs) pullOnce(ctx context.Context, digest, path string, ask Pull, done chan struct{}) (io.ReadCloser, error) {
+// pullOnce pulls a file that no other goroutine pulls, and then wakes those that wait for it.
+func (b *Blobs) pullOnce(ctx context.Context, digest, path string, ask Pull,
+	done chan struct{}) (io.ReadCloser, error) {
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -131,7 +132,7 @@ func (b *Blobs) grown(path string, size int64) {
 	}
 }
 
-// pull pulls a file whole: on from where an earlier pull has stopped and, if that was not of this file, anew.
+// pull pulls a whole file. It goes on where an earlier pull has stopped, and starts again if that was not of this file.
 func (b *Blobs) pull(ctx context.Context, digest string, ask Pull) (*partial, error) {
 	for {
 		p, err := b.partial(ctx, digest, ask)
@@ -159,7 +160,7 @@ type entry struct {
 	used time.Time
 }
 
-// forgotten tells of what is left of a pull that nobody has gone on with for an hour.
+// forgotten reports whether a file is the rest of a pull that nobody has continued for an hour.
 func (e entry) forgotten() bool {
 	return strings.HasPrefix(e.name, ".") && time.Since(e.used) > time.Hour
 }
@@ -178,8 +179,8 @@ func (b *Blobs) entries() []entry {
 	return out
 }
 
-// trim drops the files that were not used for longest until the cache has its size again; keep stays. It gives what
-// is left, in bytes.
+// trim removes the files that were unused for longest until the cache has its size again; it keeps the file keep. It
+// returns how many bytes are left.
 func (b *Blobs) trim(keep string) int64 {
 	list := b.entries()
 	var total int64

@@ -8,12 +8,12 @@ func TestSizeOfTheFleetIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if n := s.Crowd(); n != 0 {
+	if n := s.FleetSize(); n != 0 {
 		t.Errorf("nobody said anything, and there are %d", n)
 	}
 	for _, c := range [][2]int{{10, 10}, {11, 10}, {10_000, 10_000}, {6000, 10_000}, {40, 40}} {
-		if err := s.KeepCrowd(c[0]); err != nil || s.Crowd() != c[1] {
-			t.Errorf("%d agents are kept as %d (%v), want %d", c[0], s.Crowd(), err, c[1])
+		if err := s.KeepFleetSize(c[0]); err != nil || s.FleetSize() != c[1] {
+			t.Errorf("%d agents are kept as %d (%v), want %d", c[0], s.FleetSize(), err, c[1])
 		}
 	}
 }

@@ -2,7 +2,7 @@ package store
 
 import "os"
 
-// nameless is a file without a name: macOS has none in memory alone.
+// nameless returns a file without a name: macOS has none that is only in memory.
 func nameless(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nameless is a file in memory alone; nothing on disk has its path.
+// nameless returns a file that is only in memory and has no path.
 func nameless(path string) (*os.File, error) {
 	fd, err := unix.MemfdCreate("hark-secret", unix.MFD_CLOEXEC)
 	if err != nil {

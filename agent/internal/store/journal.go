@@ -13,8 +13,8 @@ import (
 	"hark/agent/atomicfile"
 )
 
-// Journal remembers the nonces of messages that must not be obeyed twice, until they have expired. The zero
-// value keeps them in memory.
+// Journal remembers the nonces of messages that must not be obeyed twice, until they expire. The zero value keeps them
+// in memory.
 type Journal struct {
 	mu   sync.Mutex
 	file *os.File         // nil in memory; guarded by mu
@@ -23,9 +23,23 @@ type Journal struct {
 	limit int
 }
 
-// openJournal reads the journal and writes it anew without what has expired.
+// openJournal reads the journal and rewrites it without expired nonces.
 func openJournal(path string) (*Journal, error) {
-	j := &Journal{had: map[string]int64{}}
+	had, err := readJournal(path)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{had: had}
+	j.forget(time.Now())
+	if err := j.rewrite(path); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// readJournal reads the nonces of a journal with their expiry; a journal that is not there has none.
+func readJournal(path string) (map[string]int64, error) {
+	had := map[string]int64{}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot read the journal: %v", err)
@@ -34,14 +48,17 @@ func openJournal(path string) (*Journal, error) {
 		at, nonce, ok := strings.Cut(line, " ")
 		expires, err := strconv.ParseInt(at, 10, 64)
 		if ok && err == nil { // the last line may be cut off: its message was not obeyed
-			j.had[nonce] = expires
+			had[nonce] = expires
 		}
 	}
-	j.forget(time.Now())
-	if err := j.rewrite(path); err != nil {
-		return nil, err
-	}
-	return j, nil
+	return had, nil
+}
+
+// move has the journal go on in another file. The one before stays as it is.
+func (j *Journal) move(path string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.rewrite(path)
 }
 
 // Had reports whether a nonce was taken.
@@ -52,7 +69,7 @@ func (j *Journal) Had(nonce string) bool {
 	return ok
 }
 
-// forget drops what has expired and sets when to look again. It assumes mu held.
+// forget drops expired nonces and sets when to look again. It assumes mu held.
 func (j *Journal) forget(now time.Time) {
 	for nonce, expires := range j.had {
 		if expires < now.UnixMilli() {
@@ -62,7 +79,7 @@ func (j *Journal) forget(now time.Time) {
 	j.limit = 2*len(j.had) + 1000
 }
 
-// rewrite replaces the file by one with what is remembered. It assumes mu held.
+// rewrite replaces the file by one with the remembered nonces. It assumes mu held.
 func (j *Journal) rewrite(path string) error {
 	var b strings.Builder
 	for nonce, expires := range j.had {
@@ -82,8 +99,8 @@ func (j *Journal) rewrite(path string) error {
 	return nil
 }
 
-// Take enters a nonce that expires at the given time (milliseconds since 1970), durably before it returns. It is
-// false if the nonce was there already.
+// Take records a nonce that expires at the given time (milliseconds since 1970) and syncs it before it returns. It
+// returns false if the nonce was there already.
 func (j *Journal) Take(nonce string, expires int64) (bool, error) {
 	fresh, err := j.TakeBriefly(nonce, expires)
 	if fresh && err == nil {
@@ -92,7 +109,7 @@ func (j *Journal) Take(nonce string, expires int64) (bool, error) {
 	return fresh, err
 }
 
-// sync makes durable what was entered.
+// sync syncs what was recorded.
 func (j *Journal) sync() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -102,7 +119,7 @@ func (j *Journal) sync() error {
 	return syncContent(j.file)
 }
 
-// TakeBriefly is Take for a nonce that need not outlive the host: a power cut may take it.
+// TakeBriefly is Take without a sync: a power cut may lose the nonce.
 func (j *Journal) TakeBriefly(nonce string, expires int64) (bool, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

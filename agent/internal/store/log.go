@@ -27,7 +27,7 @@ type Head struct {
 	Lease   time.Duration `json:"lease"`
 	Window  int           `json:"window"`
 	Opened  time.Time     `json:"opened"`
-	// Boot names the boot of the host, "" if it cannot be told. A log of another boot may lack its end.
+	// Boot names the boot of the host, "" if it is not known. A log of another boot may lack its end.
 	Boot string `json:"boot,omitempty"`
 }
 
@@ -37,11 +37,11 @@ type line struct {
 	Event json.RawMessage `json:"event,omitempty"`
 	Acked uint64          `json:"acked,omitempty"`
 	Start *start          `json:"start,omitempty"`
-	// Seq goes with Start, and with Head in a log that was written anew: events up to it are forgotten.
+	// Seq goes with Start, and with Head in a log that was rewritten: events up to it are forgotten.
 	Seq uint64 `json:"seq,omitempty"`
 }
 
-// start is a plan that the session was handed.
+// start is a plan that the session received.
 type start struct {
 	Play   string `json:"play"`
 	Digest string `json:"digest"`
@@ -53,21 +53,21 @@ type Log struct {
 	path  string
 	f     *os.File
 	head  Head
-	start *start // the last
+	start *start // the last one
 	dirty bool
 	size  int64
 	// late are lines that are not written yet, see Event.
 	late []byte
 }
 
-// rewriteAbove is the size of a log above which it is written anew once everything is acknowledged.
+// rewriteAbove is the size of a log above which it is rewritten once everything is acknowledged.
 const rewriteAbove = 1 << 20
 
-// longestEscaped is the longest name of a host, in bytes, that is escaped: no file may have a name of more than 255.
+// longestEscaped is the longest name of a host, in bytes, that is escaped: a file's name may have at most 255.
 const longestEscaped = 64
 
-// logName is the file of a session. Hosts' names may hold anything, so they are escaped; a long one is known by its
-// digest.
+// logName returns the file of a session. Hosts' names may hold anything, so they are escaped; for a long one its digest
+// stands.
 func logName(run, host string) string {
 	if len(host) > longestEscaped {
 		return fmt.Sprintf("%s+%x.log", run, sha256.Sum256([]byte(host)))
@@ -75,7 +75,7 @@ func logName(run, host string) string {
 	return fmt.Sprintf("%s+%x.log", run, host)
 }
 
-// Begin makes the log of a new session; one that is there is continued by Recover only.
+// Begin creates the log of a new session. Only Recover continues an existing one.
 func (s *Store) Begin(h Head) (*Log, error) {
 	h.Version = layout
 	l := &Log{path: filepath.Join(s.dir, "sessions", logName(h.Run, h.Host)), head: h}
@@ -85,7 +85,7 @@ func (s *Store) Begin(h Head) (*Log, error) {
 	return l, l.restart(0)
 }
 
-// restart writes the log anew with its head, and the plan that the session was handed last, alone.
+// restart rewrites the log with only its head and the session's last plan.
 func (l *Log) restart(seq uint64) error {
 	var text []byte
 	for _, n := range []line{{Head: &l.head, Seq: seq}, {Start: l.start, Seq: seq}} {
@@ -116,18 +116,18 @@ func (l *Log) reopen() error {
 	return nil
 }
 
-// Start notes that the session was handed a plan, in a turn whose events are numbered on from seq. Earlier ones are
-// of no interest any more.
+// Start records that the session received a plan, in a turn whose events are numbered from seq on. Earlier events no
+// longer matter.
 func (l *Log) Start(play, digest string, turn, seq uint64) error {
 	l.start = &start{play, digest, turn}
 	return l.add(line{Start: l.start, Seq: seq})
 }
 
-// mostLate is how many bytes of lines wait to be written at most.
+// mostLate is how many bytes of lines may wait to be written.
 const mostLate = 64 << 10
 
-// Event adds an event, as JSON on one line. It may be large, so no copy is made of it then. A small one is written
-// with what comes next, or by Flush.
+// Event adds an event, as JSON on one line. It writes a large one at once, without a copy, and a small one with what
+// comes next or in Flush.
 func (l *Log) Event(e json.RawMessage) error {
 	const head, tail = `{"event":`, "}\n"
 	if len(e) < 4<<10 {
@@ -140,9 +140,9 @@ func (l *Log) Event(e json.RawMessage) error {
 	return l.write([]byte(head), e, []byte(tail))
 }
 
-// Flush writes what waits. It is called before an event leaves the agent, before a module runs that changes things,
-// and when what came of one is told: whoever finds the log later must find all that others know of, and what this
-// host has come by.
+// Flush writes the waiting lines. It is called before an event leaves the agent, before a module runs that changes
+// things, and when its result is reported: whoever reads the log later must find all that others know, and all that
+// this host has done.
 func (l *Log) Flush() error {
 	if len(l.late) == 0 {
 		return nil
@@ -150,7 +150,7 @@ func (l *Log) Flush() error {
 	return l.write()
 }
 
-// Acked notes that the controller has all events up to seq. all says that there are no others.
+// Acked records that the controller has all events up to seq. all says that there are no others.
 func (l *Log) Acked(seq uint64, all bool) error {
 	if all && l.size > rewriteAbove {
 		return l.restart(seq)
@@ -166,7 +166,7 @@ func (l *Log) add(n line) error {
 	return l.write(append(text, '\n'))
 }
 
-// write writes what waits and then a line, in pieces.
+// write writes the waiting lines and then a line, in pieces.
 func (l *Log) write(pieces ...[]byte) error {
 	if late := l.late; len(late) > 0 {
 		l.late = late[:0] // nothing is added before it is written
@@ -181,9 +181,9 @@ func (l *Log) write(pieces ...[]byte) error {
 	return nil
 }
 
-// Sync is called before a module that changes things. Where it can be told that the host was started anew since, and
-// so what the log says is not all that there was, it does nothing: as long as the host runs what was added is there,
-// whatever becomes of this process. Elsewhere it makes durable what was added.
+// Sync is called before a module that changes things. If a restart of the host can be recognised later, it does
+// nothing: as long as the host runs, what was written is there, whatever becomes of this process. Otherwise it syncs
+// the log.
 func (l *Log) Sync() error {
 	if err := l.Flush(); err != nil {
 		return err
@@ -195,7 +195,7 @@ func (l *Log) Sync() error {
 	return syncContent(l.f) // names and times may wait
 }
 
-// Remove ends the log: everything is acknowledged or given up.
+// Remove deletes the log: everything is acknowledged or given up.
 func (l *Log) Remove() error {
 	l.f.Close()
 	return os.Remove(l.path)
@@ -204,11 +204,11 @@ func (l *Log) Remove() error {
 // Close leaves the log for Recover.
 func (l *Log) Close() error { return errors.Join(l.Flush(), l.f.Close()) }
 
-// Session is a session as its log tells.
+// Session is a session as its log describes it.
 type Session struct {
 	Head   Head
 	Log    *Log
-	Turn   uint64   // of the last plan that it was handed
+	Turn   uint64   // of its last plan
 	Seq    uint64   // of the last event
 	Unsent []Unsent // not acknowledged, oldest first
 	Place  Place
@@ -220,18 +220,18 @@ type Unsent struct {
 	JSON json.RawMessage
 }
 
-// Place is where a session stands, as its events tell.
+// Place is where a session stands, by its events.
 type Place struct {
 	Play string
-	// Doing is the step that has begun and is not done, At the one before which it stands; "" if there is none.
+	// Doing is the step that has begun and is not done, At the one at whose gate it stands; "" if there is none.
 	Doing, At plan.ID
 	// Name is the name of the task that it does.
 	Name string
-	// Ended says that it has come to the end of its plan, or was never handed one.
+	// Ended says that the session has come to the end of its plan, or never received one.
 	Ended bool
 }
 
-// Take notes an event.
+// Take updates the place by an event.
 func (p *Place) Take(e *wire.Event) {
 	p.Play, p.Ended = e.Play, e.Kind == wire.Ended
 	switch e.Kind {
@@ -246,9 +246,11 @@ func (p *Place) Take(e *wire.Event) {
 	}
 }
 
-// Recover reads the sessions that an earlier process left. Logs that cannot be read are skipped, with an error for
-// each.
-func (s *Store) Recover() ([]Session, []error) {
+// Recover reads the sessions that an earlier process left. It skips logs that cannot be read, with an error for each.
+func (s *Store) Recover() ([]Session, []error) { return s.recover(func(string) bool { return true }) }
+
+// recover is Recover for the logs whose file which holds for.
+func (s *Store) recover(which func(file string) bool) ([]Session, []error) {
 	paths, err := filepath.Glob(filepath.Join(s.dir, "sessions", "*.log"))
 	if err != nil {
 		return nil, []error{err}
@@ -256,6 +258,9 @@ func (s *Store) Recover() ([]Session, []error) {
 	var out []Session
 	var errs []error
 	for _, p := range paths {
+		if !which(filepath.Base(p)) {
+			continue
+		}
 		r, err := readLog(p)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("cannot read the log of a session: %s: %w", p, err))

@@ -15,18 +15,18 @@ import (
 	"hark/agent/wire"
 )
 
-// partial is a file that is being pulled: what came is written in order, so what is there of it when the pull ends
-// early is its beginning, and the next pull goes on there.
+// partial is a file that is being pulled. Pieces are written in order, so if the pull ends early the file holds its
+// beginning, and the next pull goes on there.
 type partial struct {
 	f      *os.File
-	secret bool // it has no name, and is in memory alone
+	secret bool // it has no name and is only in memory
 	at     int64
-	sum    hash.Hash // of what is there
+	sum    hash.Hash // of the content so far
 	first  Piece     // the piece at at
-	broken bool      // it could not be written: nothing of it is to stay
+	broken bool      // it could not be written: remove it
 }
 
-// partial opens what an earlier pull has left of a file, or begins a new one, and asks for its next piece.
+// partial opens what an earlier pull has left of a file, or creates a new one, and asks for its next piece.
 func (b *Blobs) partial(ctx context.Context, digest string, ask Pull) (*partial, error) {
 	path := filepath.Join(b.dir, ".part-"+strings.ToLower(digest))
 	p := &partial{sum: sha256.New()}
@@ -61,7 +61,7 @@ func (b *Blobs) partial(ctx context.Context, digest string, ask Pull) (*partial,
 	return p, nil
 }
 
-// fill pulls what is missing, several pieces at a time. The first tells the size of all others.
+// fill pulls the missing pieces, several at a time. The size of the first is that of all others.
 func (p *partial) fill(ctx context.Context, ask Pull) error {
 	if err := p.write(p.first); err != nil || p.first.Last {
 		return err
@@ -96,13 +96,13 @@ func (p *partial) fill(ctx context.Context, ask Pull) error {
 	}
 }
 
-// answered is what came of asking for a piece.
+// answered is the answer to a request for a piece.
 type answered struct {
 	Piece
 	err error
 }
 
-// ahead asks for the pieces from an offset on, InFlight at a time, until there is the last or ctx is over. Its
+// ahead requests the pieces from an offset on, InFlight at a time, until the last has arrived or ctx is done. Its
 // channel has a place for each of them, in order.
 func ahead(ctx context.Context, asking *sync.WaitGroup, offset, size int64, ask Pull) <-chan chan answered {
 	slots := make(chan chan answered, InFlight)
@@ -145,14 +145,14 @@ func (p *partial) write(piece Piece) error {
 	return nil
 }
 
-// OtherError says that what was pulled is not the file that was wanted.
+// OtherError says that the pulled file is not the requested one.
 type OtherError struct{ Got, Want string }
 
 func (e *OtherError) Error() string {
 	return fmt.Sprintf("cannot use a file of the controller: its sha256 is %s and should be %s", e.Got, e.Want)
 }
 
-// check reports whether the file is the one that was wanted.
+// check returns an *OtherError unless the file has the digest.
 func (p *partial) check(digest string) error {
 	if got := hex.EncodeToString(p.sum.Sum(nil)); got != strings.ToLower(digest) {
 		return &OtherError{got, digest}
@@ -168,7 +168,7 @@ func (p *partial) commit(path string) error {
 	return os.Rename(p.f.Name(), path)
 }
 
-// leave closes what there is, for the next pull to go on with.
+// leave closes the file for the next pull to go on with.
 func (p *partial) leave() {
 	if p.secret || p.broken || p.at < wire.PieceSize {
 		p.drop()
@@ -177,7 +177,7 @@ func (p *partial) leave() {
 	p.f.Close()
 }
 
-// drop removes what there is.
+// drop removes the file.
 func (p *partial) drop() {
 	if p.f == nil {
 		return

@@ -104,7 +104,8 @@ func TestWhatIsLeftAndWrongIsPulledAnew(t *testing.T) {
 	}
 	want := body(3)
 	for what, left := range map[string][]byte{
-		"zeros": make([]byte, 2*wire.PieceSize), "more than there is": bytes.Repeat([]byte("x"), 10*wire.PieceSize), "its half and rubbish": append(want[:wire.PieceSize:wire.PieceSize], "rubbish"...),
+		"zeros": make([]byte, 2*wire.PieceSize), "more than there is": bytes.Repeat([]byte("x"), 10*wire.PieceSize),
+		"its half and rubbish": append(want[:wire.PieceSize:wire.PieceSize], "rubbish"...),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, ".part-"+digestOf(want)), left, 0o600); err != nil {
 			t.Fatal(err)
@@ -117,7 +118,8 @@ func TestWhatIsLeftAndWrongIsPulledAnew(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := read(t, b, digestOf([]byte("other")), (&server{body: want}).piece); err == nil || !strings.Contains(err.Error(), "its sha256 is") {
+	if _, err := read(t, b, digestOf([]byte("other")), (&server{body: want}).piece); err == nil ||
+		!strings.Contains(err.Error(), "its sha256 is") {
 		t.Errorf("another file: %v", err)
 	}
 	if list, _ := os.ReadDir(dir); len(list) != 0 {
@@ -135,7 +137,8 @@ func TestAFileThatCannotBeKeptIsAnError(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, ".part-"+digestOf(want)), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := read(t, b, digestOf(want), (&server{body: want}).piece); err == nil || !strings.Contains(err.Error(), "cannot cache a file: ") {
+	if _, err := read(t, b, digestOf(want), (&server{body: want}).piece); err == nil ||
+		!strings.Contains(err.Error(), "cannot cache a file: ") {
 		t.Errorf("err = %v", err)
 	}
 }

@@ -1,6 +1,6 @@
-// Package store is what an agent keeps on disk: the log of each session (what it was told, what it did, what the
-// controller has not acknowledged), the journal of messages it has had, and a cache of files by digest. A log is both
-// the outbox and the journal of at-most-once: an event "started" without its "done" is a step that was interrupted.
+// Package store is what an agent keeps on disk: the log of each session (what it received, what it did, what the
+// controller has not acknowledged), the journal of messages, and a cache of files by digest. A log is both the outbox
+// and the journal of at-most-once: an event "started" without its "done" is a step that was interrupted.
 //
 // Layout of a state directory:
 //
@@ -12,6 +12,7 @@
 //	journal               nonces of plans and calls, with their expiry
 //	sessions/<name>.log   one JSON object a line: open, event, ack
 //	blobs/<sha256>        files
+//	handovers/<life>.*    runs that an earlier process still serves, see HandOver
 //	before-<n>/           what an older agent needs to come back, see GoBack
 package store
 
@@ -33,13 +34,16 @@ import (
 type Store struct {
 	dir  string
 	lock *os.File
+	// handedOver is what HandOver has written, without its suffix, "" if it was not called.
+	handedOver string
 	// Journal holds the messages that the agent has had.
 	Journal *Journal
 	// Blobs caches files.
 	Blobs *Blobs
 }
 
-// Open opens a state directory, which is made if need be, and locks it: two agents on one directory would answer twice.
+// Open opens a state directory and locks it: two agents on one directory would answer twice. It creates the directory
+// if need be.
 func Open(dir string) (*Store, error) {
 	for _, d := range []string{dir, filepath.Join(dir, "sessions")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -82,16 +86,16 @@ func (s *Store) take() error {
 	return nil
 }
 
-// Dir is the directory, whose owner may keep files of other names in it.
+// Dir returns the directory. The caller may keep files of other names in it.
 func (s *Store) Dir() string { return s.dir }
 
-// Identity reads the agent's keys, or makes them the first time.
+// Identity reads the agent's keys, or creates them the first time.
 func (s *Store) Identity() (*wire.Identity, error) { return Identity(s.dir) }
 
 // IdentityFile holds the agent's keys.
 const IdentityFile = "identity.key"
 
-// Identity reads the agent's keys from a state directory, or makes them the first time. It needs no lock.
+// Identity reads the agent's keys from a state directory, or creates them the first time. It needs no lock.
 func Identity(dir string) (*wire.Identity, error) {
 	path := filepath.Join(dir, IdentityFile)
 	text, err := securefile.Read(path, securefile.Secret)
@@ -118,7 +122,7 @@ func Identity(dir string) (*wire.Identity, error) {
 	return id, nil
 }
 
-// Close gives the directory free.
+// Close unlocks the directory.
 func (s *Store) Close() error {
 	if s.Journal != nil {
 		s.Journal.close()

@@ -190,7 +190,8 @@ func TestSmallEventsAreWrittenTogether(t *testing.T) {
 func TestLogTellsWhatWasInterruptedAndUnsent(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	head := Head{Run: "r", Host: "web/1", Issuer: "me", HostKey: wire.NewKey(), RunKey: wire.NewKey(), Lease: time.Minute, Opened: time.Now().Round(0)}
+	head := Head{Run: "r", Host: "web/1", Issuer: "me", HostKey: wire.NewKey(), RunKey: wire.NewKey(), Lease: time.Minute,
+		Opened: time.Now().Round(0)}
 	l, err := s.Begin(head)
 	if err != nil {
 		t.Fatal(err)
@@ -369,7 +370,8 @@ func TestSecretsAreNotKept(t *testing.T) {
 	if src.n.Load() < 12 {
 		t.Errorf("it was pulled with %d pieces: the second time it came from somewhere else", src.n.Load())
 	}
-	if _, err := b.Open(t.Context(), digestOf([]byte("other")), src.piece); err == nil || !strings.Contains(err.Error(), "its sha256 is") {
+	if _, err := b.Open(t.Context(), digestOf([]byte("other")), src.piece); err == nil ||
+		!strings.Contains(err.Error(), "its sha256 is") {
 		t.Errorf("another file: %v", err)
 	}
 }
@@ -398,7 +400,8 @@ func TestBlobsThatAreNotWhatTheyShouldBeAreNotKept(t *testing.T) {
 			t.Errorf("err = %v, want %q", err, want)
 		}
 	}
-	if _, err := b.Open(t.Context(), "../../etc/passwd", failing); err == nil || !strings.Contains(err.Error(), "that is not a sha256") {
+	if _, err := b.Open(t.Context(), "../../etc/passwd", failing); err == nil ||
+		!strings.Contains(err.Error(), "that is not a sha256") {
 		t.Errorf("err = %v", err)
 	}
 	if list, _ := os.ReadDir(dir); len(list) != 0 {

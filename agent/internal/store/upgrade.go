@@ -16,13 +16,13 @@ import (
 // guess at what a newer one has left.
 const layout = 1
 
-// upgrades bring a state directory from each layout to the next, the first from 1 to 2: there is one less than
-// layouts. One that is interrupted is done again from its beginning, so each must bear that. They leave alone what
-// GoBack does not bring back: blobs and jobs.
+// upgrades convert a state directory from each layout to the next, the first from 1 to 2, so there is one less than
+// layouts. An interrupted one is repeated from its beginning, and must allow that. They do not touch what GoBack does
+// not restore: blobs and jobs.
 func upgrades() []func(dir string) error { return nil }
 
-// upgrade brings the directory to the layout of this program, step by step. The number on disk is that of the last step
-// that was done. A new directory begins with the last layout.
+// upgrade converts the directory to the layout of this program, step by step. The number on disk is that of the last
+// finished step. A new directory begins with the last layout.
 func upgrade(dir string, steps []func(dir string) error) error {
 	last := len(steps) + 1
 	at, err := version(dir)
@@ -51,8 +51,8 @@ func upgrade(dir string, steps []func(dir string) error) error {
 	return nil
 }
 
-// CheckVersion reports whether this program can use a state directory, as it is or after an upgrade. It needs no lock
-// and changes nothing.
+// CheckVersion returns an error unless this program can use a state directory, as it is or after an upgrade. It needs
+// no lock and changes nothing.
 func CheckVersion(dir string) error {
 	at, err := version(dir)
 	if err == nil && at > layout {
@@ -62,10 +62,11 @@ func CheckVersion(dir string) error {
 }
 
 func newerError(dir string, has, knows int) error {
-	return fmt.Errorf("cannot use the state directory %s: it has version %d, this agent knows %d; upgrade hark-agent", dir, has, knows)
+	return fmt.Errorf("cannot use the state directory %s: it has version %d, this agent knows %d; upgrade hark-agent", dir,
+		has, knows)
 }
 
-// version is the number of the layout of a directory, 0 if it is new.
+// version returns the number of the layout of a directory, 0 if it is new.
 func version(dir string) (int, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "version"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -47,7 +47,8 @@ func TestUpgradesAreDoneOnceAndInOrder(t *testing.T) {
 	if got := strings.Join(did, " "); got != "two three four" {
 		t.Errorf("did %s", got)
 	}
-	if err := upgrade(dir, []func(string) error{step("two")}); err == nil || !strings.Contains(err.Error(), "upgrade hark-agent") {
+	if err := upgrade(dir, []func(string) error{step("two")}); err == nil ||
+		!strings.Contains(err.Error(), "upgrade hark-agent") {
 		t.Errorf("a newer directory: %v", err)
 	}
 	if number() != "4" {
@@ -85,7 +86,8 @@ func TestGoingBackBringsTheOldLayoutBack(t *testing.T) {
 		}
 		return files
 	}
-	for name, text := range map[string]string{"version": "1\n", "journal": "old", "sessions/a.log": "old", "blobs/x": "blob", "jobs/1/state": "job"} {
+	for name, text := range map[string]string{"version": "1\n", "journal": "old", "sessions/a.log": "old",
+		"blobs/x": "blob", "jobs/1/state": "job"} {
 		write(name, text)
 	}
 	want := all()
@@ -96,7 +98,8 @@ func TestGoingBackBringsTheOldLayoutBack(t *testing.T) {
 		return os.Remove(filepath.Join(dir, "sessions/a.log"))
 	}
 	cut := errors.New("cut off")
-	if err := upgrade(dir, []func(string) error{func(dir string) error { return errors.Join(step(dir), cut) }}); !errors.Is(err, cut) {
+	if err := upgrade(dir,
+		[]func(string) error{func(dir string) error { return errors.Join(step(dir), cut) }}); !errors.Is(err, cut) {
 		t.Fatal(err)
 	}
 	write("sessions/a.log", "half done")
@@ -106,7 +109,8 @@ func TestGoingBackBringsTheOldLayoutBack(t *testing.T) {
 	if now, _ := version(dir); now != 3 {
 		t.Fatalf("after the upgrade it has version %d", now)
 	}
-	if err := upgrade(dir, nil); err == nil || !strings.Contains(err.Error(), "it has version 3, this agent knows 1; upgrade hark-agent") {
+	if err := upgrade(dir, nil); err == nil ||
+		!strings.Contains(err.Error(), "it has version 3, this agent knows 1; upgrade hark-agent") {
 		t.Errorf("an older agent: %v", err)
 	}
 	if err := goBack(dir, 2); err == nil || !strings.Contains(err.Error(), "this agent knows 2") {

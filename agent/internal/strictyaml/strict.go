@@ -30,8 +30,11 @@ func YAML(text []byte, v any) error {
 
 var (
 	unknown = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`field (.*) not found in type \S+$`) })
-	unfit   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("cannot unmarshal !!(\\w+)(?: `.*`)? into \\S+$") })
-	kinds   = map[string]string{"map": "a mapping", "seq": "a list", "str": "a text", "int": "a number", "float": "a number", "bool": "a boolean"}
+	unfit   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("cannot unmarshal !!(\\w+)(?: `.*`)? into \\S+$")
+	})
+	kinds = map[string]string{"map": "a mapping", "seq": "a list", "str": "a text", "int": "a number",
+		"float": "a number", "bool": "a boolean"}
 )
 
 // inWords says what yaml.v3 has found without the names of types in Go.

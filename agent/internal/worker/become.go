@@ -8,7 +8,9 @@ import (
 	"os/exec"
 	"syscall"
 
+	"hark/agent/internal/login"
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/modules/dialect"
 	"hark/modules/nss"
 )
@@ -16,17 +18,23 @@ import (
 // launch is how a worker is started.
 type launch struct {
 	cmd *exec.Cmd
-	// program is given to the shell that cmd is, if that asks for it; "" if cmd is the program itself.
+	// program is handed to the shell that cmd is, if that asks for it; "" if cmd is the program itself.
 	program string
 	// terminal are both ends of the terminal that cmd has, nil if it has none.
 	terminal []*os.File
+	// limits are those of a login of the user.
+	limits []modules.Limit
 }
 
-// command is how the worker is started: with the user's ids, or through a become method. A program that is not open
-// to everybody is run by a shell of the user, see handover.
+// command returns how to start the worker: with the user's ids, or through a become method. A shell of the user runs a
+// program that not everybody may run, see handover.
 func command(argv []string, as wire.RunAs, environ []string) (*launch, error) {
 	l := &launch{}
+	var err error
 	if as.User == "" { // the agent's own: it is confined to some paths
+		if l.limits, err = login.OfService(); err != nil {
+			return nil, err
+		}
 		l.cmd = exec.Command(argv[0], argv[1:]...)
 		l.cmd.Env, l.cmd.Dir = environ, "/"
 		l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -61,6 +69,9 @@ func command(argv []string, as wire.RunAs, environ []string) (*launch, error) {
 	for _, id := range ids {
 		cred.Groups = append(cred.Groups, uint32(id))
 	}
+	if l.limits, err = login.Limits(login.PAM, u); err != nil {
+		return nil, err
+	}
 	dir := home(u)
 	if !enters(dir, cred) {
 		dir = "/"
@@ -71,7 +82,7 @@ func command(argv []string, as wire.RunAs, environ []string) (*launch, error) {
 	return l, nil
 }
 
-// home is where the user's processes begin: at home, if that is a directory.
+// home returns where the user's processes begin: at home, if that is a directory.
 func home(u *nss.User) string {
 	if at, err := os.Stat(u.Home); err == nil && at.IsDir() {
 		return u.Home

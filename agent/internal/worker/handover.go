@@ -13,18 +13,18 @@ import (
 	"hark/agent/tempdir"
 )
 
-// A program that lies in a directory of its user's alone cannot be run by others, and making it readable to them all
-// would show what lies beside it. So the shell as the user looks whether that user may run it, and asks for it if
-// not. It comes through the pipe that the worker will read, into a directory of the user's own, which the worker
-// removes as soon as it runs: see Settle.
+// Other users cannot run a program in a directory that only its user may read, and opening that directory would show
+// what lies beside it. So a shell of the user checks whether that user may run the program, and asks for it if not. The
+// program comes through the pipe that the worker will read, into a directory of the user's own. The worker removes that
+// as soon as it runs: see Settle.
 const (
 	programThere  = "hark-worker: the program is there"
 	programWanted = "hark-worker: the program is wanted"
 	programComes  = "hark-worker: the program comes"
 )
 
-// handover is the shell that runs a program of so many bytes, or asks for it and runs its copy. What comes before the
-// program, as a password for which nobody asked, is dropped.
+// handover returns the shell that runs a program of size bytes, or asks for it and runs its copy. It drops what comes
+// before the program, such as a password that nobody asked for.
 func handover(argv []string, size int64) []string {
 	script := `if [ -f "$0" ] && [ -x "$0" ]; then
   echo '` + programThere + `'
@@ -44,8 +44,8 @@ exec "$p" "$@" "$d"
 	return append([]string{"/bin/sh", "-c", script}, argv...)
 }
 
-// Settle is what a worker does first with the words after its name: it removes the directory in which its program is
-// a copy.
+// Settle is the first thing that a worker does with the words after its name: it removes the directory that holds the
+// copy of its program.
 func Settle(words []string) error {
 	self, err := os.Executable()
 	if len(words) == 0 || err != nil {
@@ -61,10 +61,10 @@ func Settle(words []string) error {
 	return os.RemoveAll(dir)
 }
 
-// mostGreeting is how many bytes a shell may say before it reports whether it wants the program.
+// mostGreeting is how many bytes a shell may print before it says whether it wants the program.
 const mostGreeting = 64 << 10
 
-// handOver gives the shell the program if it wants that. The error of a shell that does not come to it is what it said.
+// handOver sends the shell the program if it asks for it. If it does neither, the error is what the shell printed.
 func handOver(program string, from *bufio.Reader, to io.Writer) error {
 	var before strings.Builder
 	for before.Len() < mostGreeting {

@@ -130,7 +130,8 @@ func TestHandovers(t *testing.T) {
 
 // TestWhoWantsNothingIsHeard: what a shell says that never comes to the program is the reason.
 func TestWhoWantsNothingIsHeard(t *testing.T) {
-	err := handOver("/none", bufio.NewReader(strings.NewReader("Welcome\nThis account is currently not available.\n")), io.Discard)
+	err := handOver("/none", bufio.NewReader(strings.NewReader("Welcome\nThis account is currently not available.\n")),
+		io.Discard)
 	if err == nil || err.Error() != "Welcome\nThis account is currently not available." {
 		t.Error(err)
 	}
@@ -164,9 +165,10 @@ func TestPasswordsThatAreAskedForAtATerminal(t *testing.T) {
 	if !asksTerminal(as) || asksTerminal(wire.RunAs{Password: "x"}) {
 		t.Fatal("which methods ask at a terminal")
 	}
-	l := &launch{cmd: exec.Command("/bin/sh", "-c", `exec 3<&-; sleep 0.1; printf 'doas (x@h) password: ' >/dev/tty; read -r p </dev/tty; echo "had $p"; exit 0`)}
+	l := &launch{cmd: exec.Command("/bin/sh", "-c", `exec 3<&-; sleep 0.1; printf 'doas (x@h) password: ' >/dev/tty; `+
+		`read -r p </dev/tty; echo "had $p"; exit 0`)}
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := l.addTerminal(newSpeech(as)); err != nil {
+	if err := l.addTerminal(newStartupOutput(as)); err != nil {
 		t.Skip("no terminals here: ", err)
 	}
 	defer l.over()
@@ -179,7 +181,7 @@ func TestPasswordsThatAreAskedForAtATerminal(t *testing.T) {
 
 // TestASudoThatWantsATerminalIsTriedWithOne, once.
 func TestASudoThatWantsATerminalIsTriedWithOne(t *testing.T) {
-	s := newSpeech(wire.RunAs{User: "x"})
+	s := newStartupOutput(wire.RunAs{User: "x"})
 	fmt.Fprintln(s, "sudo: sorry, you must have a tty to run sudo")
 	if err := s.why(io.EOF); err != errTerminal {
 		t.Error(err)

@@ -16,10 +16,10 @@ import (
 	"hark/modules"
 )
 
-// startLimit is how long sudo, su and the worker itself may take to come up.
+// startLimit is how long sudo, su and the worker itself may take to start.
 const startLimit = 20 * time.Second
 
-// endPatience is how long one whose input has ended may take to end.
+// endPatience is how long a worker may take to end after its input has ended.
 const endPatience = 3 * time.Second
 
 // process is one worker.
@@ -32,15 +32,15 @@ type process struct {
 
 	mu      sync.Mutex
 	running int         // calls; guarded by mu
-	ended   bool        // by idling or Close; guarded by mu
-	last    bool        // whether it ends with the calls that it has; guarded by mu
+	ended   bool        // it idled out or was closed; guarded by mu
+	last    bool        // it ends after its present calls; guarded by mu
 	timer   *time.Timer // counts idle time; guarded by mu
 }
 
 // limits are those of Pool.
 type limits struct{ idle, patience time.Duration }
 
-// start starts a worker, without a terminal if that is enough.
+// start starts a worker, without a terminal if it does not need one.
 func start(ctx context.Context, argv []string, as wire.RunAs, environ []string, l limits) (*process, error) {
 	w, err := startWith(ctx, argv, as, environ, l, asksTerminal(as))
 	if errors.Is(err, errTerminal) {
@@ -49,8 +49,9 @@ func start(ctx context.Context, argv []string, as wire.RunAs, environ []string, 
 	return w, err
 }
 
-func startWith(ctx context.Context, argv []string, as wire.RunAs, environ []string, l limits, terminal bool) (*process, error) {
-	said := newSpeech(as)
+func startWith(ctx context.Context, argv []string, as wire.RunAs, environ []string, l limits,
+	terminal bool) (*process, error) {
+	said := newStartupOutput(as)
 	going, err := command(argv, as, environ)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func startWith(ctx context.Context, argv []string, as wire.RunAs, environ []stri
 	cmd.Stderr = said
 	stdin, stdout, err := pipes(cmd)
 	if err == nil {
-		err = cmd.Start()
+		err = modules.StartLimited(cmd, going.limits)
 	}
 	if err != nil {
 		going.over()
@@ -72,7 +73,7 @@ func startWith(ctx context.Context, argv []string, as wire.RunAs, environ []stri
 	}
 	w := &process{stdin: stdin, over: make(chan struct{}), limits: l, kill: func() { _ = cmd.Process.Kill() }}
 	if as.Password != "" && !asksTerminal(as) {
-		// The worker drops what comes before the first frame, so that it does no harm when nobody asks for the password.
+		// The worker drops what comes before the first frame, so a password that nobody asks for does no harm.
 		if _, err := io.WriteString(stdin, as.Password+"\n"); err != nil {
 			fmt.Fprint(said, err)
 		}
@@ -81,14 +82,15 @@ func startWith(ctx context.Context, argv []string, as wire.RunAs, environ []stri
 	go func() {
 		w.serve(stdout, going.program, dialed)
 		stdin.Close()
-		deaf := time.AfterFunc(endPatience, w.kill) // one that no longer speaks our language would be asked again and again
-		_ = cmd.Wait()                              // why it ended is told by what it said
+		// a program that no longer speaks our protocol would be asked again and again
+		deaf := time.AfterFunc(endPatience, w.kill)
+		_ = cmd.Wait() // its output says why it ended
 		deaf.Stop()
 		going.over()
 		close(w.over)
 	}()
 	if err := up(ctx, dialed, said.complained); err != nil {
-		// The end of its input ends it, and before that it removes what was made for it.
+		// The end of its input ends the worker, which first removes what was made for it.
 		stdin.Close()
 		w.leave(endPatience)
 		return nil, said.why(err)
@@ -106,8 +108,8 @@ func pipes(cmd *exec.Cmd) (io.WriteCloser, io.ReadCloser, error) {
 	return stdin, stdout, err
 }
 
-// serve hands the program over if that is asked for, and answers what the worker asks until it ends. dialed is told
-// whether it came up.
+// serve sends the program if the shell asks for it, and answers the worker's requests until it ends. It reports to
+// dialed whether the worker came up.
 func (w *process) serve(stdout io.Reader, program string, dialed chan<- error) {
 	said, err := bufio.NewReader(stdout), error(nil)
 	if program != "" {
@@ -123,7 +125,7 @@ func (w *process) serve(stdout io.Reader, program string, dialed chan<- error) {
 	_ = w.conn.Listen() // ends when the process does
 }
 
-// up waits until the worker is there, or will not be.
+// up waits until the worker runs, or has failed to start.
 func up(ctx context.Context, dialed <-chan error, complained <-chan struct{}) error {
 	timer := time.NewTimer(startLimit)
 	defer timer.Stop()
@@ -170,7 +172,7 @@ func (w *process) run(ctx context.Context, inv call.Invocation) (modules.Result,
 	return w.conn.Run(ctx, inv)
 }
 
-// watch kills a worker that does not end a call which was cancelled: its user may have stopped it. end ends the watch.
+// watch kills a worker that does not end a cancelled call: its user may have stopped it. end ends the watch.
 func (w *process) watch(ctx context.Context) (end func()) {
 	done := make(chan struct{})
 	unwatch := context.AfterFunc(ctx, func() {
@@ -183,7 +185,7 @@ func (w *process) watch(ctx context.Context) (end func()) {
 	return func() { unwatch(); close(done) }
 }
 
-// rest starts the idle time when the last call is done.
+// rest starts the idle time after the last call.
 func (w *process) rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -196,7 +198,7 @@ func (w *process) rest() {
 	}
 }
 
-// retire ends a worker that is idle, and reports whether it has ended or soon will.
+// retire ends an idle worker, and reports whether it has ended or soon will.
 func (w *process) retire() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,7 +209,7 @@ func (w *process) retire() bool {
 	return w.ended
 }
 
-// takeNoMore ends a worker when it has done what it was called for.
+// takeNoMore ends a worker after its present calls.
 func (w *process) takeNoMore() {
 	w.mu.Lock()
 	w.last = true
@@ -225,9 +227,9 @@ func (w *process) stop() {
 	w.leave(w.patience)
 }
 
-// leave waits for the end of a worker that was told to end. One that does not is killed: its user may have stopped it.
+// leave waits for the end of a worker that was told to end, and kills it if it does not: its user may have stopped it.
 func (w *process) leave(patience time.Duration) {
-	for range 2 { // what was killed as sudo may have left a worker behind, for which nobody waits
+	for range 2 { // a killed sudo may have left a worker that nobody waits for
 		select {
 		case <-w.over:
 			return

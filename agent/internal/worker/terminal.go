@@ -12,18 +12,18 @@ import (
 	"hark/modules/dialect"
 )
 
-// errTerminal is that of a sudo which is set to run for nobody without a terminal.
+// errTerminal is the error of a sudo that requires a terminal (requiretty).
 var errTerminal = errors.New("sudo wants a terminal")
 
-// asksTerminal reports whether a method takes passwords from a terminal alone.
+// asksTerminal reports whether a method reads passwords only from a terminal.
 func asksTerminal(as wire.RunAs) bool {
 	m, ok := dialect.MethodNamed(as.Method)
 	return ok && m.Terminal && as.Password != ""
 }
 
-// addTerminal gives the command a terminal of its own, beside its pipes. What is said there goes to said, and who
-// asks for a password there has an answer.
-func (l *launch) addTerminal(said *speech) error {
+// addTerminal gives the command a terminal of its own, beside its pipes. Its output goes to said, and a question for a
+// password is answered.
+func (l *launch) addTerminal(said *startupOutput) error {
 	ours, theirs, err := pty.Open()
 	if err != nil {
 		return err
@@ -35,8 +35,8 @@ func (l *launch) addTerminal(said *speech) error {
 	return nil
 }
 
-// answerPrompt answers the first question for a password, and reads on until the terminal is gone.
-func answerPrompt(terminal *os.File, said *speech) {
+// answerPrompt answers the first question for a password, and reads until the terminal is gone.
+func answerPrompt(terminal *os.File, said *startupOutput) {
 	var printed []byte
 	asked := !asksTerminal(said.as)
 	buf := make([]byte, 1<<10)
@@ -58,8 +58,8 @@ func answerPrompt(terminal *os.File, said *speech) {
 	}
 }
 
-// over lets go of the terminal when the process has ended. Until then this process keeps both ends: sudo and doas
-// close what they were given, and open it again by the name that every process has for its terminal.
+// over closes the terminal when the process has ended. Until then this process keeps both ends: sudo and doas close
+// what they were given, and open it again by /dev/tty.
 func (l *launch) over() {
 	for _, f := range l.terminal {
 		f.Close()

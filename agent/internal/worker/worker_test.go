@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,11 +16,11 @@ import (
 	"time"
 
 	"hark/agent/internal/call"
-	"hark/agent/internal/peer"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/modtest"
 	"hark/modules/nss"
+	"hark/modules/py/cwd"
 	"hark/modules/py/value"
 )
 
@@ -29,7 +30,10 @@ func TestMain(m *testing.M) {
 		if err := Settle(os.Args[2:]); err != nil {
 			panic(err)
 		}
-		server := &peer.Server{Modules: modules.NewRegistry(probe)}
+		server, err := NewServer(modules.NewRegistry(probe))
+		if err != nil {
+			panic(err)
+		}
 		if err := server.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -39,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// probe tells as whom it runs, and copies a blob of the controller back to it.
+// probe reports which user it runs as, and copies a blob of the controller back to it.
 var probe = modules.Define("test.probe", "Tells as whom it runs", func(ctx context.Context, env *modules.Env, a struct {
 	Blob  string      `arg:"blob"`
 	Sleep bool        `arg:"sleep"`
@@ -49,7 +53,9 @@ var probe = modules.Define("test.probe", "Tells as whom it runs", func(ctx conte
 		_, err := env.Exec(ctx, modules.Command{Argv: []string{"sleep", "60"}})
 		return modules.Result{}, err
 	}
-	data := value.DictOf("pid", os.Getpid(), "uid", os.Getuid(), "home", env.Getenv("HOME"), "mode", fmt.Sprintf("%T", a.Mode))
+	dir, _ := cwd.Get()
+	data := value.DictOf("dir", dir, "pid", os.Getpid(), "uid", os.Getuid(), "home", env.Getenv("HOME"), "mode",
+		fmt.Sprintf("%T", a.Mode))
 	if a.Blob != "" {
 		r, err := env.Open(ctx, a.Blob)
 		if err != nil {
@@ -91,7 +97,8 @@ func newPool(t *testing.T, idle time.Duration) *Pool {
 
 func invocation(as wire.RunAs, args map[string]any, env *modules.Env) call.Invocation {
 	env.Environ = append(env.Environ, "HOME=/somewhere", "PATH=/usr/bin:/bin")
-	return call.Invocation{Module: probe, Call: wire.Call{Module: probe.Name, User: as}, Args: modtest.Args(args), Env: env}
+	return call.Invocation{Module: probe, Call: wire.Call{Module: probe.Name, User: as}, Args: modtest.Args(args),
+		Env: env}
 }
 
 func TestModulesRunAsTheUserInOneResidentProcess(t *testing.T) {
@@ -103,7 +110,8 @@ func TestModulesRunAsTheUserInOneResidentProcess(t *testing.T) {
 	if first.Failed || !first.Changed || modtest.Entry(first, "home") != "/somewhere" {
 		t.Fatalf("the worker returned %+v", first)
 	}
-	if fmt.Sprint(modtest.Entry(first, "pid")) == fmt.Sprint(os.Getpid()) || fmt.Sprint(modtest.Entry(first, "pid")) != fmt.Sprint(modtest.Entry(second, "pid")) {
+	if fmt.Sprint(modtest.Entry(first, "pid")) == fmt.Sprint(os.Getpid()) ||
+		fmt.Sprint(modtest.Entry(first, "pid")) != fmt.Sprint(modtest.Entry(second, "pid")) {
 		t.Errorf("processes %v and %v, ours is %d", modtest.Entry(first, "pid"), modtest.Entry(second, "pid"), os.Getpid())
 	}
 	if os.Geteuid() == 0 {
@@ -255,9 +263,64 @@ func TestTheUserModuleFindsNoWorkerOfItsUser(t *testing.T) {
 		}
 		return modules.Result{}, nil
 	}, modules.Is(modules.ChangesUsers))
-	r := p.Call(context.Background(), call.Invocation{Module: change, Args: modtest.Args(map[string]any{"name": as.User}), Env: env})
+	r := p.Call(context.Background(), call.Invocation{Module: change, Args: modtest.Args(map[string]any{"name": as.User}),
+		Env: env})
 	if first.Failed || r.Failed {
 		t.Error(first.Msg, r.Msg)
+	}
+}
+
+// TestACommandFindsNoWorkerOfAUserWhomItNames: it may be userdel, which the system refuses while the user has
+// processes. A worker whom it does not name stays, and so does the one that is to run it.
+func TestACommandFindsNoWorkerOfAUserWhomItNames(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	env := &modules.Env{Warn: func(string, ...any) {}}
+	for line, lives := range map[string]bool{} {
+		if r := p.Call(context.Background(), invocation(as, nil, env)); r.Failed {
+			t.Fatal(r.Msg)
+		}
+		w := p.place(spot{RunAs: as}).worker
+		run := modules.Define("test.run", "", func(context.Context, *modules.Env, struct {
+			Line string `arg:"line"`
+		}) (modules.Result, error) {
+			if w.alive() != lives {
+				return modules.Fail("the worker lives: %t", w.alive())
+			}
+			return modules.Result{}, nil
+		}, modules.RunsPrograms)
+		inv := call.Invocation{Module: run, Args: modtest.Args(map[string]any{"line": line}), Env: env}
+		r := p.Call(context.Background(), inv)
+		if r.Failed {
+			t.Errorf("%s: %s", line, r.Msg)
+		}
+	}
+}
+
+// TestAnIdleWorkerStandsInTheRoot: its user's home can be unmounted, though tasks begin there.
+func TestAnIdleWorkerStandsInTheRoot(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	want, err := cwd.Get()
+	if os.Geteuid() == 0 {
+		as.User = "daemon" // who has a home, /usr/sbin
+		var u *nss.User
+		if u, err = lookup(as.User); err == nil {
+			want, err = filepath.EvalSymlinks(home(u))
+		}
+	}
+	if err != nil || want == "/" {
+		t.Fatal(want, err)
+	}
+	for range 3 {
+		r := p.Call(t.Context(), invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}}))
+		if r.Failed || modtest.Entry(r, "dir") != want {
+			t.Fatalf("a task begins in %v, want %s: %s", modtest.Entry(r, "dir"), want, r.Msg)
+		}
+		if runtime.GOOS != "linux" {
+			continue
+		}
+		if at, err := os.Readlink(fmt.Sprintf("/proc/%v/cwd", modtest.Entry(r, "pid"))); at != "/" || err != nil {
+			t.Errorf("the idle worker stands in %s: %v", at, err)
+		}
 	}
 }
 
@@ -267,14 +330,16 @@ func TestOwnUserNeedsNoWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPool(t, time.Minute)
-	r := p.Call(context.Background(), invocation(wire.RunAs{User: me.Name}, nil, &modules.Env{Warn: func(string, ...any) {}}))
+	r := p.Call(context.Background(),
+		invocation(wire.RunAs{User: me.Name}, nil, &modules.Env{Warn: func(string, ...any) {}}))
 	if fmt.Sprint(modtest.Entry(r, "pid")) != fmt.Sprint(os.Getpid()) {
 		t.Errorf("ran in process %v, not in %d", modtest.Entry(r, "pid"), os.Getpid())
 	}
 }
 
 func TestUnknownUserIsNamed(t *testing.T) {
-	r := newPool(t, time.Minute).Call(context.Background(), invocation(wire.RunAs{User: "no-such-user"}, nil, &modules.Env{}))
+	r := newPool(t, time.Minute).Call(context.Background(), invocation(wire.RunAs{User: "no-such-user"}, nil,
+		&modules.Env{}))
 	if !r.Failed || r.Msg != "cannot run as no-such-user: there is no such user on this host" {
 		t.Errorf("%+v", r)
 	}
@@ -287,7 +352,7 @@ func TestWhyAWorkerDidNotComeUp(t *testing.T) {
 		"exec: permission denied":                 "cannot run as x: exec: permission denied\nEOF",
 		"sudo: unknown user x\nsudo: no such one": "cannot run as x: sudo: unknown user x\nsudo: no such one\nEOF",
 	} {
-		s := newSpeech(wire.RunAs{User: "x", Password: "p"})
+		s := newStartupOutput(wire.RunAs{User: "x", Password: "p"})
 		fmt.Fprintln(s, said)
 		if got := s.why(errors.New("EOF")).Error(); got != want {
 			t.Errorf("%q was worded %q, want %q", said, got, want)
@@ -303,7 +368,7 @@ func TestNobodyWaitsForAPasswordThatIsNotThere(t *testing.T) {
 		{wire.RunAs{User: "x", Method: "su"}, "Password: ", "Missing su password"},
 		{wire.RunAs{User: "x", Password: "p"}, "Sorry, try again.\n", "Incorrect sudo password"},
 	} {
-		s := newSpeech(c.as)
+		s := newStartupOutput(c.as)
 		fmt.Fprint(s, c.said)
 		select {
 		case <-s.complained:
@@ -373,7 +438,8 @@ func TestAWorkerOfAUserWhoIsAnotherByNowIsReplaced(t *testing.T) {
 		t.Error("the worker of another goes on")
 	}
 	who, err := identity(as.User)
-	if u, lookupErr := lookup(as.User); err != nil || lookupErr != nil || !strings.Contains(who, u.Home) || !strings.HasSuffix(who, "]") {
+	if u, lookupErr := lookup(as.User); err != nil || lookupErr != nil || !strings.Contains(who, u.Home) ||
+		!strings.HasSuffix(who, "]") {
 		t.Errorf("%q, %v, %v", who, err, lookupErr)
 	}
 }

@@ -61,7 +61,7 @@ func (t *Transport) check(data []byte) error {
 	return nil
 }
 
-// deliver puts m into the queues of those who listen and tells how many there were.
+// deliver puts m into the queues of those who listen and returns how many there were.
 func (b *Bus) deliver(m wire.Msg) int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

@@ -39,7 +39,8 @@ func TestNothingButAChallengeIsSigned(t *testing.T) {
 		}
 		said := make(chan string, 1)
 		go ask(l, c.nonce, said)
-		tr, err := nats.Dial(t.Context(), nats.Config{URL: "nats://" + l.Addr().String(), ID: id.ID(), Identity: id, JWT: "a.b.c", Once: true})
+		tr, err := nats.Dial(t.Context(), nats.Config{URL: "nats://" + l.Addr().String(), ID: id.ID(), Identity: id,
+			JWT: "a.b.c", Once: true})
 		if err == nil {
 			_ = tr.Close()
 		}
@@ -58,7 +59,8 @@ func ask(l net.Listener, nonce string, said chan<- string) {
 		said <- ""
 		return
 	}
-	text, _ := json.Marshal(map[string]any{"server_id": "s", "version": "2.15.2", "max_payload": 1 << 20, "auth_required": true, "nonce": nonce})
+	text, _ := json.Marshal(map[string]any{"server_id": "s", "version": "2.15.2", "max_payload": 1 << 20,
+		"auth_required": true, "nonce": nonce})
 	_, _ = fmt.Fprintf(conn, "INFO %s\r\n", text)
 	line, _ := bufio.NewReader(conn).ReadString('\n') // what a client that hangs up has said is ""
 	_ = conn.Close()

@@ -18,7 +18,7 @@ import (
 	"hark/agent/wire"
 )
 
-// Config says how to reach the broker and as whom.
+// Config says how to reach the broker, and with which identity.
 type Config struct {
 	// URL is one address or several with commas: nats://host:4222, tls://host:4222.
 	URL string
@@ -44,8 +44,8 @@ type Config struct {
 	// Timeout is how long one attempt to connect may take; 0 is 5 s, for those who are Patient 15 s once the broker's
 	// machine has answered: a broker that was away has many to greet.
 	Timeout time.Duration
-	// Crowd is how many agents share the broker, 0 if it is not known; SetCrowd changes it.
-	Crowd int
+	// FleetSize is how many agents share the broker, 0 if it is not known; SetFleetSize changes it.
+	FleetSize int
 	// MaxDelay is the longest pause before an attempt to connect again; 0 is wire.Spread of the Crowd for those who
 	// are Patient, else a second. Pauses are drawn from the whole range and do not grow, so that a fleet comes back
 	// one after another, and soon after the broker.
@@ -73,8 +73,8 @@ func (c Config) options(t *Transport) []nats.Option {
 		nats.RetryOnFailedConnect(c.Patient),
 		nats.PingInterval(20 * time.Second),
 		nats.MaxPingsOutstanding(2),
-		// What is published while the broker is away must fail: the outbox sends it again, and a request that
-		// arrives minutes late is worse than none.
+		// Publishing while the broker is away must fail: the outbox sends it again, and a request that arrives minutes late
+		// is worse than none.
 		nats.ReconnectBufSize(-1),
 		nats.DontRandomize(),
 		nats.ConnectHandler(func(*nats.Conn) { t.connected("connected to the broker") }),
@@ -125,11 +125,11 @@ func ReadToken(path string) (string, error) {
 	return token, nil
 }
 
-// mostChallenge is the longest challenge that is signed: those of servers have 15 characters.
+// mostChallenge is the longest challenge that is signed. Those of servers have 15 characters.
 const mostChallenge = 64
 
-// challenged signs a server's challenge and nothing else. The key is that with which messages are signed: a broker
-// that shows the header of one as its challenge would get a message signed that nobody has meant.
+// challenged signs a server's challenge and nothing else. The same key signs messages: a broker that sends a header as
+// its challenge would get a message signed that the owner never wrote.
 func challenged(sign func([]byte) ([]byte, error)) func([]byte) ([]byte, error) {
 	return func(nonce []byte) ([]byte, error) {
 		foreign := func(r rune) bool {
@@ -159,7 +159,7 @@ func (c Config) sign(nonce []byte) ([]byte, error) {
 	return c.Identity.Sign(nonce)
 }
 
-// Refused reports whether a broker was there and did not take the credentials. nats.go has only its words for it.
+// Refused reports whether a broker was there and rejected the credentials. nats.go has only a text for that.
 func Refused(err error) bool {
 	return err != nil && strings.Contains(strings.ToLower(err.Error()), "authorization violation")
 }
@@ -179,8 +179,7 @@ func CheckURL(text string) error {
 	return nil
 }
 
-// ValidURL reports whether text can be the URL of a broker, or of several with commas between them, that others are
-// told.
+// ValidURL reports whether text can be the URL of a broker, or several separated by commas, that others receive.
 func ValidURL(text string) bool {
 	for _, one := range strings.Split(text, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
@@ -191,7 +190,7 @@ func ValidURL(text string) bool {
 	return true
 }
 
-// opener gives nats.go a connection that is open already.
+// opener is a func that returns an open connection to nats.go.
 type opener func() (net.Conn, error)
 
 // InProcessConn implements nats.InProcessConnProvider.

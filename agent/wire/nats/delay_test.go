@@ -20,7 +20,7 @@ func TestPausesFollowTheNumberOfAgents(t *testing.T) {
 		{Config{Patient: true, MaxDelay: time.Millisecond}, 10_000, time.Millisecond},
 	} {
 		tr := &Transport{cfg: c.cfg}
-		tr.SetCrowd(c.crowd)
+		tr.SetFleetSize(c.crowd)
 		late := false
 		for attempt := range 2000 {
 			pause := tr.delay(attempt) // the attempt is not to matter

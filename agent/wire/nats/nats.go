@@ -22,31 +22,35 @@ import (
 type Transport struct {
 	cfg    Config
 	dialer *remembering
+	stuck  func() bool // the dialer's; tests have others
 	nc     *nats.Conn
 	inbox  string // of this connection, with the final dot
 	// arrears is what the broker has sent and this side has not taken up.
-	arrears arrears
+	arrears backlog
 
 	// gate is held for reading while an f of a subscription runs, and by Close for writing.
 	gate   sync.RWMutex
 	closed bool // guarded by gate
 
-	mu       sync.Mutex
-	waiting  map[string]*call // by token; guarded by mu
-	dialled  *nats.Conn       // nc, once it is there; guarded by mu
-	since    time.Time        // of the connection, zero until its handler has run; guarded by mu
-	crowd    int              // how many agents the fleet has; guarded by mu
-	missed   string           // why the last attempt to connect failed, "" if none did since the last connection; guarded by mu
-	denied   error            // what the broker did not permit, for the next Flush; guarded by mu
-	denial   error            // the last denial that is known of; guarded by mu
-	ahead    []error          // denials that Flush told of before asyncError had them, in their order; guarded by mu
-	isClosed bool             // guarded by mu
+	mu        sync.Mutex
+	waiting   map[string]*call // by token; guarded by mu
+	dialled   *nats.Conn       // nc, once it is there; guarded by mu
+	since     time.Time        // of the connection, zero until its handler has run; guarded by mu
+	fleetSize int              // how many agents the fleet has; guarded by mu
+	// why the last attempt to connect failed, "" if none did since the last connection; guarded by mu
+	missed   string
+	denied   error   // what the broker did not permit, for the next Flush; guarded by mu
+	denial   error   // the last denial that is known of; guarded by mu
+	ahead    []error // denials that Flush reported before asyncError had them, in their order; guarded by mu
+	isClosed bool    // guarded by mu
 }
 
 // Dial connects; its errors do not name the broker, the caller knows it. With Config.Patient it returns at once and
 // connects in the background.
 func Dial(ctx context.Context, cfg Config) (*Transport, error) {
-	t := &Transport{cfg: cfg, dialer: cfg.orDefault().dialer(), inbox: wire.Inbox(cfg.ID) + "." + nuid.Next() + ".", crowd: cfg.Crowd, waiting: map[string]*call{}}
+	t := &Transport{cfg: cfg, dialer: cfg.orDefault().dialer(), inbox: wire.Inbox(cfg.ID) + "." + nuid.Next() + ".",
+		fleetSize: cfg.FleetSize, waiting: map[string]*call{}}
+	t.stuck = t.dialer.stuck
 	if cfg.URL == "" && cfg.Open == nil {
 		return nil, errors.New("no broker is configured")
 	}
@@ -88,10 +92,10 @@ func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 	return t, nil
 }
 
-// Conn is the connection itself, for what only NATS has (JetStream).
+// Conn returns the connection itself, for what only NATS has (JetStream).
 func (t *Transport) Conn() *nats.Conn { return t.nc }
 
-// Reconnect connects anew, with the credentials that there are now. What is on its way may be lost, as with any
+// Reconnect connects again, with the credentials that there are now. What is on its way may be lost, as with any
 // connection.
 func (t *Transport) Reconnect() error { return t.nc.ForceReconnect() }
 
@@ -115,8 +119,8 @@ func (t *Transport) disconnected(err error) {
 	t.cfg.Logger.Info().AnErr("cause", err).Msg("the broker is away")
 }
 
-// about is a line of the log that names the broker. Of one that is reached without an address, such as that of this
-// process, there is nothing to tell.
+// about returns a line of the log that names the broker. Of one that is reached without an address, such as that of
+// this process, there is nothing to tell.
 func (t *Transport) about(level zerolog.Level) *zerolog.Event {
 	if t.cfg.URL == "" {
 		return t.cfg.Logger.Debug()
@@ -137,15 +141,15 @@ func (t *Transport) Since() time.Time {
 	return t.since
 }
 
-// SetCrowd says how many agents the fleet has, with whom this one shares a broker that comes back.
-func (t *Transport) SetCrowd(agents int) {
+// SetFleetSize says how many agents the fleet has, which shares with this one a broker that comes back.
+func (t *Transport) SetFleetSize(agents int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.crowd = agents
+	t.fleetSize = agents
 }
 
-// delay is the pause before an attempt to connect: anything up to the longest. Why the last attempt failed, if the
-// broker was there and did not take this side, nats.go tells nobody.
+// delay returns the pause before an attempt to connect: anything up to the longest. Why the last attempt failed, if
+// the broker was there and did not take this side, nats.go tells nobody.
 func (t *Transport) delay(int) time.Duration {
 	t.mu.Lock()
 	nc := t.dialled
@@ -164,14 +168,14 @@ func (t *Transport) pause() time.Duration {
 	switch {
 	case longest > 0:
 	case t.cfg.Patient:
-		longest = wire.Spread(t.crowd)
+		longest = wire.Spread(t.fleetSize)
 	default:
 		longest = soon
 	}
 	return rand.N(longest) + time.Millisecond
 }
 
-// soon is the pause of those who are few, and for whom somebody waits.
+// soon is the pause of clients that are few, and for which a user waits.
 const soon = time.Second
 
 // unreachable explains why the broker cannot be reached: each reason once, then only to those who debug.
@@ -200,7 +204,7 @@ func (t *Transport) asyncError(s *nats.Subscription, err error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		asked := t.refused(err)
-		if len(t.ahead) > 0 { // errors come in their order, so this one is not younger than what Flush told of
+		if len(t.ahead) > 0 { // errors come in their order, so this one is not younger than what Flush reported
 			if err == t.ahead[0] {
 				t.ahead = t.ahead[1:]
 			}
@@ -243,7 +247,7 @@ func (t *Transport) send(m *nats.Msg) error {
 	return nil
 }
 
-// limit is the largest payload that is sent in one message.
+// limit returns the largest payload that is sent in one message.
 func (t *Transport) limit() int {
 	if most := int(t.nc.MaxPayload()); most > 0 && most < partSize+headroom {
 		return max(most-headroom, most/2)
@@ -284,7 +288,9 @@ func (t *Transport) received(m *nats.Msg, whole []byte) wire.Msg {
 	return msg
 }
 
-// Flush implements wire.Transport. It reports a subscription or publication that the broker did not permit.
+// Flush implements wire.Transport. It reports a subscription or publication that the broker did not permit. If the
+// broker does not answer and its machine acknowledges nothing either, another connection is made: that is there as soon
+// as the network is, while the kernel tries the old one less and less often.
 func (t *Transport) Flush(ctx context.Context) error {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
@@ -294,6 +300,10 @@ func (t *Transport) Flush(ctx context.Context) error {
 	if err := t.nc.FlushWithContext(ctx); errors.Is(err, nats.ErrReconnectBufExceeded) {
 		return wire.ErrAway
 	} else if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) && t.stuck() {
+			t.cfg.Logger.Info().Msg("the line to the broker is silent: a new connection is made")
+			_ = t.Reconnect() // else the old one goes on trying
+		}
 		return err
 	}
 	t.mu.Lock()

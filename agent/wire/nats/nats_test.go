@@ -115,7 +115,8 @@ func TestRefusedAgentTriesOn(t *testing.T) {
 	strict := start(t, &server.Options{Username: "u", Password: "p"})
 	refused, connected := make(chan struct{}, 100), make(chan struct{}, 1)
 	dial(t, nats.Config{
-		URL: strict.ClientURL(), ID: "a", Patient: true, MaxDelay: 10 * time.Millisecond, OnConnect: func() { connected <- struct{}{} },
+		URL: strict.ClientURL(), ID: "a", Patient: true, MaxDelay: 10 * time.Millisecond,
+		OnConnect: func() { connected <- struct{}{} },
 		Explain: func(err error) error {
 			if !nats.Refused(err) {
 				return err
@@ -141,7 +142,8 @@ func TestConnectionTellsSinceWhen(t *testing.T) {
 	s := start(t, &server.Options{})
 	port := s.Addr().(*net.TCPAddr).Port
 	connected := make(chan struct{}, 10)
-	a := dial(t, nats.Config{URL: s.ClientURL(), ID: "a", MaxDelay: 10 * time.Millisecond, OnConnect: func() { connected <- struct{}{} }})
+	a := dial(t, nats.Config{URL: s.ClientURL(), ID: "a", MaxDelay: 10 * time.Millisecond,
+		OnConnect: func() { connected <- struct{}{} }})
 	wait(t, connected)
 	first := a.Since()
 	s.Shutdown()
@@ -196,7 +198,8 @@ func TestEachFlushTellsOfItsOwnDenials(t *testing.T) {
 	s := start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
 		Publish: &server.SubjectPermission{Allow: []string{"ok"}}}}}})
 	log := make(slowLog)
-	a := dial(t, nats.Config{URL: "nats://u:p@" + s.Addr().String(), ID: "a", Logger: zerolog.New(log).Level(zerolog.WarnLevel)})
+	a := dial(t, nats.Config{URL: "nats://u:p@" + s.Addr().String(), ID: "a",
+		Logger: zerolog.New(log).Level(zerolog.WarnLevel)})
 	for range 2 {
 		if err := a.Publish("secret", []byte("x")); err != nil {
 			t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"hark/agent/wire"
 )
 
-// Messages larger than partSize travel in parts: the servers' limit is 1 MB by default, and large messages hold up the
-// small ones behind them. headroom is kept for subject and headers.
+// Messages larger than partSize travel in parts: the servers' limit is 1 MB by default, and large messages hold up
+// small ones. headroom is reserved for subject and headers.
 const (
 	partSize = 512 << 10
 	headroom = 4 << 10
@@ -22,18 +22,17 @@ const (
 // partHeader of each part is "id i n": part i of n of message id.
 const partHeader = "Hark-Part"
 
-// What somebody may begin and not finish: messages that are incomplete at once, and their bytes. Parts are joined
-// before anybody has looked at a signature, so each sender has his own limits and can use up nobody else's. Beyond
-// them his oldest is given up, and beyond maxHeld the oldest of the sender who holds most; if the sender is still
-// there he sends all of it again.
+// The limits of unfinished messages, in number and bytes. Parts are joined before anybody has checked a signature, so
+// each sender has its own limits and cannot use up another's. Beyond them the sender's oldest message is dropped, and
+// beyond maxHeld the oldest of the sender that holds most. A sender that is still there sends all of it again.
 const (
 	maxOpenEach = 16
 	maxHeldEach = 2 * wire.MaxMessage
 	maxHeld     = 256 << 20
 )
 
-// minPart is the smallest part that is not the last: a server that takes less is of no use. Beginnings of nothing are
-// refused by it before they cost anything.
+// minPart is the smallest part that is not the last; a server that accepts less is of no use. It rejects beginnings of
+// nothing before they cost anything.
 const minPart = 4 << 10
 
 // split cuts a message; the reply subject goes with the last part.
@@ -57,14 +56,14 @@ func split(m *nats.Msg, limit int) ([]*nats.Msg, error) {
 	return parts, nil
 }
 
-// joiner puts parts together again. Parts of one message come in order, since one connection sent them. It is used
-// from one goroutine. The zero value is ready.
+// joiner joins parts. Parts of one message arrive in order, since one connection sent them. It is used from one
+// goroutine. The zero value is ready.
 type joiner struct {
-	senders map[string]*sender // those of whom something is incomplete
+	senders map[string]*sender // those with an unfinished message
 	held    int                // bytes of all
 }
 
-// sender is what is incomplete of one sender.
+// sender holds the unfinished messages of one sender.
 type sender struct {
 	open  map[string]*partial
 	order []string // ids, oldest first
@@ -77,7 +76,7 @@ type partial struct {
 	data    []byte
 }
 
-// join gives the whole message when m is it or its last part.
+// join returns the whole message when m is it or its last part.
 func (j *joiner) join(m *nats.Msg) ([]byte, bool) {
 	mark := m.Header.Get(partHeader)
 	if mark == "" {
@@ -98,7 +97,7 @@ func (j *joiner) join(m *nats.Msg) ([]byte, bool) {
 // maxMark is the longest id of a message in parts.
 const maxMark = 64
 
-// from is the sender that a subject stands for: the agent whose it is. Nobody else may publish there.
+// from returns the sender of a subject: the agent that owns it, since nobody else may publish there.
 func from(subject string) string {
 	if id := wire.SubjectID(subject); id != "" {
 		return id
@@ -126,7 +125,8 @@ func (j *joiner) add(who string, p part) ([]byte, bool) {
 		s, had = j.begin(who, p)
 	}
 	last := p.i == p.n-1
-	if p.i != had.next || p.n != had.n || len(p.data) > had.size || !last && len(p.data) != had.size || len(had.data)+len(p.data) > wire.MaxMessage {
+	if p.i != had.next || p.n != had.n || len(p.data) > had.size || !last && len(p.data) != had.size ||
+		len(had.data)+len(p.data) > wire.MaxMessage {
 		j.drop(who, p.id) // a part was lost: the sender will send it all again
 		return nil, false
 	}
@@ -157,7 +157,7 @@ func (j *joiner) begin(who string, p part) (*sender, *partial) {
 	return s, had
 }
 
-// bound gives up what is beyond the limits, but for the message in hand.
+// bound drops what exceeds the limits, except the current message.
 func (j *joiner) bound(who string, s *sender, hand string) {
 	for (len(s.order) > maxOpenEach || s.held > maxHeldEach) && s.order[0] != hand {
 		j.drop(who, s.order[0])

@@ -34,7 +34,8 @@ func TestOversizedMessagesAreRefusedAtBothEnds(t *testing.T) {
 func TestBeginningsOfNothingAreRefused(t *testing.T) {
 	var j joiner
 	for n, p := range map[string]part{
-		"one byte": {"a", 0, 2, []byte("x")}, "nothing": {"a", 0, 2, nil}, "too many": {"a", 0, 1 << 30, make([]byte, minPart)},
+		"one byte": {"a", 0, 2, []byte("x")}, "nothing": {"a", 0, 2, nil},
+		"too many":   {"a", 0, 1 << 30, make([]byte, minPart)},
 		"the second": {"a", 1, 2, make([]byte, minPart)}, "one": {"a", 0, 1, make([]byte, minPart)},
 	} {
 		if _, ok := j.add("a", p); ok || len(j.senders) != 0 {
@@ -87,7 +88,8 @@ func TestNobodyDisplacesAnothersParts(t *testing.T) {
 
 // FuzzParts: whatever headers say, nothing panics, and what is joined is what was sent.
 func FuzzParts(f *testing.F) {
-	for _, mark := range []string{"", "a 0 2", "a 1 2", "a 0 1", "a -1 2", "a 0 -2", "a 0 999999999999", "a b c", "a 0 2 3", " ", "\x00"} {
+	for _, mark := range []string{"", "a 0 2", "a 1 2", "a 0 1", "a -1 2", "a 0 -2", "a 0 999999999999", "a b c",
+		"a 0 2 3", " ", "\x00"} {
 		f.Add(mark, []byte("data"))
 	}
 	f.Fuzz(func(t *testing.T, mark string, data []byte) {
@@ -110,6 +112,41 @@ func FuzzParts(f *testing.F) {
 				if whole, ok := j.join(p); ok != (i == len(parts)-1) || ok && !bytes.Equal(whole, data) {
 					t.Errorf("part %d of %d: %t", i, len(parts), ok)
 				}
+			}
+		}
+	})
+}
+
+// FuzzManySenders: whatever parts liars send, and in whatever order, what is held of each and of all has its bounds,
+// and the message of somebody else arrives whole. A liar is a sender for each byte of the order, and each names any
+// message, part and number.
+func FuzzManySenders(f *testing.F) {
+	f.Add([]byte("abcabc"), "a 0 2", "a 1 2", uint16(0))
+	f.Add([]byte("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), "x 0 9999", "honest 0 3", uint16(9))
+	f.Add([]byte{0, 1, 2, 3, 255}, "honest 1 3", "honest 2 3", uint16(65535))
+	f.Add([]byte("ab"), "", " 0 2", uint16(1))
+	f.Fuzz(func(t *testing.T, order []byte, first, second string, more uint16) {
+		var j joiner
+		honest := [3][]byte{make([]byte, minPart), bytes.Repeat([]byte{1}, minPart), {2}}
+		for i, piece := range honest {
+			whole, ok := j.add("honest", part{"honest", i, len(honest), piece})
+			if ok != (i == 2) || ok && !bytes.Equal(whole, bytes.Join(honest[:], nil)) {
+				t.Fatalf("part %d: %t", i, ok)
+			}
+			for n, who := range order[:min(len(order), 100)] {
+				m := nats.NewMsg("liar" + string('a'+rune(who%8)))
+				m.Header.Set(partHeader, []string{first, second, fmt.Sprint(n, " 0 ", int(more)+2)}[n%3])
+				m.Data = make([]byte, minPart+int(who))
+				j.join(m)
+			}
+			held := 0
+			for who, s := range j.senders {
+				if held += s.held; len(s.open) > maxOpenEach || len(s.order) != len(s.open) || s.held > maxHeldEach {
+					t.Fatalf("%s has %d messages and %d bytes", who, len(s.open), s.held)
+				}
+			}
+			if held != j.held || held > maxHeld {
+				t.Fatalf("%d bytes are held, %d are counted", held, j.held)
 			}
 		}
 	})

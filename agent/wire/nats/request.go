@@ -51,8 +51,8 @@ func (t *Transport) Request(ctx context.Context, subject string, data []byte) ([
 	}
 }
 
-// inTime is the answer to a request whose time is over, if it was there in time and only this side was too busy to
-// take it up.
+// inTime returns the answer to a request whose time is over, if it had arrived in time and this side was too busy to
+// read it.
 func (t *Transport) inTime(ctx context.Context, c *call) ([]byte, error) {
 	t.arrears.settle(t.takeUp)
 	select {
@@ -81,7 +81,7 @@ func (t *Transport) refused(err error) bool {
 	return any
 }
 
-// answered takes what comes to the inbox.
+// answered handles a message to the inbox.
 func (t *Transport) answered(m *nats.Msg) {
 	t.mu.Lock()
 	c := t.waiting[strings.TrimPrefix(m.Subject, t.inbox)]

@@ -55,8 +55,8 @@ func FingerprintTLS(fingerprint string) *tls.Config {
 	})
 }
 
-// Short is what a join token says of an authority (PEM): the fingerprint if it is hark's own, whose broker sends the
-// certificate, else the certificate.
+// Short returns what a join token says of an authority (PEM): the fingerprint if it is hark's own, whose broker sends
+// the certificate, else the certificate.
 func Short(authority string) (string, error) {
 	block, _ := pem.Decode([]byte(authority))
 	if block != nil {
@@ -68,7 +68,7 @@ func Short(authority string) (string, error) {
 	return "", errors.New("there is no certificate in it")
 }
 
-// Fingerprint is the sha256 of the first certificate of a PEM text, in hex.
+// Fingerprint returns the sha256 of the first certificate of a PEM text, in hex.
 func Fingerprint(text []byte) (string, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
@@ -105,7 +105,8 @@ func verifying(check func([]*x509.Certificate) error) *tls.Config {
 // broker, is not told by the date. The certificates must have been good at one time all of them, so an authority that
 // was at its end signs nothing.
 func verifyChain(chain []*x509.Certificate, roots *x509.CertPool) error {
-	o := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	o := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool(),
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	for _, c := range chain {
 		if c.NotBefore.After(o.CurrentTime) {
 			o.CurrentTime = c.NotBefore

@@ -15,8 +15,10 @@ func TestADutyIsGreenOnlyWhereEveryHostIsKept(t *testing.T) {
 		hosts int
 		want  string
 	}{
-		{kinds{dutystate.Never: 4}, 4, "never"}, {kinds{dutystate.Kept: 3, dutystate.Never: 1}, 4, "never"}, {kinds{dutystate.Kept: 3}, 4, "never"}, {nil, 0, "no hosts"},
-		{kinds{dutystate.Kept: 3, dutystate.Absent: 1}, 4, "absent"}, {kinds{dutystate.Held: 2}, 2, "held"}, {kinds{dutystate.Held: 1, dutystate.Kept: 1}, 2, "kept"},
+		{kinds{dutystate.Never: 4}, 4, "never"}, {kinds{dutystate.Kept: 3, dutystate.Never: 1}, 4, "never"},
+		{kinds{dutystate.Kept: 3}, 4, "never"}, {nil, 0, "no hosts"},
+		{kinds{dutystate.Kept: 3, dutystate.Absent: 1}, 4, "absent"}, {kinds{dutystate.Held: 2}, 2, "held"},
+		{kinds{dutystate.Held: 1, dutystate.Kept: 1}, 2, "kept"},
 		{kinds{dutystate.Kept: 2, dutystate.Mended: 2}, 4, "kept"},
 	} {
 		if got := calmSign(x.n, x.hosts); got.Word != x.want || (got.Class == "ok") != (x.want == "kept") {

@@ -24,7 +24,7 @@ type differenceAt struct {
 	NowText  string `json:"now_text,omitempty"`
 }
 
-// slowerAt is a task that took another time.
+// slowerAt is a task whose time differs.
 type slowerAt struct {
 	Task string `json:"task"`
 	Path string `json:"-"`
@@ -32,8 +32,8 @@ type slowerAt struct {
 	Now  string `json:"now"`
 }
 
-// compare is the page of what came out otherwise than in another run.
-func (s runPages) compare(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
+// compare is the page of the differences to another run.
+func (s runPages) compare(t *runcache.CachedRun, w http.ResponseWriter, r *http.Request) error {
 	var b struct {
 		Head    runHead        `json:"head"`
 		Choices []choice       `json:"-"`
@@ -56,7 +56,7 @@ func (s runPages) compare(t *runcache.Tape, w http.ResponseWriter, r *http.Reque
 		p.Body = b
 		return s.show(w, r, "compare", p)
 	}
-	then, back2, err := s.shelf.Take(r.Context(), with)
+	then, back2, err := s.cache.Acquire(r.Context(), with)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s runPages) compare(t *runcache.Tape, w http.ResponseWriter, r *http.Reque
 	if !then.Read(ctx) || !t.Read(ctx) {
 		return fmt.Errorf("the records are still being read: load the page again in a moment")
 	}
-	c := t.Fold.Compare(then.Fold)
+	c := t.Model.Compare(then.Model)
 	b.Then, b.Now = "then: "+short(with), "now: "+short(t.Entry.Head.Run)
 	base := "/runs/" + t.Entry.Head.Run
 	const most = 500
@@ -86,7 +86,8 @@ func (s runPages) compare(t *runcache.Tape, w http.ResponseWriter, r *http.Reque
 }
 
 func differenceOf(base, before string, d runmodel.Difference) differenceAt {
-	x := differenceAt{Task: d.Title, Count: d.Count, Names: d.Names, ThenText: brief(d.ThenText), NowText: brief(d.NowText)}
+	x := differenceAt{Task: d.Title, Count: d.Count, Names: d.Names, ThenText: brief(d.ThenText),
+		NowText: brief(d.NowText)}
 	if d.Then != nil {
 		x.Then, x.Path = hostSign(*d.Then), fmt.Sprintf("%s#t%d", before, d.ThenTask)
 	}
@@ -99,9 +100,10 @@ func differenceOf(base, before string, d runmodel.Difference) differenceAt {
 	return x
 }
 
-// comparable are the runs that one may be compared with, and which of them is: the wanted one, or else the last
-// before it of the same command.
-func (s runPages) comparable(ctx context.Context, t *runcache.Tape, wanted string) (with string, all []choice, err error) {
+// comparable returns the runs to compare with, and the chosen one: the wanted run, or else the last one before it of
+// the same command.
+func (s runPages) comparable(ctx context.Context, t *runcache.CachedRun,
+	wanted string) (with string, all []choice, err error) {
 	list, err := s.list(ctx, "", "", "", time.Time{})
 	if err != nil {
 		return "", nil, err
@@ -123,7 +125,8 @@ func (s runPages) comparable(ctx context.Context, t *runcache.Tape, wanted strin
 			if with == "" && same && e.Head.At.Before(h.At) && e.State != record.Running {
 				with = e.Head.Run
 			}
-			all = append(all, choice{Value: e.Head.Run, Word: fmt.Sprintf("%s  %s  %s", short(e.Head.Run), when(e.Head.At), what(&e.Head))})
+			all = append(all,
+				choice{Value: e.Head.Run, Word: fmt.Sprintf("%s  %s  %s", short(e.Head.Run), when(e.Head.At), what(&e.Head))})
 		}
 	}
 	if with == "" && len(all) > 0 {

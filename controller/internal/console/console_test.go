@@ -60,7 +60,8 @@ func serveAs(t testing.TB, store *files.Store, more func(c *console.Config)) *si
 		s.Close()
 		x.http.Close()
 	})
-	a, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Get(x.http.URL + "/?k=k")
+	a, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).
+		Get(x.http.URL + "/?k=k")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,8 @@ func (x *site) json(path string, into any) {
 }
 
 func head(run string) record.Head {
-	return record.Head{Run: run, At: time.Now().Add(-time.Minute), Name: "anna", From: "anna@deploy1", Line: []string{"hark", "play", "site.yml"}, Hosts: 3}
+	return record.Head{Run: run, At: time.Now().Add(-time.Minute), Name: "anna", From: "anna@deploy1",
+		Line: []string{"hark", "play", "site.yml"}, Hosts: 3}
 }
 
 // small is a run of three hosts, of which one fails.
@@ -136,9 +138,11 @@ func TestPagesShowWhatTheRecordHas(t *testing.T) {
 	small(store, "c81abbbb")
 	x := serve(t, store, nil)
 	for path, wants := range map[string][]string{
-		"/runs":                           {"play site.yml", "/runs/k3f9aaaa", "<b>1</b> failed", "<b>2</b> changed", "2 runs"},
-		"/runs?state=running":             {"No run is like that"},
-		"/runs/k3f9aaaa":                  {"first", "second", "no space left on &lt;device&gt; (rc 28)", `id="t2.g2"`, "hark runs retry k3f9aa", `<details class="task bad" id="t2" open>`},
+		"/runs": {"play site.yml", "/runs/k3f9aaaa", "<b>1</b> failed", "<b>2</b> changed",
+			"2 runs"},
+		"/runs?state=running": {"No run is like that"},
+		"/runs/k3f9aaaa": {"first", "second", "no space left on &lt;device&gt; (rc 28)", `id="t2.g2"`,
+			"hark runs retry k3f9aa", `<details class="task bad" id="t2" open>`},
 		"/runs/k3f9":                      {"k3f9aaaa"},
 		"/runs/k3f9aaaa/tasks/2":          {"second", "web1 web2", "db.example"},
 		"/runs/k3f9aaaa/tasks/2/g/2":      {"no space left on &lt;device&gt;", "/hosts/db.example"},
@@ -162,8 +166,10 @@ func TestPagesShowWhatTheRecordHas(t *testing.T) {
 		}
 	}
 	for path, status := range map[string]int{
-		"/runs/nosuchrun": 404, "/runs/k3f9aaaa/tasks/9": 404, "/runs/k3f9aaaa/tasks/x": 404, "/runs/k3f9aaaa/tasks/1/g/7": 404, "/runs/k3f9aaaa/hosts/nobody": 404,
-		"/runs/k3f9aaaa/output?page=99": 404, "/hosts/nobody": 404, "/nothing": 404, "/static/": 404, "/runs/k3f9aaaa/output.txt": 200, "/static/console.js": 200,
+		"/runs/nosuchrun": 404, "/runs/k3f9aaaa/tasks/9": 404, "/runs/k3f9aaaa/tasks/x": 404,
+		"/runs/k3f9aaaa/tasks/1/g/7": 404, "/runs/k3f9aaaa/hosts/nobody": 404,
+		"/runs/k3f9aaaa/output?page=99": 404, "/hosts/nobody": 404, "/nothing": 404, "/static/": 404,
+		"/runs/k3f9aaaa/output.txt": 200, "/static/console.js": 200,
 		"/runs/..%2f..%2fetc": 404, "/runs/%00": 404,
 	} {
 		if got := x.ask(path).StatusCode; got != status {
@@ -209,7 +215,8 @@ func TestARunWithStagesShowsThem(t *testing.T) {
 	x.json("/runs/staged", &run)
 	stages := run.Summary.Stages
 	if len(stages) != 2 || stages[1].N != 2 || stages[1].Of != 3 || stages[1].UpTo != "50%" ||
-		!slices.Equal(stages[0].Hosts, []count{{1, "changed"}}) || !slices.Equal(stages[1].Hosts, []count{{1, "failed"}, {1, "changed"}}) {
+		!slices.Equal(stages[0].Hosts, []count{{1, "changed"}}) ||
+		!slices.Equal(stages[1].Hosts, []count{{1, "failed"}, {1, "changed"}}) {
 		t.Errorf("%+v", stages)
 	}
 	if len(run.Plays) != 2 || run.Plays[1].Stage != "stage 2 of 3" {
@@ -226,10 +233,12 @@ func TestRescuedFailuresAreNoneOfTheHosts(t *testing.T) {
 	r := consoletest.Begin(store, head("rescued"))
 	r.Play("servers", "web1")
 	task := r.Task(1, "first", "ansible.builtin.command")
-	r.Done(view.Result{Task: task, Host: "web1", Outcome: &wire.Outcome{Status: wire.StatusFailed, Rescued: true, Result: []byte(`{"msg":"no space"}`)}})
+	r.Done(view.Result{Task: task, Host: "web1", Outcome: &wire.Outcome{Status: wire.StatusFailed, Rescued: true,
+		Result: []byte(`{"msg":"no space"}`)}})
 	r.Over(record.OK, 0)
 	page := serve(t, store, nil).page("/runs/rescued")
-	if strings.Contains(page, "hark runs retry") || strings.Contains(page, "failed:") || !strings.Contains(page, "rescued") {
+	if strings.Contains(page, "hark runs retry") || strings.Contains(page, "failed:") ||
+		!strings.Contains(page, "rescued") {
 		t.Error("a rescued failure is shown as one")
 	}
 }
@@ -258,7 +267,8 @@ func TestProgramsGetTheSameAsJSON(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	var refused struct{ Error string }
-	if err := json.NewDecoder(x.ask("/runs/none", "Accept", "application/json").Body).Decode(&refused); err != nil || refused.Error == "" {
+	if err := json.NewDecoder(x.ask("/runs/none", "Accept", "application/json").Body).Decode(&refused); err != nil ||
+		refused.Error == "" {
 		t.Errorf("%+v, %v", refused, err)
 	}
 }
@@ -273,7 +283,8 @@ func TestMetricsAreForPrometheus(t *testing.T) {
 	})
 	x.in = http.Cookie{Name: "none", Value: "x"}
 	text := x.page("/metrics", "Authorization", "Bearer scrape")
-	for _, want := range []string{`hark_runs{state="failed"} 1`, `hark_runs{state="running"} 0`, `hark_agents{state="present"} 1`, `hark_agents_by_version{version="1\"2"} 1`, "hark_run_duration_seconds_count 1"} {
+	for _, want := range []string{`hark_runs{state="failed"} 1`, `hark_runs{state="running"} 0`,
+		`hark_agents{state="present"} 1`, `hark_agents_by_version{version="1\"2"} 1`, "hark_run_duration_seconds_count 1"} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("no %s in\n%s", want, text)
 		}
@@ -289,7 +300,8 @@ func TestMetricsAreForPrometheus(t *testing.T) {
 // text is what a page's lines of output read.
 func text(page string) string {
 	var b strings.Builder
-	for _, m := range regexp.MustCompile(`(?s)<div class="l" id="L\d+"><a [^>]*></a><code>(.*?)</code></div>`).FindAllStringSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile(`(?s)<div class="l" id="L\d+"><a [^>]*></a><code>(.*?)</code></div>`).
+		FindAllStringSubmatch(page, -1) {
 		b.WriteString(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(m[1], "")) + "\n")
 	}
 	return b.String()
@@ -323,7 +335,8 @@ func TestOutputComesInPages(t *testing.T) {
 	if all.String() != whole {
 		t.Errorf("%d pages hold %d bytes, the download has %d: %s", pages, all.Len(), len(whole), differ(all.String(), whole))
 	}
-	if page := x.page("/runs/long/output?line=4001"); !strings.Contains(page, `id="L4001"`) || strings.Contains(page, `id="L4000"`) {
+	if page := x.page("/runs/long/output?line=4001"); !strings.Contains(page, `id="L4001"`) ||
+		strings.Contains(page, `id="L4000"`) {
 		t.Error("the address of a line leads to another page")
 	}
 }
@@ -332,7 +345,9 @@ func TestOutputComesInPages(t *testing.T) {
 // is long.
 func TestHostileOutputRunsNothing(t *testing.T) {
 	evil := consoletest.Hostile()
-	names := slices.DeleteFunc(slices.Clone(evil), func(name string) bool { return len(name) > 200 || !utf8.ValidString(name) })[:8]
+	names := slices.DeleteFunc(slices.Clone(evil), func(name string) bool {
+		return len(name) > 200 || !utf8.ValidString(name)
+	})[:8]
 	store := &files.Store{Dir: t.TempDir()}
 	h := head("evil")
 	h.Name, h.Commit, h.Line, h.Dir = evil[0], evil[1], []string{"hark", evil[0], evil[20]}, evil[4]
@@ -340,7 +355,8 @@ func TestHostileOutputRunsNothing(t *testing.T) {
 	r.Play(evil[0], names...)
 	for n, text := range evil {
 		task := r.Task(n, text[:min(len(text), 10<<10)], "debug")
-		r.Came(task, names[n%len(names)], wire.StatusFailed, map[string]any{"msg": text, "stdout": text[:min(len(text), 10<<10)], "stderr": evil[1]})
+		r.Came(task, names[n%len(names)], wire.StatusFailed,
+			map[string]any{"msg": text, "stdout": text[:min(len(text), 10<<10)], "stderr": evil[1]})
 		r.Warn(text[:min(len(text), 10<<10)])
 	}
 	r.Over(record.Failed, 2)
@@ -349,8 +365,10 @@ func TestHostileOutputRunsNothing(t *testing.T) {
 		a.Name, a.Version, a.Trouble = evil[1], evil[0], evil[4]
 		return []roster.Agent{a}, nil
 	})
-	paths := []string{"/runs", "/runs/evil", "/runs/evil/output", "/runs/evil/hosts", "/runs/evil/notices", "/runs/evil/search?q=%3Cscript%3E", "/runs/evil/compare",
-		"/hosts", "/warnings", "/find?q=%3Cscript%3Ewindow", "/runs/%3Cscript%3E", "/hosts/%3Cscript%3Ewindow.hacked=1%3C%2Fscript%3E"}
+	paths := []string{"/runs", "/runs/evil", "/runs/evil/output", "/runs/evil/hosts", "/runs/evil/notices",
+		"/runs/evil/search?q=%3Cscript%3E", "/runs/evil/compare",
+		"/hosts", "/warnings", "/find?q=%3Cscript%3Ewindow", "/runs/%3Cscript%3E",
+		"/hosts/%3Cscript%3Ewindow.hacked=1%3C%2Fscript%3E"}
 	for n := range evil {
 		paths = append(paths, fmt.Sprintf("/runs/evil/tasks/%d", n+1), fmt.Sprintf("/runs/evil/tasks/%d/g/1", n+1))
 	}
@@ -362,7 +380,8 @@ func TestHostileOutputRunsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := string(body)
-		for _, bad := range []string{"<script>", "<img", "<iframe", "<style", "<plaintext", "<textarea", "<!--", "<base", "<svg onload", "\x1b", "\u202e", "\u2067", `href="javascript:`} {
+		for _, bad := range []string{"<script>", "<img", "<iframe", "<style", "<plaintext", "<textarea", "<!--", "<base",
+			"<svg onload", "\x1b", "\u202e", "\u2067", `href="javascript:`} {
 			if i := strings.Index(page, bad); i >= 0 {
 				t.Errorf("%s has %q: %.200s", path, bad, page[max(0, i-100):])
 			}
@@ -460,8 +479,8 @@ func TestLiveGoesOnAfterABreak(t *testing.T) {
 				}
 				got.WriteString(text(part))
 				lastLine = e.id
+				n++
 			}
-			n++
 			return n < 1
 		})
 		x.listen("/runs/live/live", lastPiece, func(e event) bool {
@@ -482,7 +501,8 @@ func TestLiveGoesOnAfterABreak(t *testing.T) {
 	<-over
 	x := serve(t, store, nil)
 	if want := x.page("/runs/live/output.txt"); got.String() != want || breaks < 3 {
-		t.Errorf("after %d breaks the page has %d lines, the run showed %d", breaks, strings.Count(got.String(), "\n"), strings.Count(want, "\n"))
+		t.Errorf("after %d breaks the page has %d lines, the run showed %d", breaks, strings.Count(got.String(), "\n"),
+			strings.Count(want, "\n"))
 	}
 	x.listen("/runs/live/live", lastPiece, func(e event) bool {
 		var pieces []struct{ ID, HTML string }

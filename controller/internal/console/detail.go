@@ -25,12 +25,12 @@ func from(r *http.Request) int {
 }
 
 // task is the page of one task with all its groups.
-func (s runPages) task(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) task(t *runcache.CachedRun, w http.ResponseWriter, r *http.Request) error {
 	n, err := numberIn(r, "task")
 	if err != nil {
 		return err
 	}
-	seen, ok := t.Fold.Task(n, from(r), groupsPage)
+	seen, ok := t.Model.Task(n, from(r), groupsPage)
 	if !ok {
 		return &noPageError{fmt.Sprintf("There is no task %d in this run.", n)}
 	}
@@ -46,7 +46,7 @@ func (s runPages) task(t *runcache.Tape, w http.ResponseWriter, r *http.Request)
 }
 
 // group is the page of one group: its text as far as it is kept, and its hosts.
-func (s runPages) group(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) group(t *runcache.CachedRun, w http.ResponseWriter, r *http.Request) error {
 	n, err := numberIn(r, "task")
 	if err != nil {
 		return err
@@ -55,8 +55,8 @@ func (s runPages) group(t *runcache.Tape, w http.ResponseWriter, r *http.Request
 	if err != nil {
 		return err
 	}
-	seen, _ := t.Fold.Task(n, 0, 0)
-	g, names, ok := t.Fold.Group(n, m, from(r), hostsPage)
+	seen, _ := t.Model.Task(n, 0, 0)
+	g, names, ok := t.Model.Group(n, m, from(r), hostsPage)
 	if !ok {
 		return &noPageError{fmt.Sprintf("There is no group %d of task %d in this run.", m, n)}
 	}
@@ -84,20 +84,22 @@ func (s runPages) group(t *runcache.Tape, w http.ResponseWriter, r *http.Request
 	return s.show(w, r, "group", page{Title: seen.Title + " · " + b.Head.What, Nav: "Runs", Body: b})
 }
 
-// textLines are all lines that are kept of a group's text.
+// textLines returns the lines that are kept of a group's text.
 func textLines(g runmodel.GroupSeen) []template.HTML {
 	var all []template.HTML
 	for line := range strings.SplitSeq(g.Text, "\n") {
 		all = append(all, ansihtml.Line(line, lineBytes))
 	}
 	if g.Whole > len(g.Text) {
-		all = append(all, template.HTML(fmt.Sprintf(`<i class="cut">… and %s bytes more: they are in the output</i>`, withThousands(g.Whole-len(g.Text)))))
+		all = append(all,
+			template.HTML(fmt.Sprintf(`<i class="cut">… and %s bytes more: they are in the output</i>`,
+				withThousands(g.Whole-len(g.Text)))))
 	}
 	return all
 }
 
 // runHosts is the page of a run's hosts, the bad ones first.
-func (s runPages) runHosts(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) runHosts(t *runcache.CachedRun, w http.ResponseWriter, r *http.Request) error {
 	type row struct {
 		Name   string  `json:"name"`
 		Path   string  `json:"-"`
@@ -115,11 +117,12 @@ func (s runPages) runHosts(t *runcache.Tape, w http.ResponseWriter, r *http.Requ
 	}
 	base := "/runs/" + t.Entry.Head.Run
 	b.Head, b.With = s.head(t, "Hosts"), r.URL.Query().Get("with")
-	all := t.Fold.Hosts(b.With)
+	all := t.Model.Hosts(b.With)
 	b.Told = plural(len(all), "host")
 	for _, h := range all[min(from(r), len(all)):min(from(r)+hostsPage, len(all))] {
-		x := row{Name: h.Name, Path: base + "/hosts/" + url.PathEscape(h.Name), State: hostSign(h.Worst()), Counts: counts(h.Counts)}
-		if last, ok := t.Fold.Task(h.Last, 0, 0); ok {
+		x := row{Name: h.Name, Path: base + "/hosts/" + url.PathEscape(h.Name), State: hostSign(h.Worst()),
+			Counts: counts(h.Counts)}
+		if last, ok := t.Model.Task(h.Last, 0, 0); ok {
 			x.Last = &more{Text: last.Title, Path: fmt.Sprintf("%s#t%d", base, last.N)}
 		}
 		b.Rows = append(b.Rows, x)
@@ -143,10 +146,10 @@ func hostSign(state runmodel.State) sign {
 	return sign{c, "✓", c}
 }
 
-// runHost is the page of what one host made of a run.
-func (s runPages) runHost(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
+// runHost is the page of one host's results in a run.
+func (s runPages) runHost(t *runcache.CachedRun, w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("host")
-	came, ok := t.Fold.Host(name)
+	came, ok := t.Model.Host(name)
 	if !ok {
 		return &noPageError{fmt.Sprintf("Host %q is not in this run, or has told nothing yet.", name)}
 	}
@@ -170,7 +173,7 @@ func (s runPages) runHost(t *runcache.Tape, w http.ResponseWriter, r *http.Reque
 }
 
 // notices is the page of warnings and other texts that belong to no result.
-func (s runPages) notices(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) notices(t *runcache.CachedRun, w http.ResponseWriter, r *http.Request) error {
 	type row struct {
 		Kind  string          `json:"kind"`
 		Text  string          `json:"text"`
@@ -182,7 +185,7 @@ func (s runPages) notices(t *runcache.Tape, w http.ResponseWriter, r *http.Reque
 		Empty   empty   `json:"-"`
 	}
 	b.Head, b.Empty = s.head(t, "Warnings"), empty{Big: "This run has given no warnings"}
-	for _, n := range t.Fold.Notices() {
+	for _, n := range t.Model.Notices() {
 		x := row{Kind: n.Kind, Text: n.Text}
 		for line := range strings.SplitSeq(strings.TrimRight(n.Text, "\n"), "\n") {
 			x.Lines = append(x.Lines, ansihtml.Line(line, lineBytes))

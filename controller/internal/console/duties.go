@@ -14,13 +14,15 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// Words are what keepers said who are believed, and what of it could not be read.
+// Words are what trusted keepers published, and what of it could not be read.
 type Words struct {
 	All      []dutystate.Words
 	Warnings []string
+	// Idle has the keepers that nobody runs, by public key, and since when that is known.
+	Idle map[string]time.Time
 }
 
-// words are those of all keepers.
+// words returns those of all keepers.
 func (s fleetPages) words(ctx context.Context) (Words, error) {
 	if s.Duties == nil {
 		return Words{}, errNoFleet
@@ -28,13 +30,13 @@ func (s fleetPages) words(ctx context.Context) (Words, error) {
 	return s.duties.get(s.Now, func() (Words, error) { return s.Duties(ctx) })
 }
 
-// dutyAt is a duty with how its hosts stand.
+// dutyAt is a duty with the states of its hosts.
 type dutyAt struct {
 	dutystate.Definition
 	states []dutystate.State
 }
 
-// inForce are the duties that are, by name.
+// inForce returns the duties in force, by name.
 func inForce(all []dutystate.Words) []dutyAt {
 	var found []dutyAt
 	for _, w := range all {
@@ -81,13 +83,19 @@ func (s fleetPages) dutyList(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case errors.Is(err, errNoFleet):
 		b.Empty = empty{
-			Big:   "There are no duties to show",
-			Small: "Plays that hosts are held to, and how they stand, are shown here once this console may read at a broker. " + noBroker, Command: "hark console use access.json",
+			Big: "There are no duties to show",
+			Small: "Plays that hosts are held to, and how they stand, are shown here once this console may read at a broker. " +
+				noBroker, Command: "hark console use access.json",
 		}
 	case err != nil:
 		return fmt.Errorf("the duties cannot be shown: %w", err)
 	default:
-		b.Empty = empty{Big: "No keeper holds hosts to anything yet", Small: "Write the plays that hosts are to be held to into duties.yml, and start a keeper:", Command: "hark keeper run --project ."}
+		b.Empty = empty{Big: "No keeper holds hosts to anything yet",
+			Small:   "Write the plays that hosts are to be held to into duties.yml, and start a keeper:",
+			Command: "hark keeper run --project ."}
+		if len(all.Warnings) > 0 { // there are duties that this console cannot read
+			b.Empty = empty{Big: "No duties that can be read"}
+		}
 		for _, d := range inForce(all.All) {
 			b.Rows = append(b.Rows, s.dutyRow(&d))
 		}
@@ -97,8 +105,9 @@ func (s fleetPages) dutyList(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s fleetPages) dutyRow(d *dutyAt) dutyRow {
-	x := dutyRow{Name: d.Name, Path: dutyPath(d), State: s.dutySign(d), Mode: string(d.Mode), Play: d.Play, Every: d.Every, Commit: d.Commit}
-	x.Counts, x.Share = standings(d)
+	x := dutyRow{Name: d.Name, Path: dutyPath(d), State: s.dutySign(d), Mode: string(d.Mode), Play: d.Play, Every: d.Every,
+		Commit: d.Commit}
+	x.Counts, x.Share = stateCounts(d)
 	if blind, of, _ := dutystate.Blindness(d.states, d.Name); blind > 0 {
 		x.Blind = fmt.Sprintf("%d of %d tasks", blind, of)
 	}
@@ -109,12 +118,12 @@ func (s fleetPages) dutyRow(d *dutyAt) dutyRow {
 	return x
 }
 
-// dutyPath is the address of a duty. Its keeper is named too, since two keepers may have a duty of one name.
+// dutyPath returns the address of a duty. It names the keeper too, since two keepers may have a duty of one name.
 func dutyPath(d *dutyAt) string {
 	return "/duties/" + url.PathEscape(d.Name) + "?" + url.Values{"keeper": {d.Keeper[:min(len(d.Keeper), 12)]}}.Encode()
 }
 
-// dutySign is how it stands with a duty itself.
+// dutySign returns the state of a duty itself.
 func (s fleetPages) dutySign(d *dutyAt) sign {
 	switch {
 	case d.Paused != nil:
@@ -140,22 +149,22 @@ func (s fleetPages) dutySign(d *dutyAt) sign {
 	return calmSign(n, d.Count)
 }
 
-// calmSign is how it stands with a duty of which nothing is wrong: it is kept only where every host is.
+// calmSign returns the state of a duty without problems: it is kept only where every host is.
 func calmSign(n map[dutystate.Kind]int, hosts int) sign {
 	switch {
 	case n[dutystate.Absent] > 0:
-		return standingSign(dutystate.Absent)
+		return stateSign(dutystate.Absent)
 	case hosts == 0:
 		return sign{"no hosts", "–", "skipped"}
 	case n[dutystate.Kept]+n[dutystate.Mended]+n[dutystate.Held] < hosts:
-		return standingSign(dutystate.Never)
+		return stateSign(dutystate.Never)
 	case n[dutystate.Kept]+n[dutystate.Mended] == 0:
-		return standingSign(dutystate.Held)
+		return stateSign(dutystate.Held)
 	}
 	return sign{"kept", "✓", "ok"}
 }
 
-// dutyNote is what a person should know of a duty.
+// dutyNote returns what a person should know of a duty.
 func (s fleetPages) dutyNote(d *dutyAt) string {
 	var say []string
 	if d.Paused != nil {
@@ -176,7 +185,7 @@ func (s fleetPages) dutyNote(d *dutyAt) string {
 	return brief(strings.Join(say, "; "))
 }
 
-// laterNote tells of a play that was put off for hosts that were away.
+// laterNote describes a play that was put off for hosts that were away.
 func laterNote(l *dutystate.Later) string {
 	text := fmt.Sprintf("put off for %s, until %s", plural(len(l.Hosts), "host"), when(l.Until))
 	if !l.Ended.IsZero() {
@@ -184,36 +193,39 @@ func laterNote(l *dutystate.Later) string {
 	}
 	if n := len(l.Expired); n > 0 {
 		const named = 5
-		text += fmt.Sprintf("; %s did not come back in time: %s", plural(n, "host"), strings.Join(record.Fold(l.Expired)[:min(named, len(record.Fold(l.Expired)))], " "))
+		text += fmt.Sprintf("; %s did not come back in time: %s", plural(n, "host"),
+			strings.Join(record.Fold(l.Expired)[:min(named, len(record.Fold(l.Expired)))], " "))
 	}
 	return text
 }
 
-// keeperNotes tell of keepers whose project cannot be read as it is now.
+// keeperNotes describe keepers whose project cannot be read as it is now.
 func keeperNotes(all []dutystate.Words) []string {
 	var notes []string
 	for _, w := range all {
 		if w.Report != nil && w.Report.Stale != "" {
-			notes = append(notes, brief(fmt.Sprintf("The keeper of %s cannot go on with its newest commit: %s", w.Report.Project, w.Report.Stale)))
+			notes = append(notes, brief(fmt.Sprintf("The keeper of %s cannot go on with its newest commit: %s", w.Report.Project,
+				w.Report.Stale)))
 		}
 	}
 	return notes
 }
 
-// standings are the hosts of a duty by how they stand, the bad ones first.
-func standings(d *dutyAt) ([]count, []segment) {
+// stateCounts returns the hosts of a duty by their state, the bad ones first.
+func stateCounts(d *dutyAt) ([]count, []segment) {
 	n := dutystate.Count(d.states, d.Name)
 	var all []count
-	for _, k := range []dutystate.Kind{dutystate.Failed, dutystate.Drifted, dutystate.Absent, dutystate.Held, dutystate.Never, dutystate.Mended, dutystate.Kept} {
+	for _, k := range []dutystate.Kind{dutystate.Failed, dutystate.Drifted, dutystate.Absent, dutystate.Held,
+		dutystate.Never, dutystate.Mended, dutystate.Kept} {
 		if n[k] > 0 {
-			all = append(all, count{n[k], string(k), standingClass(k)})
+			all = append(all, count{n[k], string(k), stateClass(k)})
 		}
 	}
 	return all, share(all, max(d.Count, len(d.states)))
 }
 
-// standingClass is the class by which a standing is drawn.
-func standingClass(k dutystate.Kind) string {
+// stateClass returns the style sheet's class of a state.
+func stateClass(k dutystate.Kind) string {
 	switch k {
 	case dutystate.Failed:
 		return "failed"
@@ -229,10 +241,11 @@ func standingClass(k dutystate.Kind) string {
 	return "skipped"
 }
 
-func standingSign(k dutystate.Kind) sign {
-	mark := map[dutystate.Kind]string{dutystate.Failed: "✗", dutystate.Drifted: "≠", dutystate.Absent: "○", dutystate.Mended: "↻", dutystate.Kept: "✓", dutystate.Held: "‖"}[k]
+func stateSign(k dutystate.Kind) sign {
+	mark := map[dutystate.Kind]string{dutystate.Failed: "✗", dutystate.Drifted: "≠", dutystate.Absent: "○",
+		dutystate.Mended: "↻", dutystate.Kept: "✓", dutystate.Held: "‖"}[k]
 	if mark == "" {
 		mark = "–"
 	}
-	return sign{string(k), mark, standingClass(k)}
+	return sign{string(k), mark, stateClass(k)}
 }

@@ -31,10 +31,11 @@ func (s fleetPages) duty(r *http.Request) (*dutyAt, Words, error) {
 			return &d, all, nil
 		}
 	}
-	return nil, all, &noPageError{fmt.Sprintf("There is no duty %q: it may have been taken out of its project, or its keeper is not believed here.", name)}
+	return nil, all, &noPageError{fmt.Sprintf("There is no duty %q: it may have been taken out of its project, or its "+
+		"keeper is not believed here.", name)}
 }
 
-// dutyHead is what the pages of one duty begin with.
+// dutyHead is the head of the pages of one duty.
 type dutyHead struct {
 	Name  string  `json:"duty"`
 	Path  string  `json:"-"`
@@ -48,7 +49,7 @@ type dutyHead struct {
 
 func (s fleetPages) dutyHead(d *dutyAt) dutyHead {
 	x := dutyHead{Name: d.Name, Path: dutyPath(d), State: s.dutySign(d), Mode: string(d.Mode), Notes: s.dutyNote(d)}
-	x.Sums, x.Share = standings(d)
+	x.Sums, x.Share = stateCounts(d)
 	put := func(name, text string, code bool) {
 		if text = brief(text); text != "" {
 			x.Facts = append(x.Facts, fact{Name: name, Text: text, Code: code})
@@ -118,14 +119,15 @@ func (s fleetPages) dutyPage(w http.ResponseWriter, r *http.Request) error {
 		State  string    `json:"-"`
 		Keeper string    `json:"-"`
 		States []choice  `json:"-"`
-		Rows   []standAt `json:"standing"`
+		Rows   []standAt `json:"hosts"`
 		Pager  pager     `json:"-"`
 		Empty  empty     `json:"-"`
 	}
 	q := r.URL.Query()
 	b.Head, b.With, b.State, b.Keeper = s.dutyHead(d), q.Get("with"), q.Get("state"), q.Get("keeper")
 	const most = 50
-	groups := dutystate.Drifts(d.states, func(*dutystate.State) bool { return true })
+	const few = 3 // differences of one task
+	groups := dutystate.ByTask(dutystate.Drifts(d.states, func(*dutystate.State) bool { return true }), few)
 	for _, g := range groups[:min(most, len(groups))] {
 		b.Drift = append(b.Drift, driftOf(g))
 	}
@@ -134,12 +136,13 @@ func (s fleetPages) dutyPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	blind, of, names := dutystate.Blindness(d.states, d.Name)
 	b.Blind, b.BlindN, b.Noise = names, fmt.Sprintf("%d of %s", blind, plural(of, "task")), noise(d)
-	b.States = standingChoices(r.URL, b.State, b.Head.Sums)
+	b.States = stateChoices(r.URL, b.State, b.Head.Sums)
 	rows := slices.DeleteFunc(slices.Clone(d.states), func(st dutystate.State) bool {
-		return b.State != "" && string(st.Standing) != b.State || !strings.Contains(strings.ToLower(st.Host), strings.ToLower(b.With))
+		return b.State != "" && string(st.Kind) != b.State ||
+			!strings.Contains(strings.ToLower(st.Host), strings.ToLower(b.With))
 	})
 	slices.SortStableFunc(rows, func(a, b dutystate.State) int {
-		if x, y := gravity(a.Standing), gravity(b.Standing); x != y {
+		if x, y := gravity(a.Kind), gravity(b.Kind); x != y {
 			return x - y
 		}
 		return natural(a.Host, b.Host)
@@ -153,12 +156,13 @@ func (s fleetPages) dutyPage(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, "duty", page{Title: d.Name, Nav: "Duties", Refresh: 30, Warnings: all.Warnings, Body: b})
 }
 
-// gravity orders standings, those that want a person's eye first.
+// gravity orders states, those that need a person's attention first.
 func gravity(k dutystate.Kind) int {
-	return slices.Index([]dutystate.Kind{dutystate.Failed, dutystate.Drifted, dutystate.Absent, dutystate.Held, dutystate.Never, dutystate.Mended, dutystate.Kept}, k)
+	return slices.Index([]dutystate.Kind{dutystate.Failed, dutystate.Drifted, dutystate.Absent, dutystate.Held,
+		dutystate.Never, dutystate.Mended, dutystate.Kept}, k)
 }
 
-func standingChoices(at *url.URL, state string, counts []count) []choice {
+func stateChoices(at *url.URL, state string, counts []count) []choice {
 	to := func(value string) string {
 		q := at.Query()
 		q.Del("from")
@@ -175,7 +179,7 @@ func standingChoices(at *url.URL, state string, counts []count) []choice {
 	return all
 }
 
-// noise are the tasks that change hosts each time, by the commit in force.
+// noise returns the tasks that change hosts each time, by the commit in force.
 func noise(d *dutyAt) []string {
 	var all []string
 	for _, st := range d.states {
@@ -197,10 +201,13 @@ func driftOf(g dutystate.Group) driftAt {
 		x.More = "and others"
 	}
 	x.Names = strings.Join(names[:min(named, len(names))], " ")
+	if g.Merged > 0 {
+		x.Lines = []template.HTML{template.HTML(plural(g.Merged, "other difference"))}
+	}
 	return x
 }
 
-// diffLines are the lines of a difference, those that come and go told apart.
+// diffLines returns the lines of a difference, with added and removed lines marked.
 func diffLines(text string) []template.HTML {
 	const most = 200
 	if text = strings.TrimRight(text, "\n"); text == "" {
@@ -225,14 +232,16 @@ func diffLines(text string) []template.HTML {
 	return lines
 }
 
-// standOf is a host under a duty as lists show it.
+// standOf returns a host under a duty as lists show it.
 func standOf(d *dutyAt, st *dutystate.State) standAt {
 	at, _ := url.Parse(dutyPath(d)) // made here
 	at = at.JoinPath("hosts", url.PathEscape(st.Host))
-	x := standAt{Host: st.Host, Path: at.String(), Duty: d.Name, State: standingSign(st.Standing), Since: st.Since, At: st.At, Commit: st.Commit, Run: runLink(st.Run), Why: whyOf(st)}
+	x := standAt{Host: st.Host, Path: at.String(), Duty: d.Name, State: stateSign(st.Kind), Since: st.Since,
+		At: st.At, Commit: st.Commit, Run: runLink(st.Run), Why: whyOf(st)}
 	for _, p := range st.Past[:min(pastShown, len(st.Past))] {
-		state := standingSign(p.Standing)
-		x.Past = append(x.Past, past{Run: p.Run, Path: runPath(p.Run), State: state, Title: fmt.Sprintf("%s to %s: %s", when(p.From), when(p.To), state.Word)})
+		state := stateSign(p.Kind)
+		x.Past = append(x.Past, past{Run: p.Run, Path: runPath(p.Run), State: state,
+			Title: fmt.Sprintf("%s to %s: %s", when(p.From), when(p.To), state.Word)})
 	}
 	return x
 }
@@ -251,10 +260,10 @@ func runLink(run string) *link {
 	return &link{short(run), runPath(run)}
 }
 
-// whyOf is what a person should know of how a host stands.
+// whyOf returns what a person should know of a host's state.
 func whyOf(st *dutystate.State) string {
 	text := st.Why
-	if text == "" && st.Standing != dutystate.Kept && len(st.Drift) > 0 {
+	if text == "" && st.Kind != dutystate.Kept && len(st.Drift) > 0 {
 		text = st.Drift[0].Task
 		if n := len(st.Drift) - 1; n > 0 {
 			text += fmt.Sprintf(" and %d more", n)
@@ -290,7 +299,7 @@ func (s fleetPages) dutyHost(w http.ResponseWriter, r *http.Request) error {
 	}
 	var b struct {
 		Head  dutyHead  `json:"head"`
-		Stand standAt   `json:"standing"`
+		Stand standAt   `json:"host"`
 		Host  string    `json:"-"`
 		Drift []driftAt `json:"drift,omitempty"`
 		Blind []string  `json:"blind,omitempty"`
@@ -304,13 +313,15 @@ func (s fleetPages) dutyHost(w http.ResponseWriter, r *http.Request) error {
 		b.Drift = append(b.Drift, driftAt{Task: c.Task, Since: c.Since, Diff: c.Diff, Lines: diffLines(c.Diff)})
 	}
 	for _, p := range st.Past {
-		b.Turns = append(b.Turns, turns{p.From, p.To, p.Times, standingSign(p.Standing), runLink(p.Run), brief(strings.Join(p.Tasks, ", "))})
+		b.Turns = append(b.Turns, turns{p.From, p.To, p.Times, stateSign(p.Kind), runLink(p.Run),
+			brief(strings.Join(p.Tasks, ", "))})
 	}
 	b.Empty = empty{Big: "It had no turn yet"}
-	return s.show(w, r, "dutyhost", page{Title: st.Host + " · " + d.Name, Nav: "Duties", Refresh: 30, Warnings: all.Warnings, Body: b})
+	return s.show(w, r, "dutyhost", page{Title: st.Host + " · " + d.Name, Nav: "Duties", Refresh: 30,
+		Warnings: all.Warnings, Body: b})
 }
 
-// natural orders names as people do.
+// natural compares names as people do.
 func natural(a, b string) int {
 	switch {
 	case a == b:

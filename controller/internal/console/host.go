@@ -19,7 +19,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// hostPage is the page of one host: what its agent says, what is known of it, how it stands and the runs that touched
+// hostPage is the page of one host: what its agent reports, what is known of it, its duties, and the runs that touched
 // it.
 type hostPage struct {
 	Name    string    `json:"name"`
@@ -59,7 +59,8 @@ func (s fleetPages) host(w http.ResponseWriter, r *http.Request) error {
 		b.Rows = append(b.Rows, s.rowOf(&list.Entries[i], b.Name))
 	}
 	if at < 0 && len(b.Rows) == 0 {
-		return &noPageError{fmt.Sprintf("There is no host %q: no agent has that name, and no run on record touched it.", b.Name)}
+		return &noPageError{fmt.Sprintf("There is no host %q: no agent has that name, and no run on record touched it.",
+			b.Name)}
 	}
 	if at < 0 {
 		b.State = noAgent
@@ -77,21 +78,21 @@ func (s fleetPages) host(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, "host", p)
 }
 
-// rowOf is a run as the page of one host shows it: by how the host came out.
+// rowOf returns a run as the page of one host shows it: by the state of the host.
 func (s fleetPages) rowOf(e *record.Entry, host string) runRow {
 	x := s.row(e)
 	x.Note = ""
-	for _, fate := range fates() {
-		if e.Foot != nil && slices.Contains(e.Foot.Names(fate), host) {
-			x.State = pastOf(e, fate, host).State
+	for _, hostState := range worstFirst() {
+		if e.Foot != nil && slices.Contains(e.Foot.Names(hostState), host) {
+			x.State = pastOf(e, hostState, host).State
 		}
 	}
 	return x
 }
 
-// fates are those of hosts, the worst first.
-func fates() []record.Fate {
-	return []record.Fate{record.FateFailed, record.FateUnreachable, record.FateChanged, record.FateOK}
+// worstFirst returns the states of hosts, the worst first.
+func worstFirst() []record.HostState {
+	return []record.HostState{record.StateFailed, record.StateUnreachable, record.StateChanged, record.StateOK}
 }
 
 // agent fills in what the agent says of itself.
@@ -104,10 +105,10 @@ func (b *hostPage) agent(a *roster.Agent) {
 		b.Runs = append(b.Runs, *runLink(run))
 	}
 	b.Jobs, _ = jobsOf(a)
-	b.Refused, b.Lately = reasons(a.Refused), reasons(a.Lately)
+	b.Refused, b.Lately = reasons(a.Refused), reasons(a.RefusedLastHour)
 }
 
-// reasons tells counts of refused messages in words, the most frequent first.
+// reasons returns counts of refused messages in words, the most frequent first.
 func reasons(counts map[wire.Reason]uint64) string {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b wire.Reason) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
@@ -119,7 +120,7 @@ func reasons(counts map[wire.Reason]uint64) string {
 	return strings.Join(said, ", ")
 }
 
-// standsAs fills in how the host stands under duties, and gives what cannot be read of them.
+// standsAs fills in the host's states under duties, and returns what cannot be read of them.
 func (s fleetPages) standsAs(ctx context.Context, b *hostPage) (warnings []string) {
 	words, err := s.words(ctx)
 	if errors.Is(err, errNoFleet) {
@@ -160,7 +161,7 @@ func agentFacts(a roster.Agent) []fact {
 	return all
 }
 
-// factText is a fact in words, by its name and those of what it lies in; "" if there is none.
+// factText returns a fact as text, by its name and those of what contains it; "" if there is none.
 func factText(facts *value.Dict, name string) string {
 	var v value.Value = facts
 	for part := range strings.SplitSeq(name, ".") {
@@ -182,7 +183,7 @@ func factText(facts *value.Dict, name string) string {
 	return ""
 }
 
-// knownFacts are those facts that people look for. The others may hold what is nobody's business.
+// knownFacts returns the facts that people look for. The others may be private.
 func knownFacts(facts *value.Dict) []fact {
 	text := func(names ...string) string {
 		var words []string
@@ -198,10 +199,14 @@ func knownFacts(facts *value.Dict) []fact {
 		name string
 		text string
 	}{
-		{"system", text("ansible_distribution", "ansible_distribution_version", "ansible_distribution_release")}, {"kernel", text("ansible_kernel")},
-		{"machine", text("ansible_architecture", "ansible_product_name")}, {"virtual", text("ansible_virtualization_type", "ansible_virtualization_role")},
-		{"processors", text("ansible_processor_vcpus")}, {"memory", megabytes(text("ansible_memtotal_mb"))}, {"full name", text("ansible_fqdn")},
-		{"address", text("ansible_default_ipv4.address", "ansible_default_ipv6.address")}, {"packages by", text("ansible_pkg_mgr")},
+		{"system", text("ansible_distribution", "ansible_distribution_version", "ansible_distribution_release")},
+		{"kernel", text("ansible_kernel")},
+		{"machine", text("ansible_architecture", "ansible_product_name")},
+		{"virtual", text("ansible_virtualization_type", "ansible_virtualization_role")},
+		{"processors", text("ansible_processor_vcpus")}, {"memory", megabytes(text("ansible_memtotal_mb"))},
+		{"full name", text("ansible_fqdn")},
+		{"address", text("ansible_default_ipv4.address", "ansible_default_ipv6.address")},
+		{"packages by", text("ansible_pkg_mgr")},
 		{"services by", text("ansible_service_mgr")}, {"Python", text("ansible_python_version")},
 	} {
 		if x.text != "" {
@@ -218,7 +223,7 @@ func megabytes(text string) string {
 	return text + " MB"
 }
 
-// groupsIn are the groups of a host as the latest run that names any had them.
+// groupsIn returns the groups of a host as the latest run that names any had them.
 func groupsIn(entries []record.Entry, host string) []string {
 	for i := range entries {
 		var found []string
@@ -239,7 +244,7 @@ func groupPath(name string) string {
 	return (&url.URL{Path: "/hosts", RawQuery: url.Values{"group": {name}}.Encode()}).String()
 }
 
-// groupings are the hosts of each group, as the last runs had them: of each host as the latest one.
+// groupings returns the hosts of each group, for each host as the latest run had them.
 func groupings(entries []record.Entry) map[string]map[string]bool {
 	groups, done := map[string]map[string]bool{}, map[string]bool{}
 	var before map[string][]string

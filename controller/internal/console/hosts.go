@@ -18,10 +18,10 @@ import (
 // errNoFleet says that there is no broker.
 var errNoFleet = errors.New("no broker is on record")
 
-// noBroker says how a console comes to know a broker.
+// noBroker says how to give a console access to a broker.
 const noBroker = "`hark broker admit --read-only`, with the key that `hark console key` prints, makes the access to it."
 
-// agents are those of the fleet by name.
+// agents returns those of the fleet by name.
 func (s fleetPages) agents(ctx context.Context) ([]roster.Agent, error) {
 	if s.Fleet == nil {
 		return nil, errNoFleet
@@ -69,7 +69,7 @@ type hostRow struct {
 	History  []past    `json:"history,omitempty"`
 }
 
-// past is how a host came out of a run.
+// past is how a run ended for a host.
 type past struct {
 	Run   string `json:"run"`
 	Path  string `json:"-"`
@@ -99,7 +99,8 @@ func (s fleetPages) hosts(w http.ResponseWriter, r *http.Request) error {
 	newest := newest(agents)
 	b.Cards, b.States = hostCards(agents, len(all), newest), hostStates(q, b.State, s.Fleet != nil)
 	rows := slices.DeleteFunc(all, func(x hostRow) bool {
-		return !strings.Contains(strings.ToLower(x.Name+" "+x.Platform), strings.ToLower(b.With)) || !hostIs(x, b.State) || b.Group != "" && !groups[b.Group][x.Name]
+		return !strings.Contains(strings.ToLower(x.Name+" "+x.Platform), strings.ToLower(b.With)) || !hostIs(x, b.State) ||
+			b.Group != "" && !groups[b.Group][x.Name]
 	})
 	at := min(from(r), len(rows))
 	b.Rows = rows[at:min(at+hostsPage, len(rows))]
@@ -113,18 +114,21 @@ func (s fleetPages) hosts(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, "hosts", p)
 }
 
-// noHosts is said where a list of hosts is empty.
+// noHosts returns the text of an empty list of hosts.
 func (s fleetPages) noHosts(agents []roster.Agent) empty {
 	switch {
 	case s.Fleet == nil:
-		return empty{Big: "No host is like that, or none was touched by a run yet", Small: "Hosts that runs touch are shown here, and those with agents once this console may read at a broker. " + noBroker, Command: "hark console use access.json"}
+		return empty{Big: "No host is like that, or none was touched by a run yet",
+			Small: "Hosts that runs touch are shown here, and those with agents once this console may read at a broker. " +
+				noBroker, Command: "hark console use access.json"}
 	case len(agents) == 0:
-		return empty{Big: "No agent has been heard of yet", Small: "Put one on each host of an inventory:", Command: "hark bootstrap -i inventory"}
+		return empty{Big: "No agent has been heard of yet", Small: "Put one on each host of an inventory:",
+			Command: "hark bootstrap -i inventory"}
 	}
 	return empty{Big: "No host is like that", Small: "Another filter may find more."}
 }
 
-// allHosts are the agents, and the hosts of the last runs that have none, in the order of people.
+// allHosts returns the agents, and the hosts of the last runs that have none, in natural order.
 func allHosts(agents []roster.Agent, entries []record.Entry) []hostRow {
 	newest := newest(agents)
 	rows := make([]hostRow, 0, len(agents))
@@ -138,8 +142,8 @@ func allHosts(agents []roster.Agent, entries []record.Entry) []hostRow {
 		if e.Foot == nil {
 			continue
 		}
-		for _, fate := range fates() {
-			for _, name := range e.Foot.Names(fate) {
+		for _, hostState := range worstFirst() {
+			for _, name := range e.Foot.Names(hostState) {
 				if !known[name] {
 					known[name] = true
 					rows = append(rows, hostRow{Name: name, Path: "/hosts/" + url.PathEscape(name), State: noAgent, Seen: e.Foot.At})
@@ -151,8 +155,7 @@ func allHosts(agents []roster.Agent, entries []record.Entry) []hostRow {
 	return rows
 }
 
-// knownSystem takes the system of a host from its facts, if they are known: it says more than the platform of the
-// agent.
+// knownSystem takes the system of a host from its facts, if they are known: it says more than the agent's platform.
 func (s fleetPages) knownSystem(ctx context.Context, x *hostRow) {
 	if s.Facts == nil {
 		return
@@ -174,13 +177,13 @@ func groupChoices(groups map[string]map[string]bool, here string) []choice {
 	}
 	all := []choice{{Word: "any", Here: here == ""}}
 	for _, name := range slices.SortedFunc(maps.Keys(groups), natural) {
-		all = append(all, choice{Word: fmt.Sprintf("%s (%s)", name, withThousands(len(groups[name]))), Value: name, Here: name == here})
+		all = append(all, choice{Word: fmt.Sprintf("%s (%s)", name, withThousands(len(groups[name]))), Value: name,
+			Here: name == here})
 	}
 	return all
 }
 
-// newest is the version that most agents have: others are told apart from it. Versions are not in an order that could
-// be compared.
+// newest returns the version that most agents have, so that others stand out. Versions cannot be compared.
 func newest(agents []roster.Agent) string {
 	n := map[string]int{}
 	best := ""
@@ -194,8 +197,11 @@ func newest(agents []roster.Agent) string {
 
 func hostOf(a roster.Agent, newest string) hostRow {
 	return hostRow{
-		Name: a.Name, Path: "/hosts/" + url.PathEscape(a.Name), State: presence(a), Seen: a.Seen, Version: a.Version, Old: a.Version != newest,
-		Platform: strings.Trim(a.OS+"/"+a.Arch, "/"), Trouble: a.Trouble, Refused: reasons(a.Lately), Sessions: len(a.Runs), Jobs: a.Afoot, Held: a.Hold != nil,
+		Name: a.Name, Path: "/hosts/" + url.PathEscape(a.Name), State: presence(a), Seen: a.Seen, Version: a.Version,
+		Old: a.Version != newest,
+		Platform: strings.Trim(a.OS+"/"+a.Arch,
+			"/"), Trouble: a.Trouble, Refused: reasons(a.RefusedLastHour), Sessions: len(a.Runs),
+		Jobs: a.JobCount, Held: a.Hold != nil,
 	}
 }
 
@@ -222,13 +228,14 @@ func hostIs(x hostRow, state string) bool {
 	return true
 }
 
-// hostStates are the choices of the filter; without a fleet there is nothing to choose.
+// hostStates returns the choices of the filter; without a fleet there are none.
 func hostStates(q url.Values, state string, fleet bool) []choice {
 	if !fleet {
 		return nil
 	}
 	var all []choice
-	for _, c := range []choice{{Word: "All"}, {Word: "Present", Value: "present"}, {Word: "Absent", Value: "absent"}, {Word: "Busy", Value: "busy"}, {Word: "In trouble", Value: "trouble"},
+	for _, c := range []choice{{Word: "All"}, {Word: "Present", Value: "present"}, {Word: "Absent", Value: "absent"},
+		{Word: "Busy", Value: "busy"}, {Word: "In trouble", Value: "trouble"},
 		{Word: "Other version", Value: "other"}, {Word: "No agent", Value: "none"}} {
 		to := url.Values{}
 		for _, name := range []string{"with", "group"} {
@@ -245,7 +252,7 @@ func hostStates(q url.Values, state string, fleet bool) []choice {
 	return all
 }
 
-// hostCards are what there is to say of the hosts as a whole.
+// hostCards returns the cards about the hosts as a whole.
 func hostCards(agents []roster.Agent, hosts int, newest string) []card {
 	if len(agents) == 0 {
 		return nil
@@ -261,11 +268,12 @@ func hostCards(agents []roster.Agent, hosts int, newest string) []card {
 		if a.Trouble != "" {
 			trouble++
 		}
-		if len(a.Lately) > 0 {
+		if len(a.RefusedLastHour) > 0 {
 			refused++
 		}
 	}
-	cards := []card{{withThousands(present), "present", "", "/hosts?state=present"}, {withThousands(len(agents) - present), "absent", "", "/hosts?state=absent"}}
+	cards := []card{{withThousands(present), "present", "", "/hosts?state=present"},
+		{withThousands(len(agents) - present), "absent", "", "/hosts?state=absent"}}
 	if present < len(agents) {
 		cards[1].Class = "changed"
 	}
@@ -273,7 +281,8 @@ func hostCards(agents []roster.Agent, hosts int, newest string) []card {
 		cards = append(cards, card{withThousands(n), "without an agent", "", "/hosts?state=none"})
 	}
 	if other > 0 {
-		cards = append(cards, card{withThousands(other), "of another version than " + newest, "changed", "/hosts?state=other"})
+		cards = append(cards, card{withThousands(other), "of another version than " + newest, "changed",
+			"/hosts?state=other"})
 	} else {
 		cards = append(cards, card{newest, "on every host", "", ""})
 	}
@@ -292,7 +301,7 @@ const (
 	pastShown = 10
 )
 
-// histories fills in how hosts came out of the last runs.
+// histories fills in how the last runs ended for hosts.
 func histories(entries []record.Entry, rows []hostRow) {
 	at := map[string]*hostRow{}
 	for i := range rows {
@@ -303,20 +312,21 @@ func histories(entries []record.Entry, rows []hostRow) {
 		if e.Foot == nil {
 			continue
 		}
-		for _, fate := range fates() {
-			for _, name := range e.Foot.Names(fate) {
+		for _, hostState := range worstFirst() {
+			for _, name := range e.Foot.Names(hostState) {
 				if x := at[name]; x != nil && len(x.History) < pastShown {
-					x.History = append(x.History, pastOf(e, fate, name))
+					x.History = append(x.History, pastOf(e, hostState, name))
 				}
 			}
 		}
 	}
 }
 
-func pastOf(e *record.Entry, fate record.Fate, host string) past {
-	state := sign{string(fate), "✓", string(fate)}
-	if fate == record.FateFailed || fate == record.FateUnreachable {
+func pastOf(e *record.Entry, hostState record.HostState, host string) past {
+	state := sign{string(hostState), "✓", string(hostState)}
+	if hostState == record.StateFailed || hostState == record.StateUnreachable {
 		state.Sign = "✗"
 	}
-	return past{e.Head.Run, "/runs/" + e.Head.Run + "/hosts/" + url.PathEscape(host), state, fmt.Sprintf("%s, %s: %s", when(e.Head.At), what(&e.Head), fate)}
+	return past{e.Head.Run, "/runs/" + e.Head.Run + "/hosts/" + url.PathEscape(host), state,
+		fmt.Sprintf("%s, %s: %s", when(e.Head.At), what(&e.Head), hostState)}
 }

@@ -29,7 +29,7 @@ type jobAt struct {
 // jobsPage is how many jobs one page lists.
 const jobsPage = 200
 
-// jobs is the page of the jobs in the background that agents had at their last heartbeats.
+// jobs is the page of the background jobs that agents had at their last heartbeats.
 func (s fleetPages) jobs(w http.ResponseWriter, r *http.Request) error {
 	var b struct {
 		With  string  `json:"-"`
@@ -44,8 +44,9 @@ func (s fleetPages) jobs(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case errors.Is(err, errNoFleet):
 		b.Empty = empty{
-			Big:   "Jobs of agents are not known here",
-			Small: "What runs in the background on hosts with agents is shown here once this console may read at a broker. Jobs that a run started are on the page of that run. " + noBroker, Command: "hark console use access.json",
+			Big: "Jobs of agents are not known here",
+			Small: "What runs in the background on hosts with agents is shown here once this console may read at a broker. " +
+				"Jobs that a run started are on the page of that run. " + noBroker, Command: "hark console use access.json",
 		}
 		p.Body = b
 		return s.show(w, r, "jobs", p)
@@ -62,7 +63,8 @@ func (s fleetPages) jobs(w http.ResponseWriter, r *http.Request) error {
 			hosts++
 		}
 		for _, j := range told {
-			if word := strings.ToLower(b.With); strings.Contains(strings.ToLower(j.Host), word) || strings.Contains(j.ID, word) || j.Run != nil && strings.HasPrefix(j.Run.Path, "/runs/"+word) {
+			if word := strings.ToLower(b.With); strings.Contains(strings.ToLower(j.Host), word) ||
+				strings.Contains(j.ID, word) || j.Run != nil && strings.HasPrefix(j.Run.Path, "/runs/"+word) {
 				rows = append(rows, j)
 			}
 		}
@@ -74,7 +76,9 @@ func (s fleetPages) jobs(w http.ResponseWriter, r *http.Request) error {
 	if untold > 0 {
 		b.Told += fmt.Sprintf("; %s of them are not named", withThousands(untold))
 	}
-	b.Empty = empty{Big: "No job runs in the background", Small: "Tasks with async, and what hark run -B starts, are shown here while they run. Agents say so with their heartbeat, every 30 seconds."}
+	b.Empty = empty{Big: "No job runs in the background",
+		Small: "Tasks with async, and what hark run -B starts, are shown here while they run. Agents say so with their " +
+			"heartbeat, every 30 seconds."}
 	if b.With != "" {
 		b.Empty = empty{Big: "No job is like that"}
 	}
@@ -82,10 +86,11 @@ func (s fleetPages) jobs(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, "jobs", p)
 }
 
-// jobsOf are the jobs that an agent named, and how many more it has.
+// jobsOf returns the jobs that an agent named, and how many more it has.
 func jobsOf(a *roster.Agent) (told []jobAt, rest int) {
 	for _, j := range a.Jobs {
-		x := jobAt{ID: j.ID, Host: a.Name, Path: "/hosts/" + url.PathEscape(a.Name), State: jobSign(j.State), Began: j.Began, Run: runLink(j.Run)}
+		x := jobAt{ID: j.ID, Host: a.Name, Path: "/hosts/" + url.PathEscape(a.Name), State: jobSign(j.State), Began: j.Began,
+			Run: runLink(j.Run)}
 		if x.Run != nil {
 			x.Run.Path += "/jobs#" + url.PathEscape(j.ID)
 		}
@@ -94,7 +99,7 @@ func jobsOf(a *roster.Agent) (told []jobAt, rest int) {
 		}
 		told = append(told, x)
 	}
-	return told, max(0, a.Afoot-len(told))
+	return told, max(0, a.JobCount-len(told))
 }
 
 func jobSign(state string) sign {
@@ -110,7 +115,7 @@ func jobSign(state string) sign {
 }
 
 // runJobs is the page of the jobs that a run started.
-func (s runPages) runJobs(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) runJobs(t *runcache.CachedRun, w http.ResponseWriter, r *http.Request) error {
 	var b struct {
 		Head  runHead `json:"head"`
 		Rows  []jobAt `json:"jobs"`
@@ -118,16 +123,19 @@ func (s runPages) runJobs(t *runcache.Tape, w http.ResponseWriter, r *http.Reque
 		Empty empty   `json:"-"`
 	}
 	base := runPath(t.Entry.Head.Run)
-	b.Head, b.Empty = s.head(t, "Jobs"), empty{Big: "This run has started no jobs", Small: "Tasks with async are shown here, with what came of them as far as the run was told."}
-	all, total := t.Fold.Jobs(from(r), jobsPage)
+	b.Head, b.Empty = s.head(t, "Jobs"),
+		empty{Big: "This run has started no jobs",
+			Small: "Tasks with async are shown here, with what came of them as far as the run was told."}
+	all, total := t.Model.Jobs(from(r), jobsPage)
 	over := t.At().Over
 	for _, j := range all {
 		state := j.State
 		if over && state == runmodel.JobRunning {
-			state = "left" // nobody was told of its end
+			state = "left" // the run does not know its end
 		}
 		b.Rows = append(b.Rows, jobAt{
-			ID: j.ID, Host: j.Host, Path: base + "/hosts/" + url.PathEscape(j.Host), Task: &link{j.Title, fmt.Sprintf("%s#t%d", base, j.Task)}, State: jobSign(state), Began: j.Began, Ended: j.Ended,
+			ID: j.ID, Host: j.Host, Path: base + "/hosts/" + url.PathEscape(j.Host),
+			Task: &link{j.Title, fmt.Sprintf("%s#t%d", base, j.Task)}, State: jobSign(state), Began: j.Began, Ended: j.Ended,
 		})
 	}
 	b.Pager = paged(r.URL, from(r), jobsPage, total, "jobs")

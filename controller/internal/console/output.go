@@ -17,8 +17,7 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// How much of a line the output shows: the page as a whole stays within about two megabytes, however long the lines
-// are.
+// How much of a line the output shows: the whole page stays within about two megabytes, however long the lines are.
 const (
 	outputLine  = 8 << 10
 	outputBytes = 1 << 20
@@ -49,7 +48,7 @@ func (s runPages) output(w http.ResponseWriter, r *http.Request) error {
 		Pager   pager    `json:"-"`
 	}
 	over := t.At().Over
-	b.Head, b.Total, b.Reading = s.head(t, "Output"), t.Reel.Lines(), reading
+	b.Head, b.Total, b.Reading = s.head(t, "Output"), t.Output.Page(), reading
 	pages := max(1, (b.Total+scrollback.PageLines-1)/scrollback.PageLines)
 	n := s.pageOf(r, pages, over)
 	if n < 1 || n > pages {
@@ -58,7 +57,7 @@ func (s runPages) output(w http.ResponseWriter, r *http.Request) error {
 	if b.Lines, err = outputLines(t, (n-1)*scrollback.PageLines, min(n*scrollback.PageLines, b.Total)); err != nil {
 		return err
 	}
-	b.Told = plural(b.Total, "line") + ", " + size(t.Reel.Size())
+	b.Told = plural(b.Total, "line") + ", " + size(t.Output.Size())
 	b.Pager = outputPager(r.URL.Path, n, pages)
 	p := page{Title: "Output · " + b.Head.What, Nav: "Runs", Body: b}
 	if n == pages && !over {
@@ -67,7 +66,7 @@ func (s runPages) output(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, "output", p)
 }
 
-// pageOf is the page that an address wants: by number, by a line, or the end of a run that goes on.
+// pageOf returns the page of an address: by number, by a line, or the end of a running run.
 func (s runPages) pageOf(r *http.Request, pages int, over bool) int {
 	q := r.URL.Query()
 	if line, err := strconv.Atoi(q.Get("line")); err == nil {
@@ -98,11 +97,11 @@ func outputPager(path string, n, pages int) pager {
 	return p
 }
 
-// outputLines are the lines from one on (0 is the first) to before another.
-func outputLines(t *runcache.Tape, from, to int) ([]lineAt, error) {
+// outputLines returns the lines from one on (0 is the first) to before another.
+func outputLines(t *runcache.CachedRun, from, to int) ([]lineAt, error) {
 	var all []lineAt
 	left := outputBytes
-	err := t.Reel.Each(from, outputLine, func(n int, line []byte, length int) bool {
+	err := t.Output.Each(from, outputLine, func(n int, line []byte, length int) bool {
 		if n >= to {
 			return false
 		}
@@ -119,7 +118,7 @@ func outputLines(t *runcache.Tape, from, to int) ([]lineAt, error) {
 	return all, err
 }
 
-// cutLine shows a line of which the beginning is at hand, and its length.
+// cutLine renders the beginning of a line, and its length.
 func cutLine(text string, most, length int) template.HTML {
 	if length > len(text) && len(text) <= most {
 		return ansihtml.Begin(text, length)
@@ -138,17 +137,17 @@ func size(n int64) string {
 }
 
 // download is the output as a file, without colours.
-func (s runPages) download(t *runcache.Tape, w http.ResponseWriter, r *http.Request) error {
+func (s runPages) download(t *runcache.CachedRun, w http.ResponseWriter, r *http.Request) error {
 	if !t.At().Over && !t.Read(r.Context()) {
 		return r.Context().Err()
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", "hark-"+short(t.Entry.Head.Run)+".txt"))
-	_, err := t.Reel.WriteTo(&plainWriter{w: w})
+	_, err := t.Output.WriteTo(&plainWriter{w: w})
 	return err
 }
 
-// plainWriter takes colours out of text. A sequence that is cut by the end of a write waits for the next.
+// plainWriter removes colours from text. A sequence that is cut by the end of a write waits for the next.
 type plainWriter struct {
 	w    io.Writer
 	held []byte
@@ -157,7 +156,8 @@ type plainWriter struct {
 func (p *plainWriter) Write(text []byte) (int, error) {
 	all := append(p.held, text...)
 	p.held = nil
-	if i := bytes.LastIndexByte(all, 0x1b); i >= 0 && len(all)-i < 64 && !bytes.ContainsRune(all[i:], 'm') && !bytes.ContainsRune(all[i:], '\n') {
+	if i := bytes.LastIndexByte(all, 0x1b); i >= 0 && len(all)-i < 64 && !bytes.ContainsRune(all[i:], 'm') &&
+		!bytes.ContainsRune(all[i:], '\n') {
 		all, p.held = all[:i], append([]byte(nil), all[i:]...)
 	}
 	if _, err := io.WriteString(p.w, ansihtml.Plain(string(all))); err != nil {
@@ -169,7 +169,7 @@ func (p *plainWriter) Write(text []byte) (int, error) {
 // searchPage is how many lines one page of a search shows.
 const searchPage = 200
 
-// search looks for a text in all that a run showed, and counts all of it.
+// search finds a text in the whole output of a run, and counts all matches.
 func (s runPages) search(w http.ResponseWriter, r *http.Request) error {
 	t, reading, back, err := s.take(r)
 	if err != nil {
@@ -195,24 +195,27 @@ func (s runPages) search(w http.ResponseWriter, r *http.Request) error {
 	b.Head.Searched = q
 	p := page{Title: "Search · " + b.Head.What, Nav: "Runs"}
 	if q == "" {
-		b.Empty = empty{Big: "What is to be looked for?", Small: "All that the run showed is searched; capitals do not matter."}
+		b.Empty = empty{Big: "What is to be looked for?",
+			Small: "All that the run showed is searched; capitals do not matter."}
 		p.Body = b
 		return s.show(w, r, "search", p)
 	}
 	base := "/runs/" + t.Entry.Head.Run
-	for _, x := range t.Fold.Find(q, 20) {
+	for _, x := range t.Model.Find(q, 20) {
 		b.Tasks = append(b.Tasks, hit{x.Text, base + x.Path})
 	}
 	began, skip := time.Now(), from(r)
-	b.Hits, b.Total, err = t.Reel.Find(r.Context(), q, ansihtml.Plain, func(at, n int, line string) {
+	b.Hits, b.Total, err = t.Output.Find(r.Context(), q, ansihtml.Plain, func(at, n int, line string) {
 		if at >= skip && at < skip+searchPage {
-			b.Lines = append(b.Lines, lineAt{N: n + 1, HTML: ansihtml.Marked(line, q, outputLine), Text: line, Path: fmt.Sprintf("%s/output?line=%d#L%d", base, n+1, n+1)})
+			b.Lines = append(b.Lines, lineAt{N: n + 1, HTML: ansihtml.Marked(line, q, outputLine), Text: line,
+				Path: fmt.Sprintf("%s/output?line=%d#L%d", base, n+1, n+1)})
 		}
 	})
 	if err != nil {
 		return err
 	}
-	b.Told = fmt.Sprintf("%s in %s of %s, found in %s", plural(b.Hits, "place"), plural(b.Total, "line"), withThousands(t.Reel.Lines()), took(time.Since(began)))
+	b.Told = fmt.Sprintf("%s in %s of %s, found in %s", plural(b.Hits, "place"), plural(b.Total, "line"),
+		withThousands(t.Output.Page()), took(time.Since(began)))
 	if reading != "" {
 		b.Told += "; the record is still being read, so there may be more"
 	}
@@ -224,7 +227,7 @@ func (s runPages) search(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, "search", p)
 }
 
-// find leads to what a word may mean: a run, a host, or runs with it.
+// find redirects to what a word may mean: a run, a host, or runs with it.
 func (s fleetPages) find(w http.ResponseWriter, r *http.Request) error {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	if q == "" {
@@ -245,19 +248,29 @@ func (s fleetPages) find(w http.ResponseWriter, r *http.Request) error {
 	word := strings.ToLower(q)
 	for i := range all.Entries {
 		e := &all.Entries[i]
-		if text := what(&e.Head) + " " + by(&e.Head) + " " + e.Head.Duty + " " + e.Head.Commit; strings.Contains(strings.ToLower(text), word) {
+		if text := what(&e.Head) + " " + by(&e.Head) + " " + e.Head.Duty + " " +
+			e.Head.Commit; strings.Contains(strings.ToLower(text), word) {
 			if b.Total++; len(b.Rows) < runsPage {
 				b.Rows = append(b.Rows, s.row(e))
 			}
 		}
 	}
-	agents, _ := s.agents(r.Context()) // without the fleet, runs are found all the same
+	agents, _ := s.agents(r.Context()) // runs are found without the fleet too
 	for _, a := range agents {
 		const most = 50
 		if strings.Contains(strings.ToLower(a.Name), word) && len(b.Hosts) < most {
 			b.Hosts = append(b.Hosts, link{a.Name, "/hosts/" + url.PathEscape(a.Name)})
 		}
 	}
+	byTask, err := s.list(r.Context(), "", pattern(q), "", time.Time{})
+	if err != nil {
+		return err
+	}
+	const mostTasks = 20
+	for i := range byTask.Entries[:min(mostTasks, len(byTask.Entries))] {
+		b.Tasks = append(b.Tasks, s.row(&byTask.Entries[i]))
+	}
+	b.TasksTold = plural(len(byTask.Entries), "run") + " with a task of this name"
 	b.Told = plural(b.Total, "run") + " with this in the command, the person, the duty or the commit"
 	b.ByHost = (&url.URL{Path: "/runs", RawQuery: url.Values{"host": {q}}.Encode()}).String()
 	b.ByTask = (&url.URL{Path: "/runs", RawQuery: url.Values{"task": {q}}.Encode()}).String()
@@ -270,6 +283,9 @@ type findPage struct {
 	Total  int      `json:"total"`
 	Hosts  []link   `json:"hosts,omitempty"`
 	Rows   []runRow `json:"runs"`
+	Tasks  []runRow `json:"runs_with_task,omitempty"`
 	ByHost string   `json:"-"`
-	ByTask string   `json:"-"`
+	// TasksTold says how many runs have such a task.
+	TasksTold string `json:"-"`
+	ByTask    string `json:"-"`
 }

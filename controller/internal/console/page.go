@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -20,12 +21,12 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// page is what every page is made of.
+// page is the data of every page.
 type page struct {
 	Title    string
-	Nav      string // the entry of the menu that it belongs to
+	Nav      string // its entry of the menu
 	Live     string // address of its live events, "" if it has none
-	Refresh  int    // seconds after which a browser without JavaScript asks again, 0 for never
+	Refresh  int    // seconds after which a browser without JavaScript reloads, 0 for never
 	Query    string // that was searched for
 	Warnings []string
 	Body     any
@@ -36,11 +37,15 @@ type page struct {
 	Foot  string
 }
 
-type entry struct{ Name, Path string }
+// entry is one of the menu. N is how many things need somebody there, "" for none.
+type entry struct{ Name, Path, N string }
 
 // parse reads the templates: each page with the layout, and with the parts that pages share.
 func parse() (map[string]*template.Template, error) {
-	base, err := template.New("").Funcs(template.FuncMap{"when": when, "number": withThousands, "drift": func(x driftAt, open bool) openDrift { return openDrift{x, open} }}).ParseFS(files, "pages/layout.html", "pages/runhead.html", "pages/dutyhead.html")
+	base, err := template.New("").
+		Funcs(template.FuncMap{"when": when, "number": withThousands,
+			"drift": func(x driftAt, open bool) openDrift { return openDrift{x, open} }}).ParseFS(files, "pages/layout.html",
+		"pages/runhead.html", "pages/dutyhead.html")
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +66,7 @@ func parse() (map[string]*template.Template, error) {
 	return pages, nil
 }
 
-// stamp is a digest of the static files.
+// stamp returns a digest of the static files.
 func stamp() (string, error) {
 	h := sha256.New()
 	err := fs.WalkDir(files, "static", func(name string, d fs.DirEntry, err error) error {
@@ -75,7 +80,7 @@ func stamp() (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)[:6]), err
 }
 
-// static serves the files that pages name. A name with the right stamp may be kept for ever.
+// static serves the files that pages name. A name with the right stamp may be cached for ever.
 func (s *Server) static() http.Handler {
 	serve := http.FileServerFS(files)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -90,17 +95,18 @@ func (s *Server) static() http.Handler {
 	})
 }
 
-// show writes a page, or what it shows as JSON for programs that accept that and no HTML.
+// show writes a page, or its data as JSON for programs that accept that and no HTML.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, p page) error {
 	return s.showAs(w, r, http.StatusOK, name, p)
 }
 
 func (s *Server) showAs(w http.ResponseWriter, r *http.Request, status int, name string, p page) error {
 	w.Header().Set("Vary", "Accept, Accept-Encoding")
-	if accept := r.Header.Get("Accept"); strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html") {
+	if accept := r.Header.Get("Accept"); strings.Contains(accept, "application/json") && !strings.Contains(accept,
+		"text/html") {
 		return asJSON(w, status, p.Body)
 	}
-	p.Menu = []entry{{"Runs", "/runs"}, {"Hosts", "/hosts"}, {"Duties", "/duties"}, {"Jobs", "/jobs"}, {"Warnings", "/warnings"}}
+	p.Menu = s.menu(r.Context())
 	p.Who, p.Stamp, p.Foot = auth.Who(r.Context()), s.stamp, "hark "+s.Version
 	var b bytes.Buffer
 	if err := s.pages[name].ExecuteTemplate(&b, "layout", p); err != nil {
@@ -112,13 +118,23 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, status int, name
 		w.Header().Set("Content-Encoding", "gzip")
 		w.WriteHeader(status)
 		z := gzip.NewWriter(w)
-		_, _ = io.WriteString(z, text) // who went away misses nothing
+		_, _ = io.WriteString(z, text) // a client that went away misses nothing
 		_ = z.Close()
 		return nil
 	}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text) // as above
 	return nil
+}
+
+// menu returns the pages that all pages lead to.
+func (s *Server) menu(ctx context.Context) []entry {
+	n := s.badges(ctx)
+	all := []entry{{Name: "Overview", Path: "/"}}
+	for _, name := range []string{"Runs", "Hosts", "Duties", "Jobs", "Warnings"} {
+		all = append(all, entry{name, "/" + strings.ToLower(name), many(n[name])})
+	}
+	return all
 }
 
 func asJSON(w http.ResponseWriter, status int, body any) error {
@@ -132,7 +148,7 @@ func asJSON(w http.ResponseWriter, status int, body any) error {
 	return nil
 }
 
-// part is a part of a page as HTML.
+// part renders a part of a page as HTML.
 func (s *Server) part(page, name string, data any) (string, error) {
 	var b strings.Builder
 	if err := s.pages[page].ExecuteTemplate(&b, name, data); err != nil {
@@ -141,7 +157,7 @@ func (s *Server) part(page, name string, data any) (string, error) {
 	return ansihtml.Visible(b.String()), nil
 }
 
-// refusal is the page of those who get none.
+// refusal is the page that says why there is none.
 type refusal struct {
 	Status int    `json:"status"`
 	Big    string `json:"error"`
@@ -149,7 +165,7 @@ type refusal struct {
 	Back   string `json:"-"`
 }
 
-// refuse says why there is no page.
+// refuse writes why there is no page.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, text string) {
 	b := refusal{Status: status, Text: text}
 	switch status {
@@ -169,7 +185,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, text
 	}
 }
 
-// when is a time as a page without JavaScript shows it: today's without the day.
+// when returns a time as a page without JavaScript shows it: today's without the day.
 func when(t time.Time) string {
 	now := time.Now().In(t.Location())
 	switch {
@@ -181,7 +197,7 @@ func when(t time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
-// withThousands is a count with its thousands parted.
+// withThousands returns a count with its thousands separated.
 func withThousands(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -190,7 +206,7 @@ func withThousands(n int) string {
 	return text
 }
 
-// brief is the beginning of a text that stands in a line of a page.
+// brief returns the beginning of a text for a line of a page.
 func brief(text string) string {
 	const most = 400
 	text = view.OneLine(text)
@@ -200,7 +216,7 @@ func brief(text string) string {
 	return text
 }
 
-// took is a time as people say it.
+// took returns a duration in words.
 func took(d time.Duration) string {
 	switch {
 	case d <= 0:

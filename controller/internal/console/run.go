@@ -31,7 +31,7 @@ type runPage struct {
 	Empty   empty    `json:"-"`
 }
 
-// summary is how the hosts came out so far.
+// summary is the states of the hosts so far.
 type summary struct {
 	Counts   []count   `json:"hosts"`
 	Share    []segment `json:"-"`
@@ -41,7 +41,7 @@ type summary struct {
 	Commands []string  `json:"-"`
 }
 
-// stageAt is a stage that has begun, with how its hosts came out so far.
+// stageAt is a stage that has begun, with the states of its hosts so far.
 type stageAt struct {
 	N      int       `json:"n"`
 	Of     int       `json:"of"`
@@ -50,7 +50,7 @@ type stageAt struct {
 	Share  []segment `json:"-"`
 }
 
-// badRow names the hosts that failed, or were not reached.
+// badRow names the hosts that failed, or were unreachable.
 type badRow struct {
 	Class string `json:"state"`
 	Word  string `json:"-"`
@@ -118,12 +118,13 @@ func (s runPages) run(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer back()
-	seen := t.Fold.See(pageGroups)
+	seen := t.Model.See(pageGroups)
 	b := runPage{Head: s.head(t, "Tasks"), Reading: reading, Summary: s.summary(t, seen)}
 	for _, p := range seen.Plays {
 		b.Plays = append(b.Plays, s.play(t, p, seen))
 	}
-	b.Empty = empty{Big: "Nothing has been told of this run yet", Small: "Its plays and tasks are shown here as they begin."}
+	b.Empty = empty{Big: "Nothing has been told of this run yet",
+		Small: "Its plays and tasks are shown here as they begin."}
 	p := page{Title: b.Head.What, Nav: "Runs", Body: b}
 	if !t.Entry.Body {
 		b.Empty = empty{Big: "Only the head of this run is kept", Small: "Its lines were old, and were let go."}
@@ -135,7 +136,7 @@ func (s runPages) run(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, "run", p)
 }
 
-func (s runPages) play(t *runcache.Tape, p runmodel.PlaySeen, seen runmodel.Seen) playAt {
+func (s runPages) play(t *runcache.CachedRun, p runmodel.PlaySeen, seen runmodel.Seen) playAt {
 	x := playAt{N: p.N, Name: p.Name, Path: p.Path}
 	if p.Stage > 0 {
 		at := seen.Stages[p.Stage-1]
@@ -150,12 +151,13 @@ func (s runPages) play(t *runcache.Tape, p runmodel.PlaySeen, seen runmodel.Seen
 // barSteps is how many lengths the bars of tasks may have: the style sheet has a class for each.
 const barSteps = 20
 
-// taskOf is a task as pages show it.
+// taskOf returns a task as pages show it.
 func taskOf(run string, t runmodel.TaskSeen, seen runmodel.Seen) taskAt {
 	base := fmt.Sprintf("/runs/%s/tasks/%d", run, t.N)
 	x := taskAt{
-		N: t.N, Title: t.Title, Action: t.Action, Handler: t.Handler, Bad: t.Bad(), Took: took(t.Took()), Seconds: t.Took().Seconds(),
-		Place: t.Place, Path: base, Counts: counts(t.Counts), Included: t.Included,
+		N: t.N, Title: t.Title, Action: t.Action, Handler: t.Handler, Bad: t.Bad(), Took: took(t.Took()),
+		Seconds: t.Took().Seconds(),
+		Place:   t.Place, Path: base, Counts: counts(t.Counts), Included: t.Included,
 	}
 	if x.Place == "" {
 		x.Place = t.Action
@@ -180,10 +182,11 @@ func taskOf(run string, t runmodel.TaskSeen, seen runmodel.Seen) taskAt {
 	return x
 }
 
-// groupOf is a group with at most lines lines of its text.
+// groupOf returns a group with at most lines lines of its text.
 func groupOf(base string, task int, g runmodel.GroupSeen, lines int) groupAt {
 	x := groupAt{
-		ID: fmt.Sprintf("t%d.g%d", task, g.N), Class: g.State.String(), Word: g.State.String(), Count: plural(g.Count, "host"), Names: g.Names, Text: g.Text,
+		ID: fmt.Sprintf("t%d.g%d", task, g.N), Class: g.State.String(), Word: g.State.String(),
+		Count: plural(g.Count, "host"), Names: g.Names, Text: g.Text,
 		Path: fmt.Sprintf("%s/g/%d", base, g.N),
 	}
 	if x.Bad = g.State.Bad(); x.Bad {
@@ -210,7 +213,7 @@ func groupOf(base string, task int, g runmodel.GroupSeen, lines int) groupAt {
 	return x
 }
 
-// counts are the states that there are, the bad ones first.
+// counts returns the states that occur, the bad ones first.
 func counts(c runmodel.Counts) []count {
 	var all []count
 	for s := runmodel.State(0); s < runmodel.States; s++ {
@@ -221,9 +224,8 @@ func counts(c runmodel.Counts) []count {
 	return all
 }
 
-// summary describes how the hosts came out: of a run that is over as its foot says, of one that goes on as far as was
-// read.
-func (s runPages) summary(t *runcache.Tape, seen runmodel.Seen) summary {
+// summary returns the states of the hosts: of a finished run from its foot, of a running one as far as it was read.
+func (s runPages) summary(t *runcache.CachedRun, seen runmodel.Seen) summary {
 	e := now(t)
 	x := summary{Counts: counts(seen.Counts)}
 	total := max(e.Head.Hosts, seen.Hosts)
@@ -234,7 +236,8 @@ func (s runPages) summary(t *runcache.Tape, seen runmodel.Seen) summary {
 	x.Progress = plural(total, "host") + ", " + plural(seen.Results, "result")
 	for _, at := range seen.Stages {
 		all := counts(at.Counts)
-		x.Stages = append(x.Stages, stageAt{N: at.N, Of: at.Of, Name: at.Name, Counts: all, Share: share(all, at.Counts.Total())})
+		x.Stages = append(x.Stages, stageAt{N: at.N, Of: at.Of, Name: at.Name, Counts: all,
+			Share: share(all, at.Counts.Total())})
 	}
 	for _, state := range []runmodel.State{runmodel.Failed, runmodel.Unreachable} {
 		if row := badHosts(t, state); row != nil {
@@ -250,10 +253,10 @@ func (s runPages) summary(t *runcache.Tape, seen runmodel.Seen) summary {
 	return x
 }
 
-// badHosts are those whose worst is a state, a row of them.
-func badHosts(t *runcache.Tape, state runmodel.State) *badRow {
+// badHosts returns a row of the hosts whose worst state is the given one.
+func badHosts(t *runcache.CachedRun, state runmodel.State) *badRow {
 	const most = 30
-	names, total := t.Fold.Worst(state, most)
+	names, total := t.Model.Worst(state, most)
 	if total == 0 {
 		return nil
 	}
@@ -268,7 +271,7 @@ func badHosts(t *runcache.Tape, state runmodel.State) *badRow {
 	return row
 }
 
-// numberIn is a number in an address.
+// numberIn returns a number in an address.
 func numberIn(r *http.Request, name string) (int, error) {
 	n, err := strconv.Atoi(r.PathValue(name))
 	if err != nil || n < 1 {

@@ -25,28 +25,32 @@ type runList struct {
 	Filter   runFilter `json:"-"`
 	Filtered bool      `json:"-"`
 	States   []choice  `json:"-"`
-	Spark    spark     `json:"-"`
+	Spark    sparkline `json:"-"`
 	Rows     []runRow  `json:"runs"`
 	Pager    pager     `json:"-"`
 	Empty    empty     `json:"-"`
 	Total    int       `json:"total"`
+	// Folded says that turns of keepers stand together.
+	Folded bool `json:"folded,omitempty"`
 }
 
 type runFilter struct {
-	Host, Task, By, State, Since string
-	Spans                        []choice
+	Host, Task, By, State, Since, Duty string
+	// Apart has each turn of a keeper in a row of its own.
+	Apart bool
+	Spans []choice
 }
 
-// choice is one of several.
+// choice is a choice of a filter.
 type choice struct {
 	Word, Value, Path string
 	Here              bool
 }
 
-// pager leads to the other stretches of a list.
+// pager links to the other pages of a list.
 type pager struct{ First, Prev, Next, Last, Text string }
 
-// empty is what a list without entries says.
+// empty is the text of an empty list.
 type empty struct{ Big, Small, Command string }
 
 // runRow is a run in a list.
@@ -63,29 +67,32 @@ type runRow struct {
 	Counts []count   `json:"hosts"`
 	Took   string    `json:"took"`
 	At     time.Time `json:"at"`
+	Path   string    `json:"-"`
+	// Turns is how many turns of a duty this row stands for, 0 for a run.
+	Turns int `json:"turns,omitempty"`
 }
 
-// sign is a state as it is shown: in a word, and in a character and a class for the eye.
+// sign is a state as shown: a word, and a character and a class.
 type sign struct {
 	Word  string `json:"word"`
 	Sign  string `json:"-"`
 	Class string `json:"-"`
 }
 
-// count is how many of what.
+// count is a number of things of a kind.
 type count struct {
 	N     int    `json:"n"`
 	Word  string `json:"state"`
 	Class string `json:"-"`
 }
 
-// segment is a stretch of a bar of 100.
+// segment is a part of a bar of 100.
 type segment struct {
 	Class     string
 	At, Width string
 }
 
-// listings keeps the last listing for a moment: pages that are live ask for the same one again and again.
+// listings keeps the last listings for a moment: live pages ask for the same one again and again.
 type listings struct {
 	mu   sync.Mutex
 	kept map[string]listing // by filter; guarded by mu
@@ -96,10 +103,10 @@ type listing struct {
 	all record.Listing
 }
 
-// listed is how long a listing is good.
+// listed is how long a listing is used.
 const listed = time.Second
 
-// list gives the runs that a filter holds for.
+// list returns the runs that match a filter.
 func (s *Server) list(ctx context.Context, host, task, by string, since time.Time) (record.Listing, error) {
 	key := fmt.Sprintf("%q %q %q %d", host, task, by, since.Unix())
 	s.lists.mu.Lock()
@@ -121,11 +128,13 @@ func (s *Server) list(ctx context.Context, host, task, by string, since time.Tim
 
 // wanted reads the filter of an address.
 func (s *Server) wanted(q url.Values) (f runFilter, since time.Time) {
-	f = runFilter{Host: q.Get("host"), Task: q.Get("task"), By: q.Get("by"), State: q.Get("state"), Since: q.Get("since")}
+	f = runFilter{Host: q.Get("host"), Task: q.Get("task"), By: q.Get("by"), State: q.Get("state"),
+		Since: q.Get("since"), Duty: q.Get("duty"), Apart: q.Has("turns")}
 	for _, span := range []struct {
 		word, value string
 		life        time.Duration
-	}{{"ever", "", 0}, {"an hour", "1h", time.Hour}, {"a day", "1d", 24 * time.Hour}, {"a week", "7d", 7 * 24 * time.Hour}, {"30 days", "30d", 30 * 24 * time.Hour}} {
+	}{{"ever", "", 0}, {"an hour", "1h", time.Hour}, {"a day", "1d", 24 * time.Hour}, {"a week", "7d", 7 * 24 * time.Hour},
+		{"30 days", "30d", 30 * 24 * time.Hour}} {
 		here := span.value == f.Since
 		f.Spans = append(f.Spans, choice{Word: span.word, Value: span.value, Here: here})
 		if here && span.life > 0 {
@@ -135,7 +144,7 @@ func (s *Server) wanted(q url.Values) (f runFilter, since time.Time) {
 	return f, since
 }
 
-// pattern is a word of a filter as the store takes it: without * it is looked for anywhere.
+// pattern returns a word of a filter as the store takes it: a word without * may be anywhere in a name.
 func pattern(word string) string {
 	if word == "" || strings.ContainsAny(word, "*?") {
 		return word
@@ -151,35 +160,40 @@ func (s *Server) runList(r *http.Request) (runList, []string, error) {
 		return runList{}, nil, err
 	}
 	mine := auth.Who(r.Context())
-	b := runList{Filter: f, Filtered: f.Host+f.Task+f.By+f.State+f.Since != ""}
+	b := runList{Filter: f, Filtered: f.Host+f.Task+f.By+f.State+f.Since+f.Duty != ""}
 	b.Spark = s.spark(listing.Entries)
 	b.States = states(q, f.State, mine != "")
-	entries := slices.DeleteFunc(slices.Clone(listing.Entries), func(e record.Entry) bool { return !stateIs(&e, f.State, mine) })
+	entries := slices.DeleteFunc(slices.Clone(listing.Entries), func(e record.Entry) bool {
+		return !stateIs(&e, f.State, mine) || f.Duty != "" && e.Head.Duty != f.Duty
+	})
 	b.Total = len(entries)
+	rows := record.MergeTurns(entries, f.Apart || f.Duty != "" || f.State != "")
 	at, _ := strconv.Atoi(q.Get("from"))
-	at = max(0, min(at, len(entries)))
-	stretch := entries[at:min(at+runsPage, len(entries))]
-	for i := range stretch {
-		b.Rows = append(b.Rows, s.row(&stretch[i]))
+	at = max(0, min(at, len(rows)))
+	for _, x := range rows[at:min(at+runsPage, len(rows))] {
+		b.Rows = append(b.Rows, s.foldedRow(x))
 	}
-	b.Pager = paged(r.URL, at, runsPage, len(entries), "runs")
-	b.Empty = empty{Big: "No run is on record yet", Small: "Every play and every ad-hoc command is recorded. Start one, and it is shown here as it goes:", Command: "hark run all -m ping"}
+	b.Folded = len(rows) < len(entries)
+	b.Pager = paged(r.URL, at, runsPage, len(rows), "rows")
+	b.Empty = empty{Big: "No run is on record yet",
+		Small: "Every play and every ad-hoc command is recorded. Start one, and it is shown here as it goes:", Command: "hark run all -m ping"}
 	if b.Filtered {
 		b.Empty = empty{Big: "No run is like that", Small: "Another filter may find more."}
 	}
 	return b, listing.Warnings, nil
 }
 
-// states are the choices of the filter.
+// states returns the choices of the filter.
 func states(q url.Values, state string, named bool) []choice {
 	var all []choice
-	words := []choice{{Word: "All"}, {Word: "Failed", Value: "failed"}, {Word: "Running", Value: "running"}, {Word: "Lost", Value: "lost"}}
+	words := []choice{{Word: "All"}, {Word: "Failed", Value: "failed"}, {Word: "Running", Value: "running"},
+		{Word: "Lost", Value: "lost"}}
 	if named {
 		words = append(words, choice{Word: "Mine", Value: "mine"})
 	}
 	for _, c := range words {
 		to := url.Values{}
-		for _, name := range []string{"host", "task", "by", "since"} {
+		for _, name := range []string{"host", "task", "by", "since", "duty", "turns"} {
 			if v := q.Get(name); v != "" {
 				to.Set(name, v)
 			}
@@ -207,7 +221,7 @@ func stateIs(e *record.Entry, state, mine string) bool {
 	return true
 }
 
-// paged leads to the stretches before and after one.
+// paged links to the pages before and after one.
 func paged(at *url.URL, from, size, total int, what string) pager {
 	var p pager
 	if total <= size {
@@ -227,15 +241,9 @@ func paged(at *url.URL, from, size, total int, what string) pager {
 	if from+size < total {
 		p.Next, p.Last = to(from+size), to((total-1)/size*size)
 	}
-	p.Text = fmt.Sprintf("%s %s to %s of %s", what, withThousands(from+1), withThousands(min(from+size, total)), withThousands(total))
+	p.Text = fmt.Sprintf("%s %s to %s of %s", what, withThousands(from+1), withThousands(min(from+size, total)),
+		withThousands(total))
 	return p
-}
-
-// first leads from the address of the console as such to its first page.
-func (s *Server) first(w http.ResponseWriter, r *http.Request) error {
-	to := url.URL{Path: "/runs", RawQuery: r.URL.RawQuery}
-	http.Redirect(w, r, to.String(), http.StatusFound)
-	return nil
 }
 
 func (s *Server) runs(w http.ResponseWriter, r *http.Request) error {
@@ -247,9 +255,28 @@ func (s *Server) runs(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, "runs", page{Title: "Runs", Nav: "Runs", Live: live.String(), Warnings: warnings, Body: b})
 }
 
-// row is a run as the list shows it.
+// foldedRow returns a run, or turns of a duty that stand together: it leads to each of them.
+func (s *Server) foldedRow(t *record.Turns) runRow {
+	x := s.row(&t.Newest)
+	if t.N < 2 {
+		return x
+	}
+	x.Turns, x.What, x.Took, x.Note = t.N, plural(t.N, "turn"), "", ""
+	x.Path = (&url.URL{Path: "/runs", RawQuery: url.Values{"duty": {x.Duty}}.Encode()}).String()
+	x.State = sign{"ok", "✓", "ok"}
+	if t.Failed > 0 {
+		x.State = sign{"failed", "✗", "failed"}
+		x.Note = withThousands(t.Failed) + " of them came out badly"
+	}
+	e := record.Entry{Counts: t.States, Foot: &record.Foot{}}
+	x.Counts, x.Share = hostCounts(&e)
+	return x
+}
+
+// row returns a run as the list shows it.
 func (s *Server) row(e *record.Entry) runRow {
-	x := runRow{ID: e.Head.Run, Short: short(e.Head.Run), What: what(&e.Head), By: by(&e.Head), State: signOf(e), Check: e.Head.Check, Duty: e.Head.Duty, At: e.Head.At}
+	x := runRow{ID: e.Head.Run, Short: short(e.Head.Run), What: what(&e.Head), By: by(&e.Head), State: signOf(e),
+		Check: e.Head.Check, Duty: e.Head.Duty, At: e.Head.At, Path: "/runs/" + e.Head.Run}
 	x.Counts, x.Share = hostCounts(e)
 	switch e.State {
 	case record.Running:
@@ -269,19 +296,19 @@ func (s *Server) row(e *record.Entry) runRow {
 			x.Note = brief(e.Foot.Error)
 		}
 	}
-	if stage := e.StageText(); stage != "" {
+	if stage := e.RolloutStage(); stage != "" {
 		x.Note = strings.TrimSuffix(stage+", "+x.Note, ", ")
 	}
 	return x
 }
 
-// short is the beginning of an id that people read.
+// short returns the beginning of an id that people read.
 func short(run string) string {
 	const length = 6
 	return run[:min(len(run), length)]
 }
 
-// what is the command of a run: without the program's name and the directories.
+// what returns the command of a run, without the program's name and the directories.
 func what(h *record.Head) string {
 	words := slices.Clone(h.Line)
 	if len(words) > 0 {
@@ -304,7 +331,7 @@ func by(h *record.Head) string {
 	return name
 }
 
-// signOf is the state of a run.
+// signOf returns the state of a run.
 func signOf(e *record.Entry) sign {
 	switch {
 	case e.State == record.Running:
@@ -323,11 +350,11 @@ func signOf(e *record.Entry) sign {
 	return sign{"ended", "–", "skipped"}
 }
 
-// hostCounts are the hosts of a run by their fate, the bad ones first, and as a bar.
+// hostCounts returns the hosts of a run by their state, the bad ones first, and as a bar.
 func hostCounts(e *record.Entry) ([]count, []segment) {
 	var counts []count
 	total, told := e.Met(), 0
-	for _, f := range []record.Fate{record.FateFailed, record.FateUnreachable, record.FateChanged, record.FateOK} {
+	for _, f := range []record.HostState{record.StateFailed, record.StateUnreachable, record.StateChanged, record.StateOK} {
 		if n := e.Counts[f]; n > 0 {
 			counts = append(counts, count{n, string(f), string(f)})
 			told += n

@@ -10,12 +10,14 @@ import (
 	"hark/playbook/deprecation"
 )
 
-// Screen has the lines of a record told to the views that the run was shown in, with colours, and to the fold.
-// prelude tells the steps of a broadcast that come before the one that counts.
-func Screen(prelude func(view.Task) bool) func(h record.Head, screen io.Writer, f *runmodel.Run) (func(record.Line) error, error) {
+// Screen returns a func that replays the lines of a record to the views in which the run was shown, with colours, and
+// to the model. prelude reports whether a step of a broadcast comes before the one that counts.
+func Screen(prelude func(view.Task) bool) func(h record.Head, screen io.Writer,
+	f *runmodel.Run) (func(record.Line) error, error) {
 	return func(h record.Head, screen io.Writer, f *runmodel.Run) (func(record.Line) error, error) {
 		d, err := view.NewDisplay(view.DisplayOptions{
-			Out: screen, Err: screen, Verbosity: h.Screen.Verbosity, Colored: true, NoDeprecations: h.Screen.NoDeprecations, Tagged: h.Screen.Tagged,
+			Out: screen, Err: screen, Verbosity: h.Screen.Verbosity, Colored: true, NoDeprecations: h.Screen.NoDeprecations,
+			Tagged: h.Screen.Tagged,
 		})
 		if err != nil {
 			return nil, err
@@ -31,14 +33,14 @@ func Screen(prelude func(view.Task) bool) func(h record.Head, screen io.Writer, 
 	}
 }
 
-// replay tells one record.
+// replay replays one record.
 type replay struct {
 	d *view.Display
 	f *runmodel.Run
 	p *record.Player
 }
 
-// views are those that the run printed by. Those that wrote files have written them.
+// views returns the views with which the run printed, without those that wrote files.
 func (r *replay) views(s record.Screen, prelude func(view.Task) bool) ([]view.View, error) {
 	o := s.Options
 	o.Display, o.Now = r.d.ForViews(), r.p.Now
@@ -58,7 +60,7 @@ func (r *replay) views(s record.Screen, prelude func(view.Task) bool) ([]view.Vi
 		return nil, err
 	}
 	all := []view.View{view.OnTerminal(first)}
-	for _, name := range s.Beside {
+	for _, name := range s.OtherViews {
 		short := name[strings.LastIndexByte(name, '.')+1:]
 		if short != "timer" && !strings.HasPrefix(short, "profile_") {
 			continue
@@ -70,7 +72,7 @@ func (r *replay) views(s record.Screen, prelude func(view.Task) bool) ([]view.Vi
 	return all, nil
 }
 
-// tell tells a line; at the end what the views have kept for it.
+// tell replays a line; at the end also what the views have kept for it.
 func (r *replay) tell(l record.Line) error {
 	if s := l.Stage; l.Kind == record.KindStage && s != nil {
 		r.f.Stage(runmodel.Stage{N: s.N, Of: s.Of, Name: s.Name})
@@ -88,7 +90,7 @@ func (r *replay) tell(l record.Line) error {
 	return err
 }
 
-// both is a listener that has what a display prints noted too.
+// both is a listener that also records what a display prints.
 type both struct {
 	*view.Display
 	f *runmodel.Run

@@ -1,6 +1,6 @@
 // Package console shows runs and the fleet in a browser. It only shows: every page is made of records and of what
-// agents say of themselves, and no request changes anything. Pages are whole without JavaScript; with it they are
-// live. The process that serves them holds no key that agents obey.
+// agents say of themselves, and no request changes anything. Pages are complete without JavaScript, and live with it.
+// The process that serves them holds no key that agents obey.
 package console
 
 import (
@@ -32,21 +32,23 @@ import (
 //go:embed pages static
 var files embed.FS
 
-// Config is what a console is made of.
+// Config is a console's environment.
 type Config struct {
 	Store record.Store
-	// Fleet gives the agents as the broker knows them; nil without a broker. It is called at most every few seconds.
+	// Fleet returns the agents as the broker knows them; nil without a broker. It is called at most every few seconds.
 	Fleet func(ctx context.Context) ([]roster.Agent, error)
-	// Duties gives what keepers said, under the same conditions.
+	// Duties returns what keepers published, under the same conditions.
 	Duties func(ctx context.Context) (Words, error)
-	// Streams gives how much the broker keeps, under the same conditions.
+	// Streams returns how much the broker stores, under the same conditions.
 	Streams func(ctx context.Context) ([]streams.Size, error)
-	// Facts gives the facts of a host that are on record, and when they were gathered; nil without any record. It is
+	// Facts returns the facts of a host that are on record, and when they were gathered; nil without any record. It is
 	// called for each host that a page shows.
 	Facts func(ctx context.Context, host string) (facts *value.Dict, at time.Time, ok bool)
-	// Play makes what the lines of a record are told to, see tape.Shelf.
+	// Play receives the lines of a record, see runcache.Cache.
 	Play func(h record.Head, screen io.Writer, f *runmodel.Run) (tell func(record.Line) error, err error)
-	Gate auth.Config
+	// Endings are what ends and has to be renewed, as far as it is known; nil for nothing.
+	Endings func() []Ending
+	Gate    auth.Config
 	// Dir is where outputs are kept while they are read; "" is the system's directory for such.
 	Dir     string
 	Version string
@@ -57,13 +59,14 @@ type Config struct {
 // Server serves the pages. It is safe for concurrent use.
 type Server struct {
 	Config
-	shelf   *runcache.Shelf
+	cache   *runcache.Cache
 	pages   map[string]*template.Template
-	stamp   string // of the static files, so that browsers take new ones
+	stamp   string // of the static files, so that browsers load new ones
 	lists   listings
-	fleet   kept[[]roster.Agent]
-	duties  kept[Words]
-	streams kept[[]streams.Size]
+	fleet   cached[[]roster.Agent]
+	duties  cached[Words]
+	streams cached[[]streams.Size]
+	ended   endedRuns
 	// done ends the live connections.
 	done context.Context
 	stop context.CancelFunc
@@ -75,9 +78,9 @@ type (
 	fleetPages struct{ *Server }
 )
 
-// New makes a server. Close ends what it started.
+// New returns a server. Close ends what it started.
 func New(c Config) (*Server, error) {
-	s := &Server{Config: c, shelf: &runcache.Shelf{Store: c.Store, Dir: c.Dir, Play: c.Play}}
+	s := &Server{Config: c, cache: &runcache.Cache{Store: c.Store, Dir: c.Dir, Play: c.Play}}
 	s.done, s.stop = context.WithCancel(context.Background())
 	var err error
 	if s.pages, err = parse(); err != nil {
@@ -89,19 +92,23 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Close ends live connections and readers. Nobody is served any more.
+// Close ends live connections and readers. There must be no more requests.
 func (s *Server) Close() {
 	s.stop()
-	s.shelf.Close()
+	s.cache.Close()
 }
 
-// Handler is all pages behind the gate.
+// Handler returns all pages behind the Authenticator.
 func (s *Server) Handler() http.Handler {
 	of, fleet := runPages{s}, fleetPages{s}
 	mux := http.NewServeMux()
 	mux.Handle("GET /static/", s.static())
 	for pattern, page := range map[string]func(w http.ResponseWriter, r *http.Request) error{
-		"GET /{$}":                               s.first,
+		"GET /{$}":                               fleet.first,
+		"GET /live":                              fleet.firstLive,
+		"GET /hosts/{host}/changes":              fleet.hostChanges,
+		"GET /timeline":                          fleet.timeline,
+		"GET /changes":                           fleet.fleetChanges,
 		"GET /runs":                              s.runs,
 		"GET /runs/live":                         s.runsLive,
 		"GET /runs/{run}":                        of.run,
@@ -132,15 +139,43 @@ func (s *Server) Handler() http.Handler {
 	} {
 		mux.Handle(pattern, s.page(page))
 	}
-	return auth.New(s.Gate, s.refuse).Wrap(mux)
+	gate := auth.New(s.Gate, s.refuse).Wrap(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == healthPath {
+			s.health(w, r)
+			return
+		}
+		gate.ServeHTTP(w, r)
+	})
 }
 
-// noPageError is an address that shows nothing.
+// healthPath tells programs whether the console works. It is open to everybody, and tells nothing else.
+const healthPath = "/healthz"
+
+// health answers 200 if runs can be listed, else 503.
+func (s *Server) health(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	if err := s.Healthy(r.Context()); err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "not ok\n") // who went away misses nothing
+		return
+	}
+	_, _ = io.WriteString(w, "ok\n") // as above
+}
+
+// Healthy is nil if runs can be listed.
+func (s *Server) Healthy(ctx context.Context) error {
+	_, err := s.list(ctx, "", "", "", s.Now().Truncate(time.Hour))
+	return err
+}
+
+// noPageError says that an address shows nothing.
 type noPageError struct{ text string }
 
 func (e *noPageError) Error() string { return e.text }
 
-// page has the errors of a page shown as a page.
+// page shows the errors of a page as a page.
 func (s *Server) page(f func(w http.ResponseWriter, r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := f(w, r)
@@ -173,14 +208,15 @@ func (s *Server) page(f func(w http.ResponseWriter, r *http.Request) error) http
 	})
 }
 
-// Serve serves on a listener until ctx is over. certificate is nil without TLS.
+// Serve serves on a listener until ctx is done. certificate is nil without TLS.
 func (s *Server) Serve(ctx context.Context, on net.Listener, certificate *tls.Certificate) error {
 	h := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		BaseContext: func(net.Listener) context.Context { return s.done },
 	}
 	if certificate != nil {
-		on = tls.NewListener(on, &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+		on = tls.NewListener(on, &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12,
+			NextProtos: []string{"http/1.1"}})
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(on) }()
@@ -191,7 +227,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener, certificate *tls.Ce
 		case err := <-failed:
 			return fmt.Errorf("cannot serve: %w", err)
 		case <-tidy.C:
-			s.shelf.Tidy()
+			s.cache.Tidy()
 		case <-ctx.Done():
 			s.stop()
 			const patience = 3 * time.Second
@@ -206,7 +242,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener, certificate *tls.Ce
 	}
 }
 
-// Beyond reports whether an address to listen on can be reached from other machines.
+// Beyond reports whether other machines can reach an address to listen on.
 func Beyond(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -216,7 +252,7 @@ func Beyond(listen string) bool {
 	return host != "localhost" && (err != nil || !ip.IsLoopback())
 }
 
-// Certificate reads a certificate with its key, and gives the names that it is for and its digest.
+// Certificate reads a certificate with its key, and returns its names and its digest.
 func Certificate(certFile, keyFile string) (c tls.Certificate, names []string, digest [sha256.Size]byte, err error) {
 	if c, err = tls.LoadX509KeyPair(certFile, keyFile); err != nil {
 		return c, nil, digest, fmt.Errorf("cannot use the certificate %s with the key %s: %w", certFile, keyFile, err)

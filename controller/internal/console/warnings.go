@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,19 +13,63 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// warningAt is something that is wrong.
+// warningAt is a problem.
 type warningAt struct {
 	Kind string    `json:"kind"`
 	What string    `json:"what"`
 	Path string    `json:"-"`
 	Text string    `json:"text"`
 	At   time.Time `json:"at,omitzero"`
+	// More are others that say the same, and N is how many there are with this one; 0 is one.
+	More []link `json:"more,omitempty"`
+	N    int    `json:"n,omitempty"`
+	Rest string `json:"-"`
+}
+
+// byCause makes one row of those that say the same, the latest first in it. The most frequent come first
+// in its kind.
+func byCause(all []warningAt) []warningAt {
+	const mostNamed = 20
+	at := map[string]int{}
+	var rows []warningAt
+	for _, x := range all {
+		key := x.Kind + "\x00" + x.Text
+		i, is := at[key]
+		if !is {
+			at[key] = len(rows)
+			x.N = 1
+			rows = append(rows, x)
+			continue
+		}
+		y := &rows[i]
+		if y.N++; len(y.More) < mostNamed {
+			y.More = append(y.More, link{x.What, x.Path})
+		}
+		if x.At.After(y.At) {
+			y.At = x.At
+		}
+	}
+	for i := range rows {
+		if rest := rows[i].N - 1 - len(rows[i].More); rest > 0 {
+			rows[i].Rest = fmt.Sprintf("and %s more", withThousands(rest))
+		}
+	}
+	kinds := map[string]int{}
+	for i, x := range rows {
+		if _, is := kinds[x.Kind]; !is {
+			kinds[x.Kind] = i
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y warningAt) int {
+		return cmp.Or(cmp.Compare(kinds[x.Kind], kinds[y.Kind]), cmp.Compare(y.N, x.N))
+	})
+	return rows
 }
 
 // mostWarnings is how many are shown.
 const mostWarnings = 200
 
-// warnings is the page of what is wrong in the fleet, with the duties and in the last runs.
+// warnings is the page of problems in the fleet, with the duties and in the last runs.
 func (s fleetPages) warnings(w http.ResponseWriter, r *http.Request) error {
 	var b struct {
 		Kinds []choice    `json:"-"`
@@ -49,16 +94,19 @@ func (s fleetPages) warnings(w http.ResponseWriter, r *http.Request) error {
 	kind := r.URL.Query().Get("kind")
 	b.Kinds = warningKinds(all, kind)
 	all = slices.DeleteFunc(all, func(x warningAt) bool { return kind != "" && x.Kind != kind })
+	all = byCause(all)
 	if len(all) > mostWarnings {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s more are not shown.", withThousands(len(all)-mostWarnings)))
 	}
 	b.Rows = all[:min(mostWarnings, len(all))]
-	b.Empty = empty{Big: "Nothing is wrong", Small: "Hosts in trouble, absent without a word, of another version or that refused messages in the last hour, duties that are paused or silent, and runs of the last week that were lost or broken, are shown here."}
+	b.Empty = empty{Big: "Nothing is wrong",
+		Small: "Hosts in trouble, absent without a word, of another version or that refused messages in the last hour, " +
+			"duties that are paused or silent, and runs of the last week that were lost or broken, are shown here."}
 	p.Body = b
 	return s.show(w, r, "warnings", p)
 }
 
-// warningKinds are the choices of the filter, with how many there are of each.
+// warningKinds returns the choices of the filter, with the number of each.
 func warningKinds(all []warningAt, here string) []choice {
 	var kinds []choice
 	n := map[string]int{}
@@ -87,14 +135,17 @@ func (s fleetPages) fleetWarnings(ctx context.Context) ([]warningAt, error) {
 		path := "/hosts/" + url.PathEscape(a.Name)
 		switch {
 		case a.Trouble != "":
-			all = append(all, warningAt{"trouble", a.Name, path, a.Trouble, a.Seen})
+			all = append(all, warningAt{Kind: "trouble", What: a.Name, Path: path, Text: a.Trouble, At: a.Seen})
 		case !a.Present && !a.Left:
-			all = append(all, warningAt{"absent", a.Name, path, "went without a word", a.Seen})
+			all = append(all, warningAt{Kind: "absent", What: a.Name, Path: path, Text: "went without a word",
+				At: a.Seen})
 		case a.Version != newest:
-			all = append(all, warningAt{"version", a.Name, path, fmt.Sprintf("has %s, most have %s", a.Version, newest), a.Since})
+			all = append(all, warningAt{Kind: "version", What: a.Name, Path: path,
+				Text: fmt.Sprintf("has %s, most have %s", a.Version, newest), At: a.Since})
 		}
-		if lately := reasons(a.Lately); lately != "" {
-			all = append(all, warningAt{"refused", a.Name, path, "in the last hour it refused messages: " + lately, a.Seen})
+		if lately := reasons(a.RefusedLastHour); lately != "" {
+			all = append(all, warningAt{Kind: "refused", What: a.Name, Path: path,
+				Text: "in the last hour it refused messages: " + lately, At: a.Seen})
 		}
 	}
 	return all, err
@@ -106,8 +157,9 @@ func (s fleetPages) dutyWarnings(ctx context.Context) (all []warningAt, unread [
 		return nil, nil, nil
 	}
 	for _, d := range inForce(words.All) {
-		if note := s.dutyNote(&d); d.Paused != nil || d.Stale != "" || d.Late(s.Now()) || d.Later != nil && len(d.Later.Expired) > 0 {
-			all = append(all, warningAt{"duty", d.Name, dutyPath(&d), note, d.At})
+		if note := s.dutyNote(&d); d.Paused != nil || d.Stale != "" || d.Late(s.Now()) || d.Later != nil &&
+			len(d.Later.Expired) > 0 {
+			all = append(all, warningAt{Kind: "duty", What: d.Name, Path: dutyPath(&d), Text: note, At: d.At})
 		}
 	}
 	return all, append(keeperNotes(words.All), words.Warnings...), err
@@ -119,13 +171,15 @@ func (s fleetPages) runWarnings(entries []record.Entry) []warningAt {
 		e := &entries[i]
 		path := runPath(e.Head.Run)
 		if e.State == record.Lost {
-			all = append(all, warningAt{"lost", what(&e.Head), path, s.row(e).Note, e.Last})
+			all = append(all, warningAt{Kind: "lost", What: what(&e.Head), Path: path, Text: s.row(e).Note, At: e.Last})
 		}
 		if e.Foot != nil && e.Foot.Incomplete != "" {
-			all = append(all, warningAt{"incomplete", what(&e.Head), path, e.Foot.Incomplete, e.Foot.At})
+			all = append(all, warningAt{Kind: "incomplete", What: what(&e.Head), Path: path, Text: e.Foot.Incomplete,
+				At: e.Foot.At})
 		}
 		if e.Foot != nil && e.Foot.Error != "" {
-			all = append(all, warningAt{"broken", what(&e.Head), path, e.Foot.Error, e.Foot.At})
+			all = append(all, warningAt{Kind: "broken", What: what(&e.Head), Path: path, Text: e.Foot.Error,
+				At: e.Foot.At})
 		}
 	}
 	return all

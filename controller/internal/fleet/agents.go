@@ -21,8 +21,8 @@ type Agent struct {
 	State enrol.State `json:"state,omitempty"`
 	// Expires is until when its credentials are good, if the book tells.
 	Expires time.Time `json:"expires,omitzero"`
-	// Standing is why it cannot connect, and what to do; "" if it can.
-	Standing string `json:"standing,omitempty"`
+	// DutyState is why it cannot connect, and what to do; "" if it can.
+	CannotConnect string `json:"cannot_connect,omitempty"`
 }
 
 // Agents reads the roster and the book. An agent that was let in and never spoke is listed too.
@@ -48,7 +48,7 @@ func (b *Connection) Agents(ctx context.Context) ([]Agent, error) {
 		}
 		all[at].State, all[at].Expires = e.State, e.Expires
 		if !all[at].Present || e.State != enrol.Approved {
-			all[at].Standing = Standing(e, time.Now())
+			all[at].CannotConnect = DutyState(e, time.Now())
 		}
 	}
 	all = slices.DeleteFunc(all, func(x Agent) bool { return x.State == "" && replaced(x, book) })
@@ -61,7 +61,18 @@ func replaced(x Agent, book []enrol.Agent) bool {
 	return slices.ContainsFunc(book, func(e enrol.Agent) bool { return e.Name == x.Name && e.State == enrol.Approved })
 }
 
-// Present are the agents that are there and whose names match one of the patterns, or all without any. None is an
+// everyAgent is the pattern of all agents, as Ansible writes it. No agent can have that name.
+const everyAgent = "all"
+
+// matchesAny reports whether an agent's name matches one of the patterns. Without any it does.
+func matchesAny(patterns []string, name string) bool {
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, name)
+		return ok && err == nil || p == everyAgent
+	})
+}
+
+// Present returns the agents that are there and whose names match one of the patterns, or all without any. None is an
 // error.
 func (b *Connection) Present(ctx context.Context, patterns []string) ([]roster.Agent, error) {
 	all, err := b.Roster.All(ctx)
@@ -69,13 +80,11 @@ func (b *Connection) Present(ctx context.Context, patterns []string) ([]roster.A
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(x roster.Agent) bool {
-		return !x.Present || len(patterns) > 0 && !slices.ContainsFunc(patterns, func(p string) bool {
-			ok, err := path.Match(p, x.Name)
-			return ok && err == nil
-		})
+		return !x.Present || !matchesAny(patterns, x.Name)
 	})
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no agent that is present matches %s", strings.Join(append(patterns, "*")[:max(len(patterns), 1)], ", "))
+		return nil, fmt.Errorf("no agent that is present matches %s",
+			strings.Join(append(patterns, "*")[:max(len(patterns), 1)], ", "))
 	}
 	return all, nil
 }
@@ -93,35 +102,38 @@ func (b *Connection) Enrolled(ctx context.Context) ([]enrol.Agent, error) {
 	return agents, err
 }
 
-// Standing says of an agent that is not connected, by the registrar's book, why it cannot be, and what to do about
+// DutyState says of an agent that is not connected, by the registrar's book, why it cannot be, and what to do about
 // it; "" if it may connect.
-func Standing(x enrol.Agent, now time.Time) string {
+func DutyState(x enrol.Agent, now time.Time) string {
 	switch {
 	case x.State == enrol.Pending:
-		return fmt.Sprintf("waits for approval since %s: `hark agents approve %s`", x.At.Local().Format(time.DateTime), x.Name)
+		return fmt.Sprintf("waits for approval since %s: `hark agents approve %s`", x.At.Local().Format(time.DateTime),
+			x.Name)
 	case x.State == enrol.Revoked:
-		return fmt.Sprintf("was revoked on %s by %s: `hark agents approve %s` lets it in again", x.At.Local().Format(time.DateTime), x.By, x.Name)
+		return fmt.Sprintf("was revoked on %s by %s: `hark agents approve %s` lets it in again",
+			x.At.Local().Format(time.DateTime), x.By, x.Name)
 	case x.Expired(now):
 		return fmt.Sprintf("was away until its credentials expired on %s: enrol it again, with `hark bootstrap` or `hark-agent join`", x.Expires.Local().Format(time.DateTime))
 	}
 	return ""
 }
 
-// Standings asks the registrar once how it stands with agents that are not connected.
-func (b *Connection) Standings() func(ctx context.Context, name, key string) string {
+// WhyAbsent asks the registrar once how it stands with agents that are not connected.
+func (b *Connection) WhyAbsent() func(ctx context.Context, name, key string) string {
 	var once sync.Once
 	var book []enrol.Agent
 	return func(ctx context.Context, name, key string) string {
 		once.Do(func() { book, _ = b.Enrolled(ctx) }) // without the book there is nothing to say
-		i := slices.IndexFunc(book, func(x enrol.Agent) bool { return key != "" && x.Key == key || key == "" && x.Name == name })
+		i := slices.IndexFunc(book,
+			func(x enrol.Agent) bool { return key != "" && x.Key == key || key == "" && x.Name == name })
 		if i < 0 {
 			return ""
 		}
-		return Standing(book[i], time.Now())
+		return DutyState(book[i], time.Now())
 	}
 }
 
-// Ago is how long a time has passed, as people say it.
+// Ago returns how long a time has passed, as people say it.
 func Ago(t time.Time) string {
 	if t.IsZero() {
 		return "never"

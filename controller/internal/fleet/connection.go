@@ -9,6 +9,7 @@ import (
 	"hark/controller/internal/fleet/enrol"
 	"hark/controller/internal/fleet/roster"
 	"hark/controller/internal/fleet/trust"
+	"sync"
 	"time"
 )
 
@@ -21,10 +22,12 @@ type Connection struct {
 	Known    *trust.Known
 	Roster   *roster.Roster
 
-	home     string   // the directory of the operator's files
+	home     string // the directory of the operator's files
+	token    *Credentials
+	stop     func()   // ends the renewal of the credentials
 	believed []string // operators whose word for an agent is taken
 	// believers are those who are believed since.
-	believers *trust.Believers
+	believers *trust.TrustedOperators
 }
 
 // MayCommand is nil for an operator whom the broker lets command agents and keep records, else why not. What is not
@@ -36,13 +39,33 @@ func (b *Connection) MayCommand() error {
 	return nil
 }
 
-// Registrar is the operator's side of who enrols agents.
+// Registrar returns the operator's side of who enrols agents.
 func (b *Connection) Registrar() *enrol.Client {
-	return &enrol.Client{Transport: b, Operator: b.Operator, Access: b.Access.Token}
+	return &enrol.Client{Transport: b, Operator: b.Operator, Access: b.Token()}
 }
 
-// vouch gives the key of the agent of a name, if somebody whom this operator believes has signed that it is its: the
-// broker is not believed. A name that is on record is not asked for.
+// Token returns the operator's token of the broker's authority, which may have been renewed since the connection was
+// made.
+func (b *Connection) Token() string {
+	if b.token == nil {
+		return b.Access.Token
+	}
+	return b.token.Token()
+}
+
+// keepCredentials renews the credentials until the connection is closed.
+func (b *Connection) keepCredentials(warn func(error)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() { b.token.Keep(ctx, b.Transport, warn) })
+	b.stop = func() {
+		cancel()
+		work.Wait()
+	}
+}
+
+// vouch returns the key of the agent of a name, if somebody whom this operator believes has signed that it is its:
+// the broker is not believed. A name that is on record is not asked for.
 func (b *Connection) vouch(ctx context.Context, name string) (string, error) {
 	x, err := b.Registrar().Find(ctx, name)
 	switch {
@@ -73,7 +96,8 @@ func (b *Connection) State(ctx context.Context) (State, error) {
 	if err != nil {
 		return State{}, fmt.Errorf("the broker at %s does not answer: %w", b.URL, err)
 	}
-	s := State{URL: b.Conn().ConnectedUrlRedacted(), Version: b.Conn().ConnectedServerVersion(), RTT: rtt.Round(time.Microsecond).String()}
+	s := State{URL: b.Conn().ConnectedUrlRedacted(), Version: b.Conn().ConnectedServerVersion(),
+		RTT: rtt.Round(time.Microsecond).String()}
 	_, err = b.Conn().TLSConnectionState()
 	s.TLS = err == nil
 	agents, err := b.Roster.All(ctx)
@@ -121,7 +145,7 @@ func (b *Connection) Forget(ctx context.Context, name string) ([]enrol.Agent, er
 	return removed, nil
 }
 
-// Pending are the keys of the agents that wait.
+// Pending returns the keys of the agents that wait.
 func (b *Connection) Pending(ctx context.Context) ([]string, error) {
 	agents, _, err := b.Registrar().List(ctx)
 	var keys []string

@@ -47,7 +47,7 @@ func (d *Dialer) Dial(ctx context.Context, url string) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	operator, created, err := trust.LoadOrCreate(d.OperatorKey)
+	operator, created, err := trust.LoadOrCreate(d.OperatorKey, d.Home)
 	if err != nil {
 		return nil, err
 	}
@@ -63,39 +63,62 @@ func (d *Dialer) Dial(ctx context.Context, url string) (*Connection, error) {
 			return nil, err
 		}
 	}
-	t, err := d.Reach(ctx, operator, access, d.Credentials)
+	token := NewCredentials(operator, access.Token, brokerRecord{d.Home, access.URL})
+	t, err := d.reach(ctx, operator, access, token, d.Credentials)
 	if err != nil {
 		return nil, err
 	}
 	b := &Connection{
+		token:     token,
 		Transport: t, home: d.Home, URL: access.URL, Access: access, Operator: operator, Known: known,
-		believed: append([]string{operator.Key}, access.Operators...), believers: trust.NewBelievers(d.Home, access.URL, access.Operators),
+		believed: append([]string{operator.Key}, access.Operators...), believers: trust.NewTrustedOperators(d.Home,
+			access.URL, access.Operators),
 	}
 	b.Roster = roster.New(t.Conn(), known)
-	recall(d.Home, operator, b.Roster.Verified)
+	loadSharedKeys(d.Home, operator, b.Roster.Verified)
 	if access.Token != "" {
 		b.Roster.Vouch = b.vouch
+		if d.Credentials == "" {
+			log := d.Logger()
+			b.keepCredentials(func(err error) { log.Warn().AnErr("cause", err).Msg("credentials") })
+		}
 	}
 	return b, nil
 }
 
 // Reach connects an operator to a broker. A file with credentials replaces the access's own.
 func (d *Dialer) Reach(ctx context.Context, operator *wire.Identity, access trust.Access, credentials string) (*nats.Transport, error) {
+	return d.reach(ctx, operator, access, NewCredentials(operator, access.Token, brokerRecord{d.Home, access.URL}),
+		credentials)
+}
+
+func (d *Dialer) reach(ctx context.Context, operator *wire.Identity, access trust.Access, token *Credentials,
+	credentials string) (*nats.Transport, error) {
 	conf, err := d.TLS(access.CA)
 	if err != nil {
 		return nil, err
 	}
 	t, err := nats.Dial(ctx, nats.Config{
-		URL: access.URL, ID: operator.ID(), Name: d.Name, Identity: operator, JWT: access.Token, Credentials: credentials, TLS: conf,
+		URL: access.URL, ID: operator.ID(), Name: d.Name, Identity: operator, Token: token.Token, Credentials: credentials, TLS: conf,
 		Logger: d.Logger(), Timeout: d.Timeout,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot reach the broker at %s: %w", access.URL, err)
+		return nil, fmt.Errorf("cannot reach the broker at %s: %w%s", access.URL, err, expired(token.Token()))
 	}
 	return t, nil
 }
 
-// Access is how to reach a broker, "" for the operator's own.
+// expired says that credentials have expired, "" if they have not: the broker only says that it lets nobody in.
+func expired(token string) string {
+	t, err := wire.ParseToken(token)
+	if err != nil || t.Expires.IsZero() || t.Expires.After(time.Now()) {
+		return ""
+	}
+	return fmt.Sprintf(" (this operator's credentials expired on %s: `hark broker admit %s`, where the broker's keys are, gives new ones)",
+		t.Expires.Local().Format(time.DateTime), t.Subject)
+}
+
+// Access returns how to reach a broker, "" for the operator's own.
 func (d *Dialer) Access(url string) (trust.Access, error) {
 	brokers, err := trust.OpenBrokers(d.Home)
 	if err != nil {
@@ -157,7 +180,7 @@ func (d *Dialer) onRecord(url string) bool {
 	return ok
 }
 
-// Agents are all agents of the fleet at a broker.
+// Agents returns all agents of the fleet at a broker.
 func (d *Dialer) Agents(ctx context.Context, url string) ([]Agent, error) {
 	c, err := d.Dial(ctx, url)
 	if err != nil {

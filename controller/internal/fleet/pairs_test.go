@@ -37,7 +37,7 @@ func TestPairsAreMadeOnce(t *testing.T) {
 	}
 	makes := func(id *wire.Identity) bool {
 		t.Helper()
-		recall(dir, id, &wire.Verified{})
+		loadSharedKeys(dir, id, &wire.Verified{})
 		closed, err := id.Close(wire.NewKey(), agent.XKey)
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ func (b *Connection) Believes(key string) bool {
 	return slices.Contains(b.believed, key) || b.believers != nil && b.believers.Knows(key)
 }
 
-// Ledger is the ledger at the broker, as this operator reads and writes it; home is the directory of his files.
+// Ledger returns the ledger at the broker, as this operator reads and writes it; home is the directory of his files.
 func (b *Connection) Ledger(home string) (*ledger.Ledger, error) {
 	readers, err := b.Readers(home)
 	if err != nil {
@@ -26,7 +26,7 @@ func (b *Connection) Ledger(home string) (*ledger.Ledger, error) {
 	return ledger.New(ledger.Config{Conn: b.Conn(), Self: b.Operator, Knows: b.Believes, Home: home, Readers: readers})
 }
 
-// Readers are the public curve keys of those who may read what this operator keeps at the broker; home is the
+// Readers returns the public curve keys of those who may read what this operator keeps at the broker; home is the
 // directory of his files.
 func (b *Connection) Readers(home string) ([]string, error) {
 	readers, err := trust.Readers(home)
@@ -81,8 +81,8 @@ func (r *Runs) List(ctx context.Context, f record.Filter) (record.Listing, error
 	return out, nil
 }
 
-// here are the runs that this machine has in the time of a filter, also those for which the rest of it does not hold.
-// found are those for which it does.
+// here returns the runs that this machine has in the time of a filter, also those for which the rest of it does not
+// hold. found are those for which it does.
 func (r *Runs) here(ctx context.Context, f record.Filter, found []record.Entry) (map[string]bool, error) {
 	if wide := (record.Filter{Since: f.Since, Until: f.Until}); !reflect.DeepEqual(f, wide) {
 		all, err := r.Local.List(ctx, wide)
@@ -98,7 +98,7 @@ func (r *Runs) here(ctx context.Context, f record.Filter, found []record.Entry) 
 	return here, nil
 }
 
-// at is the store that has a run. Of one whose lines are gone here the fleet is asked.
+// at returns the store that has a run. Of one whose lines are gone here the fleet is asked.
 func (r *Runs) at(ctx context.Context, run string) (record.Store, error) {
 	e, err := r.Local.Find(ctx, run)
 	var missing *record.MissingError

@@ -1,4 +1,4 @@
-// Package notify tells people and programs outside of hark that something has changed: an Event goes to targets,
+// Package notify notifies people and programs outside of hark that something has changed: an Event goes to targets,
 // which are addresses of the web, mail, a command, or the broker. It does not decide what is worth telling;
 // controller/internal/keeper and the commands do.
 package notify
@@ -31,7 +31,7 @@ const (
 	Expiring What = "expiring" // a certificate or a credential is over soon
 )
 
-// All are the changes that there are.
+// All returns the changes that there are.
 func All() []What {
 	return []What{Failed, Fixed, Drifted, Absent, Paused, Resumed, Stale, Silent, Lost, Expiring}
 }
@@ -48,7 +48,7 @@ type Event struct {
 	Data            Data      `json:"data"`
 }
 
-// Data is what an event tells.
+// Data is the content of an event.
 type Data struct {
 	V    int  `json:"v"`
 	What What `json:"what"`
@@ -90,12 +90,13 @@ func New(kind, source, subject string, at time.Time, d Data) Event {
 		d.Key = kind + "/" + subject
 	}
 	return Event{
-		SpecVersion: "1.0", ID: rand.Text(), Source: source, Type: "hark." + kind + "." + string(d.What), Subject: subject, Time: at.UTC(),
+		SpecVersion: "1.0", ID: rand.Text(), Source: source, Type: "hark." + kind + "." + string(d.What), Subject: subject,
+		Time:            at.UTC(),
 		DataContentType: "application/json", Data: d,
 	}
 }
 
-// JSON is the document.
+// JSON returns the document.
 func (e *Event) JSON() ([]byte, error) { return json.Marshal(e) }
 
 // Over reports whether the event is the end of what was told before.
@@ -137,7 +138,7 @@ func Hosts(names []string) string {
 	return fmt.Sprintf("%s and more, %d in all", strings.Join(folded[:mostNamed], " "), len(names))
 }
 
-// lines are the parts of a message for people: what has happened, the causes, the link.
+// lines returns the parts of a message for people: what has happened, the causes, the link.
 func (e *Event) lines() []string {
 	out := []string{e.Data.Text}
 	const most = 5

@@ -29,13 +29,13 @@ import (
 // form makes the body of a POST and its type.
 type form func(e *Event) (body []byte, kind string, err error)
 
-// document is the event itself.
+// document returns the event itself.
 func document(e *Event) ([]byte, string, error) {
 	body, err := e.JSON()
 	return body, "application/cloudevents+json", err
 }
 
-// slack is a text, as Slack and those take it that do as Slack does.
+// slack returns a text, as Slack and those take it that do as Slack does.
 func slack(e *Event) ([]byte, string, error) {
 	lines := e.lines()
 	for i, l := range lines {
@@ -73,10 +73,12 @@ type alert struct {
 // alertTime is for how long an alert stands that nobody ends: hark tells changes, and no state again and again.
 const alertTime = 7 * 24 * time.Hour
 
-// alerts is an alert. All that may stand between a beginning and its end is in its labels: those of both are the same.
+// alerts returns an alert. All that may stand between a beginning and its end is in its labels: those of both are the
+// same.
 func alerts(e *Event) ([]byte, string, error) {
 	d := e.Data
-	a := alert{Labels: map[string]string{"alertname": "hark", "source": e.Source, "key": d.Key}, Annotations: map[string]string{"summary": d.Text}, GeneratorURL: d.Link}
+	a := alert{Labels: map[string]string{"alertname": "hark", "source": e.Source, "key": d.Key},
+		Annotations: map[string]string{"summary": d.Text}, GeneratorURL: d.Link}
 	if d.Duty != "" {
 		a.Labels["duty"] = d.Duty
 	}
@@ -114,7 +116,8 @@ func poster(address string, f form) func(context.Context, *Sender, *Event) error
 		client := s.Client
 		if client == nil {
 			var names nss.Dialer // which knows what the machine's directories know
-			client = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: names.DialContext, DisableKeepAlives: true}}
+			client = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: names.DialContext,
+				DisableKeepAlives: true}}
 		}
 		answer, err := client.Do(r)
 		if err != nil {
@@ -125,11 +128,12 @@ func poster(address string, f form) func(context.Context, *Sender, *Event) error
 			return err
 		}
 		defer answer.Body.Close()
-		said, _ := io.ReadAll(io.LimitReader(answer.Body, mostAnswer)) // for the message alone
+		said, _ := io.ReadAll(io.LimitReader(answer.Body, mostAnswer)) // for the message only
 		switch {
 		case answer.StatusCode < 300:
 			return nil
-		case answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusRequestTimeout || answer.StatusCode >= 500:
+		case answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusRequestTimeout ||
+			answer.StatusCode >= 500:
 			return fmt.Errorf("it answers %s: %q", answer.Status, said)
 		}
 		return &finalError{fmt.Errorf("it answers %s: %q", answer.Status, said)}
@@ -179,8 +183,8 @@ func runCommand(ctx context.Context, s *Sender, words []string, e *Event) error 
 	return err
 }
 
-// mailTarget is a relay of mail: smtp://HOST[:PORT]/TO?from=FROM. It speaks TLS where the relay offers it; name and
-// password are not sent without.
+// mailTarget returns a relay of mail: smtp://HOST[:PORT]/TO?from=FROM. It speaks TLS where the relay offers it; name
+// and password are not sent without.
 func mailTarget(u *url.URL, shown string) (Target, error) {
 	to, err := mail.ParseAddressList(strings.TrimPrefix(u.Path, "/"))
 	if err != nil || len(to) == 0 {
@@ -219,7 +223,7 @@ func mailTarget(u *url.URL, shown string) (Target, error) {
 	}}, nil
 }
 
-// letter is a mail.
+// letter returns a mail.
 func letter(from *mail.Address, to []*mail.Address, e *Event) ([]byte, error) {
 	var names []string
 	for _, a := range to {
@@ -228,7 +232,8 @@ func letter(from *mail.Address, to []*mail.Address, e *Event) ([]byte, error) {
 	var b bytes.Buffer
 	subject := "hark: " + strings.Join(strings.Fields(e.Data.Text), " ")
 	for _, h := range [][2]string{
-		{"From", from.String()}, {"To", strings.Join(names, ", ")}, {"Subject", mime.QEncoding.Encode("utf-8", subject)}, {"Date", e.Time.Format(time.RFC1123Z)},
+		{"From", from.String()}, {"To", strings.Join(names, ", ")}, {"Subject", mime.QEncoding.Encode("utf-8", subject)},
+		{"Date", e.Time.Format(time.RFC1123Z)},
 		{"Message-Id", "<" + e.ID + "@hark>"}, {"Auto-Submitted", "auto-generated"}, {"MIME-Version", "1.0"},
 		{"Content-Type", "text/plain; charset=utf-8"}, {"Content-Transfer-Encoding", "quoted-printable"},
 	} {

@@ -27,9 +27,11 @@ import (
 // bad is an event that something has begun, and good its end.
 func sample(w What) Event {
 	return New("duty", "hark/keeper/abc", "base", time.Date(2026, 11, 26, 3, 0, 0, 0, time.UTC), Data{
-		What: w, Text: "base: 3 of 40 hosts failed: web[1:3]", Duty: "base", Hosts: []string{"web1", "web2", "web3"}, Of: 40, Key: "duty/base/failed",
-		Causes: GroupCauses(map[string]string{"web1": "nginx : reload: no such <unit>", "web2": "nginx : reload: no such <unit>", "web3": "disk full"}),
-		Link:   "https://hark.example.org/duties/base",
+		What: w, Text: "base: 3 of 40 hosts failed: web[1:3]", Duty: "base", Hosts: []string{"web1", "web2", "web3"}, Of: 40,
+		Key: "duty/base/failed",
+		Causes: GroupCauses(map[string]string{"web1": "nginx : reload: no such <unit>",
+			"web2": "nginx : reload: no such <unit>", "web3": "disk full"}),
+		Link: "https://hark.example.org/duties/base",
 	})
 }
 
@@ -75,7 +77,8 @@ func TestThePostIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHook(t)
-	s := &Sender{Key: "UKEY", Secret: []byte("shh"), Sign: func(b []byte) ([]byte, error) { return ed25519.Sign(private, b), nil }}
+	s := &Sender{Key: "UKEY", Secret: []byte("shh"),
+		Sign: func(b []byte) ([]byte, error) { return ed25519.Sign(private, b), nil }}
 	e := sample(Failed)
 	if err := send(t, s, h.URL+"/hook", e); err != nil {
 		t.Fatal(err)
@@ -93,7 +96,8 @@ func TestThePostIsSigned(t *testing.T) {
 		t.Errorf("the operator's signature is %q of %q", own, head.Get("Hark-Key"))
 	}
 	var got Event
-	if err := json.Unmarshal([]byte(body), &got); err != nil || got.SpecVersion != "1.0" || got.Type != "hark.duty.failed" || got.ID != e.ID || got.Data.Causes[0].Why != "nginx : reload: no such <unit>" {
+	if err := json.Unmarshal([]byte(body), &got); err != nil || got.SpecVersion != "1.0" ||
+		got.Type != "hark.duty.failed" || got.ID != e.ID || got.Data.Causes[0].Why != "nginx : reload: no such <unit>" {
 		t.Errorf("%v: %s", err, body)
 	}
 	if kind := head.Get("Content-Type"); kind != "application/cloudevents+json" {
@@ -135,7 +139,8 @@ func TestSlackHasATextWithoutItsOwnMarks(t *testing.T) {
 	if err := json.Unmarshal([]byte(h.bodies[0]), &m); err != nil {
 		t.Fatal(err)
 	}
-	want := ":x: *base: 3 of 40 hosts failed: web[1:3]*\nweb1 web2: nginx : reload: no such &lt;unit&gt;\nweb3: disk full\nhttps://hark.example.org/duties/base"
+	want := ":x: *base: 3 of 40 hosts failed: web[1:3]*\nweb1 web2: nginx : reload: no such &lt;unit&gt;\nweb3: disk " +
+		"full\nhttps://hark.example.org/duties/base"
 	if m.Text != want || h.paths[0] != "/services/T/B/X" {
 		t.Errorf("%s:\n%s\nwant\n%s", h.paths[0], m.Text, want)
 	}
@@ -158,7 +163,8 @@ func TestAnAlertEndsWhereItBegan(t *testing.T) {
 	if fmt.Sprint(began[0].Labels) != fmt.Sprint(ended[0].Labels) || began[0].Labels["alertname"] == "" {
 		t.Errorf("%v, then %v", began[0].Labels, ended[0].Labels)
 	}
-	if at := sample(Failed).Time; !began[0].EndsAt.After(at) || !ended[0].EndsAt.Equal(at) || !began[0].StartsAt.Equal(at) {
+	if at := sample(Failed).Time; !began[0].EndsAt.After(at) || !ended[0].EndsAt.Equal(at) ||
+		!began[0].StartsAt.Equal(at) {
 		t.Errorf("%+v, then %+v", began[0], ended[0])
 	}
 }
@@ -200,7 +206,8 @@ func relay(t *testing.T) (address string, letter <-chan string) {
 
 func TestMailIsALetter(t *testing.T) {
 	address, letters := relay(t)
-	if err := send(t, &Sender{}, "smtp://"+address+"/ops@example.org,anna@example.org?from=hark@example.org", sample(Failed)); err != nil {
+	if err := send(t, &Sender{}, "smtp://"+address+"/ops@example.org,anna@example.org?from=hark@example.org",
+		sample(Failed)); err != nil {
 		t.Fatal(err)
 	}
 	m, err := mail.ReadMessage(strings.NewReader(<-letters))
@@ -209,7 +216,9 @@ func TestMailIsALetter(t *testing.T) {
 	}
 	subject, _ := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
 	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
-	if err != nil || subject != "hark: base: 3 of 40 hosts failed: web[1:3]" || !strings.Contains(string(body), "web1 web2: nginx : reload: no such <unit>") || !strings.Contains(string(body), "/duties/base") {
+	if err != nil || subject != "hark: base: 3 of 40 hosts failed: web[1:3]" ||
+		!strings.Contains(string(body), "web1 web2: nginx : reload: no such <unit>") ||
+		!strings.Contains(string(body), "/duties/base") {
 		t.Errorf("%v: %q\n%s", err, subject, body)
 	}
 	if to, err := m.Header.AddressList("To"); err != nil || len(to) != 2 {
@@ -219,7 +228,8 @@ func TestMailIsALetter(t *testing.T) {
 
 func TestACommandGetsTheDocument(t *testing.T) {
 	dir := t.TempDir()
-	if err := send(t, &Sender{Dir: dir}, `sh -c 'cat >got; echo "$HARK_EVENT $HARK_TEXT" >said'`, sample(Failed)); err != nil {
+	if err := send(t, &Sender{Dir: dir}, `sh -c 'cat >got; echo "$HARK_EVENT $HARK_TEXT" >said'`,
+		sample(Failed)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "got"))
@@ -227,10 +237,12 @@ func TestACommandGetsTheDocument(t *testing.T) {
 	if err != nil || json.Unmarshal(text, &e) != nil || e.Data.Duty != "base" {
 		t.Errorf("%v: %s", err, text)
 	}
-	if said, _ := os.ReadFile(filepath.Join(dir, "said")); string(said) != "failed base: 3 of 40 hosts failed: web[1:3]\n" {
+	if said, _ := os.ReadFile(filepath.Join(dir, "said")); string(
+		said) != "failed base: 3 of 40 hosts failed: web[1:3]\n" {
 		t.Errorf("%q", said)
 	}
-	if err := send(t, &Sender{}, "sh -c 'echo no such channel >&2; exit 3'", sample(Failed)); err == nil || !strings.Contains(err.Error(), "no such channel") {
+	if err := send(t, &Sender{}, "sh -c 'echo no such channel >&2; exit 3'", sample(Failed)); err == nil ||
+		!strings.Contains(err.Error(), "no such channel") {
 		t.Error(err)
 	}
 }
@@ -254,7 +266,8 @@ func TestATargetMayStandInAFile(t *testing.T) {
 
 func TestBadTargetsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "no target", "ftp://example.org/x": `"ftp" is no target`, "slack+ftp://x": "no target", "https://": "no URL", "smtp://relay/": "needs an address",
+		"": "no target", "ftp://example.org/x": `"ftp" is no target`, "slack+ftp://x": "no target", "https://": "no URL",
+		"smtp://relay/":                "needs an address",
 		"smtp://relay/ops@example.org": "sender", "@": "name of a file", "echo 'x": "no command",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {

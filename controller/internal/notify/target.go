@@ -19,7 +19,7 @@ type Target struct {
 	send func(ctx context.Context, s *Sender, e *Event) error
 }
 
-// String is the target without its path, which is the secret of many services.
+// String returns the target without its path, which is the secret of many services.
 func (t Target) String() string { return t.text }
 
 // Sender sends events.
@@ -39,12 +39,12 @@ type Sender struct {
 	Now    func() time.Time
 }
 
-// patient are the pauses of a process that stays.
+// patient returns the pauses of a process that stays.
 func patient() []time.Duration {
 	return []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 }
 
-// Brief are the pauses of a process that is waited for.
+// Brief returns the pauses of a process that is waited for.
 func Brief() []time.Duration { return []time.Duration{500 * time.Millisecond, 2 * time.Second} }
 
 // once is how long a try may take.
@@ -132,10 +132,11 @@ func parse(text string, files bool) (Target, error) {
 		}
 		return Target{shown, poster(u.String(), alerts)}, nil
 	}
-	return Target{}, fmt.Errorf("%q is no target: http, https, slack+https, alertmanager+http, smtp and nats are known", scheme)
+	return Target{}, fmt.Errorf("%q is no target: http, https, slack+https, alertmanager+http, smtp and nats are known",
+		scheme)
 }
 
-// hide is a URL as far as it may be shown.
+// hide returns a URL as far as it may be shown.
 func hide(text string) string {
 	if scheme, rest, ok := strings.Cut(text, "://"); ok {
 		host, _, _ := strings.Cut(rest, "/")
@@ -170,7 +171,8 @@ func commandTarget(text string) (Target, error) {
 	if err != nil || len(words) == 0 {
 		return Target{}, fmt.Errorf("%q is no command: %v", text, err)
 	}
-	return Target{text: words[0], send: func(ctx context.Context, s *Sender, e *Event) error { return runCommand(ctx, s, words, e) }}, nil
+	return Target{text: words[0],
+		send: func(ctx context.Context, s *Sender, e *Event) error { return runCommand(ctx, s, words, e) }}, nil
 }
 
 func toBroker(_ context.Context, s *Sender, e *Event) error {

@@ -30,26 +30,26 @@ type batchRun struct {
 	// Who may go on, what is shown of it, and how the one becomes the other.
 	machine *strategy.Machine
 	order   *display.Order
-	pace    *pace
+	pace    *throttle
 
 	// The sessions of the hosts, and what was given to them.
 	starts   *sessions.Starts
 	sessions *sessions.Sessions
-	handouts *handover.Handouts
-	desk     *handover.Desk
+	tasks    *handover.Tasks
+	executor *handover.Executor
 
 	// Where hosts are, what they owe, and what becomes of those that are lost.
-	course  *progress.Course
-	where   *whereabouts
-	losses  *losses
+	tracker *progress.Tracker
+	where   *hostLocations
+	lost    *lostHosts
 	present *presence
 
 	// What is awaited.
-	polls      *display.Polls
-	stragglers *stall.Stragglers
-	vigil      *stall.Vigil
+	polls  *display.JobPolls
+	slow   *stall.SlowHosts
+	stalls *stall.Detector
 
-	errands *errands
+	queue *batchQueue
 	// soft is over when the run is cancelled, ends when the batch is over.
 	soft, ends context.Context
 	// fatal is an error that ends the run for all.
@@ -60,13 +60,17 @@ type batchRun struct {
 // equip makes the parts of a batch that need nothing but what it has already.
 func (b *batchRun) equip(needFacts map[string]bool) {
 	r := b.r
-	b.course, b.where, b.losses, b.pace = progress.New(b.steps), newWhereabouts(), newLosses(b), &pace{b: b, needFacts: needFacts}
-	b.polls, b.vigil, b.stragglers = display.NewPolls(), stall.NewVigil(stall.Stillness, time.Now), stall.NewStragglers(r.in.Straggler, time.Now)
-	b.sessions = sessions.New(sessions.Config{Start: b.starts.For, Open: r.link.Start, Want: b.want, Room: b.room(), Work: &r.work, Stopped: r.stopped})
-	b.desk = handover.NewDesk(b.handouts, handover.DeskConfig{Plan: b.plan, Steps: b.steps, Modules: r.in.Modules, Evaluator: evaluators(b)})
+	b.tracker, b.where, b.lost, b.pace = progress.New(b.steps), newHostLocations(), newLostHosts(b), &throttle{b: b,
+		needFacts: needFacts}
+	b.polls, b.stalls, b.slow = display.NewJobPolls(), stall.NewDetector(stall.Stillness,
+		time.Now), stall.NewSlowHosts(r.in.Straggler, time.Now)
+	b.sessions = sessions.New(sessions.Config{Start: b.starts.For, Open: r.link.Start, Want: b.want, Room: b.room(),
+		Work: &r.work, Stopped: r.stopped})
+	b.executor = handover.NewExecutor(b.tasks, handover.ExecutorConfig{Plan: b.plan, Steps: b.steps,
+		Modules: r.in.Modules, Evaluator: evaluators(b)})
 }
 
-// room is how many sessions --forks leaves room for, in plays whose hosts go each by itself; nil is any number.
+// room returns how many sessions --forks leaves room for, in plays whose hosts go each by itself; nil is any number.
 func (b *batchRun) room() func(waiting int) int {
 	if limit := b.r.in.Forks; limit > 0 && b.plan.Play.Free() {
 		return func(waiting int) int { return limit - (b.machine.Count() - waiting) }
@@ -112,16 +116,16 @@ func (b *batchRun) run(ctx context.Context) error {
 			if !ok {
 				return errors.New("internal error: the link to the agents was closed in the middle of the run")
 			}
-			b.vigil.Stir()
+			b.stalls.Stir()
 			b.handle(e)
 		case l := <-b.r.link.Lost():
-			b.vigil.Stir()
+			b.stalls.Stir()
 			b.catchUp()
-			b.losses.lost(l)
-		case err := <-b.errands.broke:
+			b.lost.lost(l)
+		case err := <-b.queue.broke:
 			b.order.Announce(err.event)
 			b.fatal = err.err
-		case do := <-b.errands.asides:
+		case do := <-b.queue.asides:
 			do()
 		case done := <-b.r.syncs:
 			b.catchUp()
@@ -153,7 +157,7 @@ func (b *batchRun) run(ctx context.Context) error {
 func (b *batchRun) begin(ctx context.Context) {
 	for _, h := range b.hosts {
 		_, resumes := b.starts.ResumeAt[h]
-		if !b.r.fates.Out(h) && (resumes || b.starts.ResumeAt == nil) {
+		if !b.r.states.Out(h) && (resumes || b.starts.ResumeAt == nil) {
 			b.machine.Enter(h)
 			b.order.Enter(h)
 			b.sessions.Add(h)
@@ -167,12 +171,13 @@ func (b *batchRun) begin(ctx context.Context) {
 
 // want says how the session of a host is to be opened.
 func (b *batchRun) want(host string) sessions.Want {
-	at := b.losses.resumed[host]
-	w := sessions.Want{Host: host, Absent: b.losses.absent[host], Stranger: b.r.strangers[host], Resume: at, Notified: b.course.Pending(host, at)}
+	at := b.lost.resumed[host]
+	w := sessions.Want{Host: host, Absent: b.lost.absent[host], Stranger: b.r.strangers[host], Resume: at,
+		Notified: b.tracker.Pending(host, at)}
 	if at == "" {
 		at, w.Go = b.starts.At(host), b.machine.At(host)
 	}
-	b.course.Begin(host, at)
+	b.tracker.Begin(host, at)
 	return w
 }
 
@@ -180,37 +185,37 @@ func (b *batchRun) want(host string) sessions.Want {
 // which comes as far as Ansible does without a connection.
 func (b *batchRun) opened(o sessions.Opened) {
 	if b.sessions.Took() {
-		b.r.tellElsewhere()
+		b.r.warnNotices()
 	}
 	var absent *link.AbsentError
 	switch {
 	case o.Err == nil:
 		if b.machine.At(o.Host) != "" {
-			b.stragglers.Released([]string{o.Host})
+			b.slow.Released([]string{o.Host})
 		}
 	case b.r.cause() != nil: // it was too late to begin
 		b.handle(b.tells(o.Host, wire.Ended, wire.Failed))
 	case errors.As(o.Err, &absent) && absent.Never && len(b.r.in.Reach) > 0 && !b.r.strangers[o.Host]:
 		b.r.strangers[o.Host] = true
 		b.sessions.Add(o.Host)
-	case errors.As(o.Err, &absent) && b.losses.absent[o.Host] == "":
-		b.losses.absent[o.Host] = absent.Reason
+	case errors.As(o.Err, &absent) && b.lost.absent[o.Host] == "":
+		b.lost.absent[o.Host] = absent.Reason
 		b.sessions.Add(o.Host)
 	default:
-		b.losses.unreachable(o.Host, o.Err.Error())
+		b.lost.unreachable(o.Host, o.Err.Error())
 	}
 }
 
-// tells is an event of a host that the controller makes up.
-func (b *batchRun) tells(host string, kind wire.EventKind, fate wire.Fate) wire.Event {
-	return wire.Event{Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: kind, Fate: fate}
+// tells returns an event of a host that the controller makes up.
+func (b *batchRun) tells(host string, kind wire.EventKind, state wire.HostState) wire.Event {
+	return wire.Event{Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: kind, State: state}
 }
 
-// wake is how long until something is to be done though nothing happens; false if there is nothing to wait for.
+// wake returns how long until something is to be done though nothing happens; false if there is nothing to wait for.
 func (b *batchRun) wake() (time.Duration, bool) {
 	d, ok := b.order.Wake()
-	lagging := func() (time.Duration, bool) { return b.stragglers.Wake(b.machine.Awaited) }
-	for _, also := range []func() (time.Duration, bool){lagging, b.polls.Wake, b.vigil.Wake} {
+	lagging := func() (time.Duration, bool) { return b.slow.Wake(b.machine.Awaited) }
+	for _, also := range []func() (time.Duration, bool){lagging, b.polls.Wake, b.stalls.Wake} {
 		if other, waits := also(); waits && (!ok || other < d) {
 			d, ok = other, true
 		}
@@ -221,9 +226,10 @@ func (b *batchRun) wake() (time.Duration, bool) {
 // tick does what the time demands. Stragglers finish what they are at and leave.
 func (b *batchRun) tick() {
 	b.order.Tick()
-	for _, h := range b.stragglers.Behind(b.machine.Awaited) {
-		b.losses.unreachable(h, fmt.Sprintf("left behind: the others waited for this host, which was at task [%s] for more than %s (--straggler)",
-			b.steps.LabelOf(b.where.of(h)), b.r.in.Straggler))
+	for _, h := range b.slow.Behind(b.machine.Awaited) {
+		b.lost.unreachable(h,
+			fmt.Sprintf("left behind: the others waited for this host, which was at task [%s] for more than %s (--straggler)",
+				b.steps.LabelOf(b.where.of(h)), b.r.in.Straggler))
 		b.publish(wire.Advance{Drop: []string{h}})
 	}
 	at := func(host string) string {
@@ -232,7 +238,7 @@ func (b *batchRun) tick() {
 		}
 		return "their beginning"
 	}
-	if text := b.vigil.Text(b.machine.UnderWay, at); text != "" {
+	if text := b.stalls.Text(b.machine.UnderWay, at); text != "" {
 		b.r.messages.Warn(text)
 	}
 	for _, e := range b.polls.Due() {
@@ -273,7 +279,7 @@ func (b *batchRun) publish(a wire.Advance) {
 		leave = b.hosts
 	}
 	for _, h := range leave {
-		b.course.Leave(h)
+		b.tracker.Leave(h)
 	}
 	if err := b.r.link.Advance(a); err != nil && b.fatal == nil {
 		b.fatal = err

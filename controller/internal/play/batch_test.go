@@ -49,8 +49,8 @@ func TestHostsInRescueWaitForEarlierSteps(t *testing.T) {
 	s.play(t)
 	s.expect(t, "TASK t1", "  "+first(s, "t1"), "  "+second(s, "t1"), "TASK t2", "  b: ok", "TASK t3", "  a: ok",
 		"TASK t4", "  "+first(s, "t4"), "  "+second(s, "t4"), "TASK t5", "  "+first(s, "t5"), "  "+second(s, "t5"))
-	if s.r.fates.AnyFailed() {
-		t.Errorf("out: %v", s.r.fates.Hosts())
+	if s.r.states.AnyFailed() {
+		t.Errorf("out: %v", s.r.states.Hosts())
 	}
 }
 
@@ -97,8 +97,8 @@ func TestAFailedRunOnceStepFailsEveryHost(t *testing.T) {
 	s.theatre.outcome = failing("a 1")
 	s.play(t)
 	s.expect(t, "TASK t1", "  a: failed", "NO MORE HOSTS LEFT")
-	if !s.r.fates.Failed("a") || !s.r.fates.Failed("b") {
-		t.Errorf("out: %v", s.r.fates.Hosts())
+	if !s.r.states.Failed("a") || !s.r.states.Failed("b") {
+		t.Errorf("out: %v", s.r.states.Hosts())
 	}
 }
 
@@ -131,8 +131,8 @@ func TestAnyErrorsFatalStopsTheHostsThatAreWell(t *testing.T) {
 	}
 	s.play(t)
 	s.expect(t, "TASK t1", "  "+first(s, "t1"), "  "+second(s, "t1"), "NO MORE HOSTS LEFT")
-	if s.machine.Over(); !s.machine.Balance().Broken || !s.r.fates.Failed("b") {
-		t.Errorf("balance %+v, out: %v", s.machine.Balance(), s.r.fates.Hosts())
+	if s.machine.Over(); !s.machine.Balance().Broken || !s.r.states.Failed("b") {
+		t.Errorf("balance %+v, out: %v", s.machine.Balance(), s.r.states.Hosts())
 	}
 }
 
@@ -141,8 +141,8 @@ func TestAbsentHostIsUnreachableAtTheFirstStepAndTheOthersGoOn(t *testing.T) {
 	s.theatre.absent = map[string]string{"b": "no agent is enrolled under the name b"}
 	s.play(t)
 	s.expect(t, "TASK t1", "  "+first(s, "t1"), "  "+second(s, "t1"), "TASK t2", "  a: ok")
-	if !s.r.fates.Unreachable("b") || s.r.recap.Of("b").Unreachable != 1 {
-		t.Errorf("out: %v", s.r.fates.Hosts())
+	if !s.r.states.Unreachable("b") || s.r.recap.Of("b").Unreachable != 1 {
+		t.Errorf("out: %v", s.r.states.Hosts())
 	}
 }
 
@@ -151,7 +151,7 @@ func TestLostHostDoesNotHoldUpTheOthers(t *testing.T) {
 	gone := make(chan struct{})
 	s.theatre.hold = func(host string, step plan.ID) {
 		if host == "b" && step == "1" {
-			s.theatre.lost <- link.Loss{Host: "b", Reason: "the agent went away"}
+			s.theatre.lost <- link.LostHost{Host: "b", Reason: "the agent went away"}
 			<-gone
 		}
 		if host == "a" && step == "2" {
@@ -162,7 +162,7 @@ func TestLostHostDoesNotHoldUpTheOthers(t *testing.T) {
 	if got := s.theatre.did(); !slices.Contains(got, "a 2") || slices.Contains(got, "b 2") {
 		t.Errorf("done: %v", got)
 	}
-	if !s.r.fates.Unreachable("b") {
+	if !s.r.states.Unreachable("b") {
 		t.Error("the lost host does not count as unreachable")
 	}
 }
@@ -173,7 +173,7 @@ func TestAHostThatIsLostInARunOnceStepEndsThePlay(t *testing.T) {
 	s := newStage(p, "a", "b")
 	ended := make(chan struct{})
 	s.theatre.hold = func(host string, step plan.ID) {
-		s.theatre.lost <- link.Loss{Host: host, Reason: "the agent went away"}
+		s.theatre.lost <- link.LostHost{Host: host, Reason: "the agent went away"}
 		<-ended
 	}
 	go func() { // the puppet may go on when the batch is over

@@ -31,8 +31,8 @@ func (s *said) Done(r view.Result) { s.text += string(r.Outcome.Result) }
 // how it ends.
 func TestAnAgentLeavesNothingOut(t *testing.T) {
 	fates := map[string]wire.Event{
-		"finished": {Fate: wire.Finished}, "early": {Fate: wire.EndedEarly}, "failed": {Fate: wire.Failed}, "unreachable": {Fate: wire.Unreachable},
-		"broken": {Fate: wire.Failed, Text: "the plan cannot be read"},
+		"finished": {State: wire.Finished}, "early": {State: wire.EndedEarly}, "failed": {State: wire.Failed}, "unreachable": {State: wire.Unreachable},
+		"broken": {State: wire.Failed, Text: "the plan cannot be read"},
 	}
 	for tells, want := range map[string]string{
 		"1 2 3 6 7 finished":               "",
@@ -106,10 +106,10 @@ func TestWhoIsToldToLeaveOwesNothing(t *testing.T) {
 	} {
 		s := handed(t, sections(), "a", "b")
 		tell(s)
-		if s.course.Missed("a", "") != nil {
+		if s.tracker.Missed("a", "") != nil {
 			t.Errorf("%s: more is owed", name)
 		}
-		if name != "end" && s.course.Missed("b", "") == nil {
+		if name != "end" && s.tracker.Missed("b", "") == nil {
 			t.Errorf("%s: another host owes nothing either", name)
 		}
 	}
@@ -124,7 +124,7 @@ func TestWhoHasBrokenTheRunIsNotToldAsFailed(t *testing.T) {
 		if broken {
 			s.handle(wire.Event{Play: "0.0", Host: "a", Kind: wire.Broken, Own: true, Text: "a file is not there"})
 		}
-		s.handle(wire.Event{Play: "0.0", Host: "a", Kind: wire.Ended, Own: true, Fate: wire.Failed, Text: "a file is not there"})
+		s.handle(wire.Event{Play: "0.0", Host: "a", Kind: wire.Ended, Own: true, State: wire.Failed, Text: "a file is not there"})
 		s.order.Drain()
 		if strings.Contains(shown.text, "a file is not there") == broken || (s.fatal != nil) != broken {
 			t.Errorf("broken: %t, shown: %q, the end: %v", broken, shown.text, s.fatal)

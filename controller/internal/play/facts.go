@@ -13,16 +13,17 @@ import (
 // factKeeper carries facts between the cache of earlier runs and the mirror of this one. It belongs to the goroutine
 // of Run, but for what it hears from the mirror.
 type factKeeper struct {
-	cache  FactCache
-	mirror *answer.Mirror
-	door   *admit.Door
-	known  func() []*inventory.Host // those of the inventory
-	loaded map[string]bool
-	dirty  map[string]bool
+	cache     FactCache
+	mirror    *answer.Mirror
+	admission *admit.Admission
+	known     func() []*inventory.Host // those of the inventory
+	loaded    map[string]bool
+	dirty     map[string]bool
 }
 
-func newFactKeeper(c FactCache, m *answer.Mirror, door *admit.Door, known func() []*inventory.Host) *factKeeper {
-	return &factKeeper{cache: c, mirror: m, door: door, known: known, loaded: map[string]bool{}, dirty: map[string]bool{}}
+func newFactKeeper(c FactCache, m *answer.Mirror, admission *admit.Admission, known func() []*inventory.Host) *factKeeper {
+	return &factKeeper{cache: c, mirror: m, admission: admission, known: known, loaded: map[string]bool{},
+		dirty: map[string]bool{}}
 }
 
 // load brings the cached facts of the hosts of a batch into the mirror, and those of the inventory, of which hostvars
@@ -41,7 +42,7 @@ func (k *factKeeper) load(batch []string) {
 		}
 		k.loaded[h] = true
 		if facts, ok := k.cache.Load(h); ok && k.mirror.Facts(h) == nil {
-			k.mirror.SetFacts(h, k.door.Cached(h, facts))
+			k.mirror.SetFacts(h, k.admission.Cached(h, facts))
 		}
 	}
 }

@@ -29,9 +29,10 @@ func (b *batchRun) handle(e wire.Event) {
 	if e.Outcome != nil {
 		b.apply(e.Host, effects)
 	}
+	addWrittenSecrets(b, &e)
 	b.r.hidden.hide(&e)
-	b.course.Note(e)
-	b.stragglers.Heed(e)
+	b.tracker.Note(e)
+	b.slow.Heed(e)
 	if b.polls.Heed(e) {
 		return
 	}
@@ -50,9 +51,9 @@ func (b *batchRun) handle(e wire.Event) {
 		b.where.put(e.Host, e.Next)
 		b.machine.Stand(e.Host, e.Next)
 	case wire.Ended:
-		// A session that has broken the run ends for that; it is told once.
-		if e.Text != "" && e.Fate == wire.Failed && b.fatal == nil && (b.where.isDoing(e.Host) || b.r.cause() == nil) {
-			b.handle(b.losses.breakdown(e))
+		// A session that has broken the run ends for that; it is reported once.
+		if e.Text != "" && e.State == wire.Failed && b.fatal == nil && (b.where.isDoing(e.Host) || b.r.cause() == nil) {
+			b.handle(b.lost.breakdown(e))
 		}
 		b.ended(e)
 	case wire.Broken:
@@ -61,11 +62,11 @@ func (b *batchRun) handle(e wire.Event) {
 	}
 	b.order.Add(e)
 	if !e.Own && e.Kind == wire.Done && e.Next != "" && b.r.cause() == nil {
-		b.losses.faulty(e.Host, b.course.Comes(e.Host, e.Next))
+		b.lost.faulty(e.Host, b.tracker.Comes(e.Host, e.Next))
 	}
 }
 
-// admitted are the effects of an event that may change variables, which are those that it has from then on. It is
+// admitted returns the effects of an event that may change variables, which are those that it has from then on. It is
 // false if nobody may hear of the event.
 func admitted(b *batchRun, e *wire.Event) (effects admit.Effects, ok bool) {
 	if !e.Own && !b.believes(e) {
@@ -76,13 +77,13 @@ func admitted(b *batchRun, e *wire.Event) (effects admit.Effects, ok bool) {
 		return effects, true
 	}
 	if s := b.steps.Step(e.Step); e.Own {
-		if effects = b.r.door.Evaluated(e.Host, s, o.Effects); e.Kind == wire.Done {
-			b.r.door.Done(e.Host, e.Step)
+		if effects = b.r.admission.Evaluated(e.Host, s, o.Effects); e.Kind == wire.Done {
+			b.r.admission.Done(e.Host, e.Step)
 		}
 	} else {
 		var err error
-		if effects, err = b.r.door.Told(e.Host, s, o.Effects); err != nil {
-			b.losses.doubt(e.Host, err.Error())
+		if effects, err = b.r.admission.Reported(e.Host, s, o.Effects); err != nil {
+			b.lost.doubt(e.Host, err.Error())
 			return effects, false
 		}
 	}
@@ -92,38 +93,38 @@ func admitted(b *batchRun, e *wire.Event) (effects admit.Effects, ok bool) {
 
 // believes takes of an agent's event what it may say. It is false if that is nothing, or the end of its host.
 func (b *batchRun) believes(e *wire.Event) bool {
-	s, h := b.steps.Step(e.Step), b.handouts.Of(e.Host)
+	s, h := b.steps.Step(e.Step), b.tasks.Of(e.Host)
 	switch e.Kind {
 	case wire.Broken:
 		b.hears(*e, s, h)
 		return false
 	case wire.Excess:
-		b.losses.doubt(e.Host, fmt.Sprintf("what it tells of a task takes more than %d MB", link.MostOfBatch>>20))
+		b.lost.doubt(e.Host, fmt.Sprintf("what it tells of a task takes more than %d MB", link.MostOfBatch>>20))
 		return false
 	}
 	if doubt := progress.Admit(e, s, h.Asked(e.Step)); doubt != "" {
-		b.losses.doubt(e.Host, doubt)
+		b.lost.doubt(e.Host, doubt)
 		return false
 	}
 	// What a cancelled host comes by nobody can say.
-	return b.r.cause() != nil || !b.losses.faulty(e.Host, b.course.Judge(*e, b.where.isDoing(e.Host)))
+	return b.r.cause() != nil || !b.lost.faulty(e.Host, b.tracker.Judge(*e, b.where.isDoing(e.Host)))
 }
 
 // hears judges what an agent says has broken the run. Only that a handler is not there can come up on a host, when it
 // is known what a step notifies.
-func (b *batchRun) hears(e wire.Event, s *plan.Step, h *handover.Handout) {
+func (b *batchRun) hears(e wire.Event, s *plan.Step, h *handover.Task) {
 	const claim = "it says that the run cannot go on"
 	if h == nil || s == nil || s.Notify.IsZero() || s.Evaluator == plan.Controller {
-		b.losses.doubt(e.Host, claim)
+		b.lost.doubt(e.Host, claim)
 		return
 	}
 	b.judging++
 	b.r.work.Go(func() {
-		missing := b.desk.Missing(b.ends, h, s)
-		_ = b.errands.aside(b.ends, func() {
+		missing := b.executor.Missing(b.ends, h, s)
+		_ = b.queue.aside(b.ends, func() {
 			b.judging--
 			if missing == "" {
-				b.losses.doubt(e.Host, claim)
+				b.lost.doubt(e.Host, claim)
 			} else if b.fatal == nil {
 				b.fatal = errors.New(evaluate.MissingHandler(missing))
 			}
@@ -171,7 +172,7 @@ func (b *batchRun) did(e wire.Event) {
 		b.present.leave(e.Host) // even if always sections follow, or the rescue that Ansible does not count
 	}
 	if o.Status == wire.StatusUnreachable && !o.Ignored && !o.Cancelled {
-		b.losses.at[e.Host] = e.Step
+		b.lost.at[e.Host] = e.Step
 	}
 	b.pace.did(e)
 	if o.Status == wire.Skipped {
@@ -183,7 +184,7 @@ func (b *batchRun) did(e wire.Event) {
 			b.r.facts.forget(h, b.r.messages.Warn)
 		}
 	case "clear_host_errors":
-		b.losses.bringBack()
+		b.lost.bringBack()
 	case "refresh_inventory":
 		if err := b.r.refreshInventory(); err != nil {
 			b.fatal = err
@@ -198,10 +199,11 @@ func failed(o *wire.Outcome) bool {
 
 // ended notes that a host takes no further part.
 func (b *batchRun) ended(e wire.Event) {
-	why := map[wire.Fate]strategy.Fate{wire.Failed: strategy.Failed, wire.Unreachable: strategy.Unreachable}[e.Fate]
+	why := map[wire.HostState]strategy.HostState{wire.Failed: strategy.Failed,
+		wire.Unreachable: strategy.Unreachable}[e.State]
 	b.machine.Leave(e.Host, why)
 	b.where.leave(e.Host)
-	if e.Fate != wire.Finished {
+	if e.State != wire.Finished {
 		b.present.leave(e.Host)
 	}
 }

@@ -14,10 +14,10 @@ func handed(t *testing.T, p *plan.Plan, hosts ...string) *stage {
 	t.Helper()
 	s := newStage(p, hosts...)
 	s.ends = t.Context()
-	s.handouts = handover.New(nil, s.r.mirror, s.r.render)
+	s.tasks = handover.New(nil, s.r.mirror, s.r.render)
 	s.equip(nil)
 	for _, h := range hosts {
-		s.handouts.Give(h, map[string]bool{"r": true})
+		s.tasks.Give(h, map[string]bool{"r": true})
 		s.machine.Enter(h)
 		s.machine.Stand(h, "1")
 	}
@@ -39,10 +39,10 @@ func TestAStepIsDoneOnceAndInItsTurn(t *testing.T) {
 	s := handed(t, linear("1!", "2!", "3"), "a", "b")
 	try := func(host string, id plan.ID, want bool) {
 		t.Helper()
-		if err := s.turn(host, s.handouts.Of(host), id); (err == nil) != want {
+		if err := s.turn(host, s.tasks.Of(host), id); (err == nil) != want {
 			t.Errorf("%s at %s: %v", host, id, err)
 		} else if err == nil {
-			s.course.Note(wire.Event{Host: host, Kind: wire.Done, Step: id, Outcome: &wire.Outcome{Status: wire.OK}})
+			s.tracker.Note(wire.Event{Host: host, Kind: wire.Done, Step: id, Outcome: &wire.Outcome{Status: wire.OK}})
 		}
 	}
 	try("a", "2", false)     // its gate is shut
@@ -59,7 +59,7 @@ func TestAStepIsDoneOnceAndInItsTurn(t *testing.T) {
 	try("a", "3", true)  // no gate stands before it
 	try("a", "1", false) // it is past that
 	s.machine.Leave("a", strategy.Ended)
-	s.handouts.Give("a", nil)
+	s.tasks.Give("a", nil)
 	try("a", "3", false) // it takes no part any more
 }
 

@@ -15,20 +15,20 @@ type hider struct {
 	all *mask.Masker // nil: nothing is hidden
 
 	mu    sync.Mutex
-	hosts map[string]*mask.Masker // what hosts have told, by who spoke; guarded by mu
+	hosts map[string]*mask.Masker // secrets that hosts have named, by who spoke; guarded by mu
 }
 
 func newHider(all *mask.Masker) *hider { return &hider{all: all, hosts: map[string]*mask.Masker{}} }
 
-// confide takes in what a host says is secret. It is hidden in what that host says alone: it could take words out of
-// what others say.
-func (h *hider) confide(host string, texts []string) {
+// addSecrets adds what a host says is secret. It is hidden only in what that host says: otherwise the host could remove
+// words of others.
+func (h *hider) addSecrets(host string, texts []string) {
 	if h.all != nil && len(texts) > 0 {
 		h.of(host).Add(texts...)
 	}
 }
 
-// of is what a host has told.
+// of returns the secrets that a host has named.
 func (h *hider) of(host string) *mask.Masker {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -112,8 +112,8 @@ func hideIn(o *wire.Outcome, m *mask.Masker) {
 	}
 }
 
-// hiddenResult is a result without secrets. What errors are about stays as the playbook has it, where its place is
-// looked for by it: the display hides what it prints of it.
+// hiddenResult returns a result without secrets. What errors are about stays as the playbook has it, where its place
+// is looked for by it: the display hides what it prints of it.
 func hiddenResult(res *result.Result, m *mask.Masker) json.RawMessage {
 	written := func(key string) bool { return key == "text" || key == "key" || key == "file" || key == "name" }
 	res.Dict, _ = m.Value(res.Dict).(*value.Dict)

@@ -42,7 +42,7 @@ func TestSecretsOfAnAgentAreHiddenInItsOwnResults(t *testing.T) {
 // has done the task, for whomever, and in no other word of the host for which it has.
 func TestSecretsOfACallAreThoseOfWhoSpoke(t *testing.T) {
 	h := newHider(&mask.Masker{})
-	h.confide("web1", []string{"sesame-open", "changed"})
+	h.addSecrets("web1", []string{"sesame-open", "changed"})
 	const said = `{"msg": "sesame-open", "changed": false}`
 	own, by := doneWith("db1", true, said), doneWith("db1", true, said)
 	by.Outcome.Delegated = "web1"

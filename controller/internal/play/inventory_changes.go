@@ -47,7 +47,11 @@ func (r *runner) changeInventory(host, action string, args *value.Dict) (bool, e
 		}
 		hostVars, _ := args.Get("host_vars")
 		d, _ := hostVars.(*value.Dict)
-		return r.in.Inventory.AddHost(name, textList(args, "groups"), d)
+		changed, err := r.in.Inventory.AddHost(name, textList(args, "groups"), d)
+		if p := r.present.Load(); p != nil && changed {
+			p.add(name)
+		}
+		return changed, err
 	case "group_by":
 		return r.in.Inventory.AddToGroup(host, args.Text("add_group"), textList(args, "parent_groups"))
 	}
@@ -84,7 +88,7 @@ func (r *runner) refreshInventory() error {
 	return nil
 }
 
-// tell shows what an action plug-in has to say.
+// tell shows the messages of an action plug-in.
 func (r *runner) tell(warning bool, text string) {
 	if warning {
 		r.messages.Warn(text)
@@ -93,14 +97,14 @@ func (r *runner) tell(warning bool, text string) {
 	}
 }
 
-// exec runs a call on a host. What the host answers comes in by the door.
+// exec runs a call on a host. The host's answer goes through package admit.
 func (r *runner) exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	e.Late = r.cause() != nil
 	raw, err := r.link.Exec(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return r.door.Result(&e, raw)
+	return r.admission.Result(&e, raw)
 }
 
 // locals knows how hosts are reached, by what variables and plays say: which are this process, and which agents serve
@@ -126,7 +130,7 @@ func (l *locals) is(host string) bool { return l.kind(host) == connections.Here 
 // named reports whether it is said how a host is to be reached: not by its agent, or what comes in its place.
 func (l *locals) named(host string) bool { return l.kind(host) != connections.Smart }
 
-// kind is the connection of a host: by its variables, else by the play.
+// kind returns the connection of a host: by its variables, else by the play.
 func (l *locals) kind(host string) connections.Kind {
 	connection := l.variable(host, "ansible_connection")
 	if connection == "" {
@@ -137,7 +141,7 @@ func (l *locals) kind(host string) connections.Kind {
 	return connections.KindOf(connection)
 }
 
-// agent is the name of the agent that serves a host.
+// agent returns the name of the agent that serves a host.
 func (l *locals) agent(host string) string {
 	if name := l.variable(host, "hark_agent"); name != "" {
 		return name
@@ -159,8 +163,8 @@ func (l *locals) variable(host, name string) string {
 	return text
 }
 
-// set is a variable of a host where something sets it, rendered; "" if nothing does. It is false if that cannot be
-// told.
+// set returns a variable of a host where something sets it, rendered; "" if nothing does. It is false if that cannot
+// be told.
 func (l *locals) set(host, name string) (string, bool) {
 	ctx := context.Background()
 	raw, ok, err := l.scope(host).Set(ctx, name)
@@ -175,7 +179,7 @@ func (l *locals) set(host, name string) (string, bool) {
 	return text, err == nil
 }
 
-// scope are the variables of a host in the play under way, or before the first.
+// scope returns the variables of a host in the play under way, or before the first.
 func (l *locals) scope(host string) *vars.Scope {
 	l.mu.Lock()
 	shared := l.shared

@@ -12,25 +12,26 @@ import (
 )
 
 // fatalForAll reports whether a failure at a step is one of all hosts.
-func (p *pace) fatalForAll(host string, s *plan.Step) bool {
+func (p *throttle) fatalForAll(host string, s *plan.Step) bool {
 	play := &p.b.plan.Play
 	alone := !play.Gated && !play.Free() && p.onceForAll(s)
 	return alone || p.holds(host, s, s.AnyErrorsFatal) || value.IsTrue(p.rendered(host, s, s.RunOnce))
 }
 
 // holds reports whether a keyword of a step is true for a host. What cannot be rendered is not.
-func (p *pace) holds(host string, s *plan.Step, e plan.Expr) bool {
+func (p *throttle) holds(host string, s *plan.Step, e plan.Expr) bool {
 	on, _ := value.AsBool(value.OrNone(p.rendered(host, s, e)))
 	return on
 }
 
-// rendered is a keyword of a step as it is for a host; nil if there is none or it cannot be rendered.
-func (p *pace) rendered(host string, s *plan.Step, e plan.Expr) value.Value {
+// rendered returns a keyword of a step as it is for a host; nil if there is none or it cannot be rendered.
+func (p *throttle) rendered(host string, s *plan.Step, e plan.Expr) value.Value {
 	if e.IsZero() || !templar.IsTemplate(e.V) {
 		return e.V
 	}
 	r := p.b.r
-	v, err := templar.New(r.mirror.StepScope(host, vars.SharedOf(&p.b.plan.Play), p.b.steps.Vars(s)), r.in.Templates).Template(r.ctx, e.V)
+	v, err := templar.New(r.mirror.StepScope(host, vars.SharedOf(&p.b.plan.Play), p.b.steps.Vars(s)),
+		r.in.Templates).Template(r.ctx, e.V)
 	if err != nil {
 		return nil
 	}
@@ -47,7 +48,7 @@ func ignoresInWriting(s *plan.Step) bool {
 }
 
 // onceForAll are the steps that Ansible does once for all hosts whatever their run_once says.
-func (p *pace) onceForAll(s *plan.Step) bool {
+func (p *throttle) onceForAll(s *plan.Step) bool {
 	if p.b.r.in.Modules.Has(s.Action, modules.ForAllHosts) {
 		return true
 	}
@@ -64,7 +65,7 @@ func (p *pace) onceForAll(s *plan.Step) bool {
 // once reports whether one host does a step for all. Ansible's strategies go by Python's truth of what run_once
 // renders to, so that 'Y' and 1.0, but 'no' and '0' as well, leave it to one host; the task then reads the bool. What
 // cannot be rendered is false.
-func (p *pace) once(ctx context.Context, host string, e plan.Expr) bool {
+func (p *throttle) once(ctx context.Context, host string, e plan.Expr) bool {
 	if e.IsZero() {
 		return false
 	}
@@ -72,8 +73,8 @@ func (p *pace) once(ctx context.Context, host string, e plan.Expr) bool {
 	return err == nil && value.IsTrue(v)
 }
 
-// number is a keyword that holds a number, rendered for a host; 0 if it holds none.
-func (p *pace) number(ctx context.Context, host string, e plan.Expr) int {
+// number returns a keyword that holds a number, rendered for a host; 0 if it holds none.
+func (p *throttle) number(ctx context.Context, host string, e plan.Expr) int {
 	if e.IsZero() {
 		return 0
 	}

@@ -16,7 +16,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// logins knows by which login each host without an agent of its own is reached in all of a play, so that its session
+// logins knows the login with which each host without an agent of its own is reached in all of a play, so that its session
 // can be on the host and not here, where each task takes a message to the host and back. It is safe for concurrent
 // use.
 type logins struct {
@@ -26,10 +26,13 @@ type logins struct {
 }
 
 func newLogins(r *runner, p *plan.Plan) *logins {
-	return &logins{r, sync.OnceValue(func() *plan.Step { return oneLogin(r.in.Modules, p, r.in.Reach, r.in.Project.Mentions) })}
+	return &logins{r, sync.OnceValue(func() *plan.Step {
+		return oneLogin(r.in.Modules, p, r.in.Reach,
+			r.in.Project.Mentions)
+	})}
 }
 
-// of is the login of a host, nil if its tasks are to find the way each for itself.
+// of returns the login of a host, nil if its tasks are to find the way each for itself.
 func (l *logins) of(host string) *wire.Login {
 	if kind := l.r.locals.kind(host); kind != connections.Smart && kind != connections.SSH {
 		return nil
@@ -66,7 +69,7 @@ func (l *logins) of(host string) *wire.Login {
 	return login
 }
 
-// keyword is one of a connection as it is written.
+// keyword returns one of a connection as it is written.
 func keyword(x plan.Expr) string {
 	if x.IsZero() || value.IsNone(x.V) {
 		return ""
@@ -78,19 +81,21 @@ func keyword(x plan.Expr) string {
 	return text
 }
 
-// oneLogin is the first step of a plan that needs its host, nil if the plan has none, or may need more than one
+// oneLogin returns the first step of a plan that needs its host, nil if the plan has none, or may need more than one
 // login, or a new one. What names another host, user or port than that step its session does not do (wire.Login);
 // here is what a session would not see. mentions reports whether a dynamic include may bring such words.
 func oneLogin(known *modules.Registry, p *plan.Plan, names []string, mentions func(*regexp.Regexp) bool) *plan.Step {
 	var first *plan.Step
-	beyond := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(wire.LoginNames(), name) })
+	beyond := slices.DeleteFunc(slices.Clone(names),
+		func(name string) bool { return slices.Contains(wire.LoginNames(), name) })
 	has := func(d plan.Dict) bool {
 		return slices.ContainsFunc(beyond, func(name string) bool { _, ok := d.Get(name); return ok })
 	}
 	several, includes := false, false
 	look := func(s *plan.Step) {
 		includes = includes || s.Kind == plan.Include
-		several = several || has(s.Vars) || has(s.IncludeVars) || slices.Contains(beyond, s.Register) || known.Has(s.Action, modules.RestartsHost) ||
+		several = several || has(s.Vars) || has(s.IncludeVars) || slices.Contains(beyond, s.Register) ||
+			known.Has(s.Action, modules.RestartsHost) ||
 			known.Has(s.Action, modules.SetsVariables) && (has(s.Args) || compile.ComputedNames(s)) ||
 			s.Kind == plan.Meta && isReset(s)
 		if first == nil && s.Kind == plan.Task && s.Evaluator == plan.Agent && usesHost(known, s) {

@@ -22,7 +22,7 @@ func TestAHostThatIsLostWhereThatIsIgnoredGoesOnBehind(t *testing.T) {
 		s := newStage(p, "a", "b")
 		s.theatre.hold = func(host string, step plan.ID) {
 			if host == "b" && step == "1" {
-				s.theatre.lost <- link.Loss{Host: "b", Reason: "the agent went away"}
+				s.theatre.lost <- link.LostHost{Host: "b", Reason: "the agent went away"}
 				<-s.r.stopped
 			}
 		}
@@ -34,8 +34,8 @@ func TestAHostThatIsLostWhereThatIsIgnoredGoesOnBehind(t *testing.T) {
 		}
 		s.play(t)
 		did := s.theatre.did()
-		if !slices.Contains(did, "b 2") || !slices.Contains(did, "b 3") || s.r.fates.Unreachable("b") {
-			t.Errorf("%s: done: %v, unreachable: %v", strategy, did, s.r.fates.Hosts())
+		if !slices.Contains(did, "b 2") || !slices.Contains(did, "b 3") || s.r.states.Unreachable("b") {
+			t.Errorf("%s: done: %v, unreachable: %v", strategy, did, s.r.states.Hosts())
 		}
 		if c := s.r.recap.Of("b"); c.Unreachable != 0 || c.Ignored != 1 || c.OK != 3 {
 			t.Errorf("%s: recap of b: %+v", strategy, c)
@@ -48,18 +48,18 @@ func TestAHostThatIsLostWhereThatIsIgnoredGoesOnBehind(t *testing.T) {
 
 func TestWhatIsNotKnownOfALostHostIsSaid(t *testing.T) {
 	gated, alone := newStage(linear("1!"), "a"), newStage(&plan.Plan{}, "a")
-	if said := gated.losses.unknown("a"); said != "" {
+	if said := gated.lost.unknown("a"); said != "" {
 		t.Errorf("a host at the barrier: %q", said)
 	}
 	gated.where.begin("a", "")
-	if said := gated.losses.unknown("a"); said != "; whether this task was done is not known" {
+	if said := gated.lost.unknown("a"); said != "; whether this task was done is not known" {
 		t.Errorf("a host at a task: %q", said)
 	}
 	gated.polls.Heed(wire.Event{Host: "a", Kind: wire.Progress, Every: time.Second, Outcome: &wire.Outcome{Result: []byte(`{"ansible_job_id":"j1.2"}`)}})
-	if said := gated.losses.unknown("a"); !strings.HasSuffix(said, "see hark jobs show j1.2") {
+	if said := gated.lost.unknown("a"); !strings.HasSuffix(said, "see hark jobs show j1.2") {
 		t.Errorf("a host that waits for a job: %q", said)
 	}
-	if said := alone.losses.unknown("a"); !strings.Contains(said, "and those after it") {
+	if said := alone.lost.unknown("a"); !strings.Contains(said, "and those after it") {
 		t.Errorf("a host that waits for nobody: %q", said)
 	}
 }

@@ -79,7 +79,7 @@ type Input struct {
 	Options
 }
 
-// named is what the user called a playbook.
+// named returns what the user called a playbook.
 func (in *Input) named(i int) string {
 	if i < len(in.Names) {
 		return in.Names[i]
@@ -103,7 +103,7 @@ type Options struct {
 	// session is in this process, and calls are sent one by one, with those of these variables that are set. None:
 	// hosts without agents are unreachable.
 	Reach []string
-	// Ways are the connections by which hosts are reached without a plug-in of ansible-core, see wire.Start.
+	// Ways are the connections that reach hosts without a plug-in of ansible-core, see wire.Start.
 	Ways []string
 	// NoAgents reports whether no host has an agent.
 	NoAgents bool

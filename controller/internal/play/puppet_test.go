@@ -36,7 +36,7 @@ type theatre struct {
 	room int
 
 	events chan wire.Event
-	lost   chan link.Loss
+	lost   chan link.LostHost
 	work   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -47,7 +47,7 @@ type theatre struct {
 
 func newTheatre(p *plan.Plan) *theatre {
 	return &theatre{
-		plan: p, events: make(chan wire.Event, 1000), lost: make(chan link.Loss, 10), sessions: map[string]chan wire.Advance{},
+		plan: p, events: make(chan wire.Event, 1000), lost: make(chan link.LostHost, 10), sessions: map[string]chan wire.Advance{},
 		cancels: make(chan struct{}, 1), room: 1000, outcome: func(string, plan.ID) wire.Outcome { return wire.Outcome{Status: wire.OK} },
 	}
 }
@@ -93,11 +93,11 @@ func (t *theatre) Cancel(wire.Cancel) error {
 	}
 	return nil
 }
-func (t *theatre) End(context.Context) error { return nil }
-func (t *theatre) Events() <-chan wire.Event { return t.events }
-func (t *theatre) Elsewhere() []string       { return nil }
-func (t *theatre) Lost() <-chan link.Loss    { return t.lost }
-func (t *theatre) Close() error              { return nil }
+func (t *theatre) End(context.Context) error  { return nil }
+func (t *theatre) Events() <-chan wire.Event  { return t.events }
+func (t *theatre) Notices() []string          { return nil }
+func (t *theatre) Lost() <-chan link.LostHost { return t.lost }
+func (t *theatre) Close() error               { return nil }
 func (t *theatre) note(host string, s plan.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,8 +139,8 @@ func (p *puppet) run() {
 		}
 	}
 	p.settle("")
-	fate := map[puppetFlow]wire.Fate{onward: wire.Finished, fails: wire.Failed, leaves: wire.EndedEarly, vanishes: wire.Unreachable}[f]
-	p.send(wire.Event{Kind: wire.Ended, Fate: fate})
+	state := map[puppetFlow]wire.HostState{onward: wire.Finished, fails: wire.Failed, leaves: wire.EndedEarly, vanishes: wire.Unreachable}[f]
+	p.send(wire.Event{Kind: wire.Ended, State: state})
 }
 
 func (p *puppet) block(b *plan.Block) puppetFlow {
@@ -211,7 +211,7 @@ func (p *puppet) step(s *plan.Step) puppetFlow {
 	return onward
 }
 
-// gate waits until the host may pass; done tells that it shall not do the step.
+// gate waits until the host may pass; done says that it must not do the step.
 func (p *puppet) gate(id plan.ID) (f puppetFlow, done bool) {
 	if !p.t.plan.Play.Gated {
 		return onward, false
@@ -289,17 +289,17 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 	shown := &playtest.Script{}
 	r := &runner{
 		in: Input{Run: "test"}, view: shown, messages: &notes{}, link: th, recap: display.NewRecap(), ctx: context.Background(),
-		fates: strategy.NewFates(), syncs: make(chan chan struct{}), stopped: make(chan struct{}),
+		states: strategy.NewHostStates(), syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
 	r.mirror = answer.NewMirror(nobody{}, false)
 	r.answers = answer.New(answer.Config{Mirror: r.mirror})
-	r.hidden, r.door = newHider(nil), admit.New(admit.Config{})
-	r.facts = newFactKeeper(nil, r.mirror, r.door, nil)
+	r.hidden, r.admission = newHider(nil), admit.New(admit.Config{})
+	r.facts = newFactKeeper(nil, r.mirror, r.admission, nil)
 	of := steps.Of(p)
 	b := &batchRun{
-		r: r, plan: p, hosts: hosts, steps: of, present: newPresence(hosts, hosts, nil, nil), errands: newErrands(r.stopped),
+		r: r, plan: p, hosts: hosts, steps: of, present: newPresence(hosts, hosts, nil, nil), queue: newBatchQueue(r.stopped),
 		order:   display.New(display.Config{View: shown, Warn: func(string) {}, Recap: r.recap, Steps: of, Free: p.Play.Free(), Hosts: hosts}),
-		machine: strategy.New(strategy.Config{Hosts: hosts, Gated: p.Play.Gated, Free: p.Play.Free(), Blocks: of, Fates: r.fates}),
+		machine: strategy.New(strategy.Config{Hosts: hosts, Gated: p.Play.Gated, Free: p.Play.Free(), Blocks: of, States: r.states}),
 		starts:  &sessions.Starts{Base: wire.Start{Run: "test", Play: p.Play.ID}, Whole: p.Written(), Vars: r.mirror.Start},
 	}
 	b.equip(nil)

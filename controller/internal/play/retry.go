@@ -10,7 +10,7 @@ import (
 
 // writeRetry writes the hosts that failed for --limit @file, if the settings want it.
 func (r *runner) writeRetry(playbook string) {
-	hosts := r.fates.Hosts()
+	hosts := r.states.Hosts()
 	if !r.in.RetryFiles || len(hosts) == 0 {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hark/agent/wire"
@@ -37,21 +38,23 @@ type runner struct {
 	recap    *display.Recap
 	facts    *factKeeper
 	locals   *locals
+	// present is the presence of the batch under way.
+	present atomic.Pointer[presence]
 
-	// strangers are the hosts without agents. It is written by the goroutine of Run alone.
+	// strangers are the hosts without agents. It is written by the goroutine of Run only.
 	strangers map[string]bool
 	hidden    *hider
-	door      *admit.Door
+	admission *admit.Admission
 
-	// fates are the hosts that take no part any more, in this batch or in later plays.
-	fates *strategy.Fates
-	seq   uint64
+	// states are the hosts that take no part any more, in this batch or in later plays.
+	states *strategy.HostStates
+	seq    uint64
 	// started says that --start-at-task was found; stepping that --step still asks.
 	started, stepping bool
 	// staging is nil for a run without stages; plays is how many plays were begun.
 	staging *staging
 	plays   int
-	// last: it is known that no play comes after the one in hand.
+	// last: it is known that no play comes after the current one.
 	last bool
 
 	syncs   chan chan struct{}
@@ -74,20 +77,22 @@ func Run(ctx context.Context, in Input) (Result, error) {
 func newRunner(ctx context.Context, in Input) *runner {
 	r := &runner{
 		in: in, view: in.View, messages: in.Messages, recap: display.NewRecap(), ctx: ctx,
-		strangers: map[string]bool{}, hidden: newHider(in.Hidden), fates: strategy.NewFates(),
+		strangers: map[string]bool{}, hidden: newHider(in.Hidden), states: strategy.NewHostStates(),
 		started: in.StartAt == "", stepping: in.Step, staging: newStaging(in.Stages),
 		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
 	r.mirror = answer.NewMirror(hosts{in.Inventory}, in.HashMerge)
 	r.mirror.Templates = in.Templates
-	r.door = admit.New(admit.Config{
-		Modules: in.Modules, Options: in.Reach, Warn: in.Messages.Warn, Secrets: r.hidden.confide,
+	r.admission = admit.New(admit.Config{
+		Modules: in.Modules, Options: in.Reach, Warn: in.Messages.Warn, Secrets: r.hidden.addSecrets,
+		Documented: func() map[string]bool { return compile.OptionVariables(in.Project) },
 	})
-	r.facts = newFactKeeper(in.Facts, r.mirror, r.door, in.Inventory.Hosts)
+	r.facts = newFactKeeper(in.Facts, r.mirror, r.admission, in.Inventory.Hosts)
 	r.locals = &locals{r: r}
 	r.answers = answer.New(answer.Config{
 		Mirror: r.mirror, Sync: r.sync, Secrets: in.Secrets, Collection: in.Project.Collection, Templates: in.Templates, Plugin: in.Plugin, Hash: in.Hash, Setting: in.Setting, PluginSetting: in.PluginSetting,
-		Match: r.match, Change: r.changeInventory, Exec: r.exec, Reset: func(host string) { r.link.Reset(host) }, Pause: in.Prompt.Pause, Where: in.Where, Private: in.Private,
+		Match: r.match, Change: r.changeInventory, Exec: r.exec, Said: r.admission.Result,
+		Reset: func(host string) { r.link.Reset(host) }, Pause: in.Prompt.Pause, Where: in.Where, Private: in.Private,
 		Pack: in.Project.Pack, Vars: in.Project.VarsFile, Data: in.Project.Data, Warn: in.Messages.Warn,
 		Actions: answer.Actions{
 			Run: in.Action, Dirs: in.Project.Places, Books: in.Project.Books, Module: in.Project.Module, Modules: in.Modules, Tell: r.tell,
@@ -102,7 +107,7 @@ func (r *runner) run(ctx context.Context) (status Status, err error) {
 		return Broken, err
 	}
 	defer func() {
-		r.tellElsewhere()
+		r.warnNotices()
 		endCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
 		if !errors.Is(err, ErrDetached) {
@@ -151,9 +156,9 @@ func (r *runner) books(ctx context.Context) (status Status, err error) {
 	return status, nil
 }
 
-// tellElsewhere shows what agents say that is no part of the plays.
-func (r *runner) tellElsewhere() {
-	for _, text := range r.link.Elsewhere() {
+// warnNotices shows what agents say that is no part of the plays.
+func (r *runner) warnNotices() {
+	for _, text := range r.link.Notices() {
 		r.messages.Warn(text)
 	}
 }
@@ -179,6 +184,7 @@ func (r *runner) book(ctx context.Context, i int, status *Status) (broke bool, e
 
 // play runs one play, batch by batch. It reports whether the playbook ends with it.
 func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *Status) (broke bool, err error) {
+	r.stepping = r.in.Step // an answer of c holds for the rest of a play
 	world := compile.World{Lazy: r.mirror.Lazy, Named: inventory.Named(r.in.Inventory)}
 	if world.Prompted, err = r.askVariables(ctx, p, world); err != nil {
 		return true, err
@@ -191,7 +197,7 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 	if err != nil {
 		return true, err
 	}
-	batches, err := strategy.NewBatches(ordered, s.Serial, r.fates)
+	batches, err := strategy.NewBatches(ordered, s.Serial, r.states)
 	if err != nil {
 		return true, err
 	}
@@ -205,6 +211,11 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 	}
 	n := 0
 	for batch, more := batches.Next(); more; batch, more = batches.Next() {
+		if n > 0 && r.staging == nil { // with hosts that the batch before has added
+			if all, _, _, err = r.playHosts(s); err != nil {
+				return true, err
+			}
+		}
 		b := &playBatch{r: r, play: p, settings: s, world: world, id: id + "." + strconv.Itoa(n), all: all, hosts: batch}
 		st, err := b.run(ctx)
 		if err != nil {
@@ -217,8 +228,8 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 	return batches.Broke(), nil
 }
 
-// playHosts are the hosts of a play, as the variables name them, and in the order in which it takes them; elsewhere
-// tells that it has hosts, or had them looked for, in other stages.
+// playHosts returns the hosts of a play, as the variables name them, and in the order in which it takes them;
+// elsewhere says that it has hosts, or had them looked for, in other stages.
 func (r *runner) playHosts(s *compile.Settings) (all, ordered []string, elsewhere bool, err error) {
 	found, err := r.in.Inventory.Match(s.Hosts...)
 	if err != nil {
@@ -244,9 +255,10 @@ func namesOf(hosts []*inventory.Host) []string {
 	return names
 }
 
-// shown is a play as the view has it.
+// shown returns a play as the view has it.
 func (r *runner) shown(p *compile.Play, s *compile.Settings, id string, hosts []string) view.Play {
-	return view.Play{Name: s.Name, Pattern: strings.Join(s.Hosts, ","), ID: id, Path: steps.Place(p.Place()), Hosts: hosts, Check: s.CheckMode, Tags: s.Tags, Strategy: s.Strategy}
+	return view.Play{Name: s.Name, Pattern: strings.Join(s.Hosts, ","), ID: id, Path: steps.Place(p.Place()),
+		Hosts: hosts, Check: s.CheckMode, Tags: s.Tags, Strategy: s.Strategy}
 }
 
 // askVariables asks for the variables of vars_prompt that -e does not give.
@@ -326,7 +338,7 @@ func (r *runner) takeStep(t *steps.Set, s *plan.Step) (bool, error) {
 	return said != "n", err
 }
 
-// match are the names of the hosts of a pattern.
+// match returns the names of the hosts of a pattern.
 func (r *runner) match(pattern string) ([]string, error) {
 	found, err := r.in.Inventory.MatchAll(pattern)
 	if err != nil {

@@ -43,7 +43,7 @@ type Stage struct {
 // staging cuts the hosts of a run. It belongs to the goroutine of Run.
 type staging struct {
 	*Staging
-	now   int            // the stage in hand, from 0; -1 before the run
+	now   int            // the current stage, from 0; -1 before the run
 	of    map[string]int // the stage of each host
 	order []string       // the hosts as they were met
 	// prompted are the answers to what plays ask for, once for all stages.
@@ -59,7 +59,7 @@ func newStaging(s *Staging) *staging {
 
 // meet gives the hosts of a play their stages by their places among them. Before the run a host of several plays gets
 // the first of its stages, so that each play has hosts in each; once plays were begun a host stays where it is, since
-// it would miss some of them. One that the run itself has made, or named, comes in the stage in hand at the earliest.
+// it would miss some of them. One that the run itself has made, or named, comes in the current stage at the earliest.
 func (s *staging) meet(hosts []string) {
 	stage := 0
 	for i, h := range hosts {
@@ -80,7 +80,7 @@ func (s *staging) meet(hosts []string) {
 // turn reports whether it is a host's turn.
 func (s *staging) turn(host string) bool { return s.of[host] == s.now }
 
-// hosts are those of the stage in hand.
+// hosts returns those of the stage in hand.
 func (s *staging) hosts() []string {
 	var out []string
 	for _, h := range s.order {
@@ -91,7 +91,7 @@ func (s *staging) hosts() []string {
 	return out
 }
 
-// soFar is how many hosts the stages have so far, left how many have not had their turn.
+// soFar returns how many hosts the stages have so far, left how many have not had their turn.
 func (s *staging) soFar() (soFar, left int) {
 	for _, stage := range s.of {
 		if stage > s.now {
@@ -112,7 +112,7 @@ func (s *staging) advance() bool {
 	return false
 }
 
-// stage tells of the stage in hand.
+// stage announces the current stage.
 func (s *staging) stage() Stage {
 	return Stage{N: s.now + 1, Of: s.Stages.Count(), Name: s.Stages.Name(s.now), Hosts: s.hosts()}
 }
@@ -149,7 +149,7 @@ func (r *runner) staged(ctx context.Context) (status Status, err error) {
 	return status, err
 }
 
-// over is the status of a run that is over, with an error or without.
+// over returns the status of a run that is over, with an error or without.
 func (r *runner) over(ctx context.Context, status Status, err error) (Status, error) {
 	switch {
 	case err == nil:
@@ -187,7 +187,7 @@ func (r *runner) cut(ctx context.Context) error {
 func (r *runner) between(ctx context.Context, broke bool) (end bool, err error) {
 	s := r.staging
 	now := s.stage()
-	now.Over, now.Lost = true, len(r.fates.Hosts())
+	now.Over, now.Lost = true, len(r.states.Hosts())
 	now.SoFar, now.Left = s.soFar()
 	now.Stop = now.Left > 0 && (broke || r.tooManyLost())
 	if now.Left > 0 && !now.Stop {
@@ -210,5 +210,5 @@ func (r *runner) tooManyLost() bool {
 		return false
 	}
 	soFar, _ := r.staging.soFar()
-	return r.staging.StopAt.Reached(len(r.fates.Hosts()), soFar)
+	return r.staging.StopAt.Reached(len(r.states.Hosts()), soFar)
 }

@@ -13,7 +13,7 @@ import (
 
 func TestTheBatchGoesOnWithoutAStraggler(t *testing.T) {
 	s := newStage(linear("1!", "2!"), "a", "b")
-	s.stragglers = stall.NewStragglers(20*time.Millisecond, time.Now)
+	s.slow = stall.NewSlowHosts(20*time.Millisecond, time.Now)
 	on := make(chan struct{})
 	s.theatre.hold = func(host string, step plan.ID) {
 		switch {
@@ -25,8 +25,8 @@ func TestTheBatchGoesOnWithoutAStraggler(t *testing.T) {
 	}
 	s.play(t)
 	s.expect(t, "TASK t1", "  a: ok", "  b: unreachable", "TASK t2", "  a: ok")
-	if !s.r.fates.Unreachable("b") || s.r.fates.Unreachable("a") || s.r.recap.Of("b").Unreachable != 1 {
-		t.Errorf("unreachable: %v, recap of b: %+v", s.r.fates.Hosts(), s.r.recap.Of("b"))
+	if !s.r.states.Unreachable("b") || s.r.states.Unreachable("a") || s.r.recap.Of("b").Unreachable != 1 {
+		t.Errorf("unreachable: %v, recap of b: %+v", s.r.states.Hosts(), s.r.recap.Of("b"))
 	}
 }
 
@@ -34,10 +34,10 @@ func TestNobodyIsLeftBehindWhenNobodyWaits(t *testing.T) {
 	p := linear("1!")
 	p.Play.Strategy = "free"
 	s := newStage(p, "a", "b")
-	s.stragglers = stall.NewStragglers(time.Nanosecond, time.Now)
+	s.slow = stall.NewSlowHosts(time.Nanosecond, time.Now)
 	s.play(t)
-	if s.r.fates.AnyUnreachable() {
-		t.Errorf("unreachable: %v", s.r.fates.Hosts())
+	if s.r.states.AnyUnreachable() {
+		t.Errorf("unreachable: %v", s.r.states.Hosts())
 	}
 }
 

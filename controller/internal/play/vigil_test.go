@@ -27,7 +27,7 @@ func TestARunThatStandsSaysOnceWhomItWaitsFor(t *testing.T) {
 		s := newStage(p, "a", "b")
 		said := &ear{heard: make(chan string, 1000)}
 		s.r.messages = said
-		s.vigil = stall.NewVigil(time.Millisecond, time.Now)
+		s.stalls = stall.NewDetector(time.Millisecond, time.Now)
 		s.theatre.hold = func(host string, step plan.ID) {
 			if host == "b" && step == "1" {
 				for text := range said.heard {

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"hark/agent/atomicfile"
 )
@@ -40,4 +43,33 @@ func Save(path string, v any) error {
 		return err
 	}
 	return atomicfile.Write(path, append(text, '\n'))
+}
+
+// LockOf returns the lock of a file.
+func LockOf(path string) string { return path + ".lock" }
+
+// Lock waits for the lock of a file, and gives what ends it.
+func Lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(LockOf(path), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}
+
+// Owner is the owner of a file.
+func Owner(path string) (uid, gid int, err error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	is, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, fmt.Errorf("the system does not tell whose %s is", path)
+	}
+	return int(is.Uid), int(is.Gid), nil
 }

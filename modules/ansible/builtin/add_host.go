@@ -13,7 +13,7 @@ import (
 var AddHost = modules.Define("ansible.builtin.add_host", "Add a host (and alternatively a group) to the ansible-playbook in-memory inventory.", runAddHost,
 	modules.InSession, modules.Is(modules.ForAllHosts|modules.ChangesInventory|modules.AsksController|modules.IsAction),
 	modules.With(func(m *modules.Module) {
-		m.AnyArgs = true
+		m.AnyArgs, m.KeepsAll = true, true
 		m.Examples = "- ansible.builtin.add_host: {name: \"{{ new.ip }}\", groups: [fresh], ansible_user: admin}\n"
 	}))
 
@@ -26,7 +26,7 @@ type addHostArgs struct {
 	Vars      *value.Dict `arg:"*"`
 }
 
-func runAddHost(ctx context.Context, env *modules.Env, a addHostArgs) (modules.Result, error) {
+func runAddHost(_ context.Context, env *modules.Env, a addHostArgs) (modules.Result, error) {
 	if err := a.takeRaw(); err != nil {
 		return modules.Result{}, err
 	}
@@ -43,11 +43,9 @@ func runAddHost(ctx context.Context, env *modules.Env, a addHostArgs) (modules.R
 	if err != nil {
 		return modules.Result{}, err
 	}
-	changed, err := env.Asks.AddHost(ctx, modules.NewHost{Name: name, Groups: groups, Vars: vars})
-	if err != nil {
-		return modules.Result{}, err
-	}
-	return modules.Result{Changed: changed, Data: value.DictOf("add_host", value.DictOf("host_name", name, "groups", groups, "host_vars", vars))}, nil
+	env.Asks.AddHost(modules.NewHost{Name: name, Groups: groups, Vars: vars})
+	data := value.DictOf("host_name", name, "groups", groups, "host_vars", value.Unsafe(vars))
+	return modules.Result{Data: value.DictOf("add_host", data)}, nil
 }
 
 // takeRaw reads arguments that came as one mapping; those given by name win.
@@ -76,7 +74,7 @@ func (a *addHostArgs) takeRaw() error {
 	return nil
 }
 
-// given is a further variable, nil if it was not given.
+// given returns a further variable, nil if it was not given.
 func (a *addHostArgs) given(name string) value.Value {
 	v, _ := a.Vars.Get(name)
 	return v

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/internal/host/tool"
 	"hark/modules/py/shlex"
 	"hark/modules/py/value"
 )
@@ -36,7 +37,7 @@ func (a *apt) act(line string) (modules.Output, error) {
 	}
 	defer restore()
 	for {
-		out, err := a.env.Exec(a.ctx, modules.Command{Argv: argv, Env: environ})
+		out, err := tool.Exec(a.ctx, a.env, modules.Command{Argv: argv, Env: environ})
 		if err != nil || out.Rc == 0 || !strings.Contains(string(out.Stderr), "Could not get lock") || time.Now().After(a.deadline) {
 			return out, err
 		}
@@ -57,7 +58,7 @@ func pause(a *apt, d time.Duration) error {
 
 // ask runs a tool that only looks.
 func (a *apt) ask(argv ...string) (modules.Output, error) {
-	return a.env.Exec(a.ctx, modules.Command{Argv: argv, Env: environ})
+	return tool.Exec(a.ctx, a.env, modules.Command{Argv: argv, Env: environ})
 }
 
 // policy puts a policy-rc.d in place that answers what policy_rc_d says; restore puts the old one back.
@@ -84,7 +85,7 @@ func (a *apt) policy() (restore func(), err error) {
 	}, nil
 }
 
-// dpkgOptions are the options for dpkg as apt-get takes them.
+// dpkgOptions returns the options for dpkg as apt-get takes them.
 func (a *apt) dpkgOptions() string {
 	var words []string
 	for _, option := range strings.Split(a.args.DpkgOptions, ",") {
@@ -93,7 +94,7 @@ func (a *apt) dpkgOptions() string {
 	return strings.Join(words, " ")
 }
 
-// when is the word if it is wanted, else nothing: Ansible's command lines keep a place for each.
+// when returns the word if it is wanted, else nothing: Ansible's command lines keep a place for each.
 func when(wanted bool, word string) string {
 	if wanted {
 		return word
@@ -106,7 +107,7 @@ func (a *apt) aptGet() string { return a.env.LookPath("apt-get") }
 // lists are where apt notes that it has fetched its lists.
 var lists = []string{"/var/lib/apt/periodic/update-success-stamp", "/var/lib/apt/lists"}
 
-// listsTime is when the lists were fetched, in seconds of the epoch.
+// listsTime returns when the lists were fetched, in seconds of the epoch.
 func listsTime() int64 {
 	for _, path := range lists {
 		if info, err := os.Stat(path); err == nil {
@@ -116,7 +117,7 @@ func listsTime() int64 {
 	return 0
 }
 
-// refresh updates the lists when they are older than asked for; updated tells that they are newer now.
+// refresh updates the lists when they are older than asked for; updated says that they are newer now.
 func (a *apt) refresh() (updated bool, res modules.Result, err error) {
 	if (a.args.UpdateCache == nil || !*a.args.UpdateCache) && a.args.ValidTime == 0 {
 		return false, res, nil
@@ -171,7 +172,7 @@ func updateFailed(out modules.Output) (failed bool, why string) {
 	return strings.Contains(text, partlyFetched), "unknown reason"
 }
 
-// done is the result of a command that changes packages.
+// done returns the result of a command that changes packages.
 func (a *apt) done(out modules.Output, changed bool) modules.Result {
 	res := modules.Result{Changed: changed, Data: value.DictOf("stdout", string(out.Stdout), "stderr", string(out.Stderr), "diff", value.NewDict())}
 	if a.env.Diff {
@@ -189,7 +190,7 @@ func broke(out modules.Output, format string, args ...any) modules.Result {
 
 var summary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+ (packages )?upgraded`) })
 
-// planned is what apt-get says that it will do: the lines from after the reading of the state to the summary.
+// planned returns what apt-get says that it will do: the lines from after the reading of the state to the summary.
 func planned(text string) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	from, to := 0, len(lines)

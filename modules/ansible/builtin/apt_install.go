@@ -32,7 +32,7 @@ func (a *apt) install(specs []spec) (modules.Result, error) {
 	return a.markManual(specs, res)
 }
 
-// toInstall are the words for apt-get install: what is missing, too old, or of another version than asked for.
+// toInstall returns the words for apt-get install: what is missing, too old, or of another version than asked for.
 func (a *apt) toInstall(specs []spec) (words []string, res modules.Result, err error) {
 	if a.args.State == "build-dep" {
 		for _, p := range specs {

@@ -89,7 +89,7 @@ func (k *aptKey) fail(msg string) error {
 	return &modules.Ended{Result: k.res}
 }
 
-// findID is the id that was given, or that of the key; nil if there is none.
+// findID returns the id that was given, or that of the key; nil if there is none.
 func (k *aptKey) findID() (*string, error) {
 	a := k.args
 	if modules.Text(a.ID) != "" {
@@ -150,7 +150,7 @@ func splitKeyID(id string) (short, fingerprint, whole string, ok bool) {
 	return whole[n-8:], whole[max(0, n-16):], whole, true
 }
 
-// keysListed are the ids in what gpg or apt-key lists. Keys that are expired do not count.
+// keysListed returns the ids in what gpg or apt-key lists. Keys that are expired do not count.
 func keysListed(text string) []string {
 	list := []string{}
 	for _, line := range strings.Split(text, "\n") {

@@ -93,8 +93,8 @@ func (a *aptRepositoryArgs) bring(ctx context.Context, env *modules.Env, keys *k
 	return res, nil
 }
 
-// line is the repository's line in its usual form, and the name of the file for it. A PPA that is to be added has its
-// key then.
+// line returns the repository's line in its usual form, and the name of the file for it. A PPA that is to be added
+// has its key then.
 func (a *aptRepositoryArgs) line(s *sources, keys *keyFetcher) (line, file string, err error) {
 	codename := s.codename()
 	if modules.Text(a.Codename) != "" {
@@ -118,7 +118,7 @@ func (a *aptRepositoryArgs) line(s *sources, keys *keyFetcher) (line, file strin
 	return line, file + ".list", err
 }
 
-// sourcesDiff is an entry for each file, as it was and will be.
+// sourcesDiff returns an entry for each file, as it was and will be.
 func sourcesDiff(before, after map[string]string) []modules.Diff {
 	var list []modules.Diff
 	for _, file := range allFiles(before, after) {

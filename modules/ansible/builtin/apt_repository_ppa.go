@@ -16,7 +16,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// launchpadAPI tells of archives what their keys are, and ppaKeyserver has the keys.
+// launchpadAPI names the keys of archives, and ppaKeyserver has the keys.
 const (
 	launchpadAPI = "https://launchpad.net/api/1.0"
 	ppaKeyserver = "hkp://keyserver.ubuntu.com:80"
@@ -42,7 +42,7 @@ func parsePPA(repo, codename string) (ppa, bool) {
 	return ppa{parts[0], parts[1], codename}, true
 }
 
-// line is the repository as it stands in a list.
+// line returns the repository as it stands in a list.
 func (p ppa) line() string {
 	return fmt.Sprintf("deb http://ppa.launchpad.net/%s/%s/ubuntu %s main", p.owner, p.name, p.codename)
 }

@@ -92,7 +92,7 @@ func readSources(ctx context.Context, env *modules.Env) (*sources, error) {
 	return s, nil
 }
 
-// codename is the release of the host.
+// codename returns the release of the host.
 func (s *sources) codename() string {
 	raw, _ := os.ReadFile("/etc/os-release")
 	for _, line := range strings.Split(string(raw), "\n") {
@@ -112,7 +112,7 @@ func (s *sources) has(source string) bool {
 	return false
 }
 
-// dump is the content of every file that has any.
+// dump returns the content of every file that has any.
 func (s *sources) dump() map[string]string {
 	texts := map[string]string{}
 	for file, lines := range s.files {

@@ -103,7 +103,7 @@ func (a *apt) look(specs ...spec) (map[string]status, error) {
 	return found, nil
 }
 
-// disk asks dpkg alone. The packages are by their names as they are in the specs.
+// disk asks dpkg only. The packages are by their names as they are in the specs.
 func (a *apt) disk(specs ...spec) (map[string]status, error) {
 	found := map[string]status{}
 	if len(specs) == 0 {
@@ -135,7 +135,7 @@ func (a *apt) disk(specs ...spec) (map[string]status, error) {
 }
 
 // readPolicies splits what `apt-cache policy` prints by names. It takes a name that it does not know for a regular
-// expression and tells of all that match.
+// expression and names all that match.
 func readPolicies(text string) map[string]string {
 	byName, name := map[string]string{}, ""
 	for line := range strings.Lines(text) {
@@ -168,7 +168,7 @@ func (s *status) readPolicy(text string) {
 	}
 }
 
-// providers are the packages that provide a virtual one.
+// providers returns the packages that provide a virtual one.
 func (a *apt) providers(name string) ([]string, error) {
 	out, err := a.ask("apt-cache", "showpkg", name)
 	if err != nil {

@@ -47,7 +47,7 @@ type assembleArgs struct {
 	Source  *sourceArgs `arg:"hark_source,hidden"`
 }
 
-// fragmentRules tell which fragments count and what is between them.
+// fragmentRules say which fragments count and what is between them.
 type fragmentRules struct {
 	re        *pyre.Regexp
 	hidden    bool // counts hidden ones

@@ -96,7 +96,7 @@ func message(env *modules.Env, v value.Value, otherwise, name, names string) (va
 	return nil, modules.Raise("Incorrect type for %s, expected a string or list and got %s", names, modules.TypeName(v))
 }
 
-// conditionsOf are the conditions: a text may be a template that gives a list of them.
+// conditionsOf returns the conditions: a text may be a template that gives a list of them.
 func conditionsOf(ctx context.Context, env *modules.Env, that value.Value) ([]value.Value, error) {
 	if value.IsText(that) {
 		v, err := env.Render(ctx, that)

@@ -89,7 +89,7 @@ func runBlockInFile(ctx context.Context, env *modules.Env, a blockInFileArgs) (m
 	return res, err
 }
 
-// apply gives the new content, and whether it has a block.
+// apply returns the new content, and whether it has a block.
 func (a *blockInFileArgs) apply(e *editing.Edit, before string) (string, bool, error) {
 	lines := a.split(before)
 	first := strings.ReplaceAll(a.Marker, "{mark}", a.MarkerBegin) + "\n"
@@ -129,7 +129,7 @@ func (a *blockInFileArgs) apply(e *editing.Edit, before string) (string, bool, e
 	return strings.Join(slices.Insert(lines, at, block...), ""), len(block) > 0, nil
 }
 
-// newPlace is where a block goes that is not there yet.
+// newPlace returns where a block goes that is not there yet.
 func (a *blockInFileArgs) newPlace(e *editing.Edit, before string, lines []string) (int, error) {
 	pattern := a.InsertAfter
 	if a.InsertBefore != nil {

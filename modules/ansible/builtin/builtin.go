@@ -7,7 +7,7 @@ import (
 	"hark/modules/ansible/builtin/internal/facts"
 )
 
-// All are the modules of the collection. Those that gather facts share what an agent needs to learn only once.
+// All returns the modules of the collection. Those that gather facts share what an agent needs to learn only once.
 func All() []*modules.Module {
 	known := facts.NewMemory()
 	return []*modules.Module{

@@ -40,8 +40,8 @@ func plain(_ *testing.T, env *modules.Env, dir string) {
 // asks answers as a session does whose user types what he was asked.
 func asks() modules.Asks {
 	return modules.Asks{
-		AddHost: func(context.Context, modules.NewHost) (bool, error) { return true, nil },
-		GroupBy: func(context.Context, modules.Grouping) (bool, error) { return true, nil },
+		AddHost: func(modules.NewHost) {},
+		GroupBy: func(modules.Grouping) {},
 		Local:   func(context.Context) (bool, error) { return false, nil },
 		Reached: func(context.Context) (bool, value.Value, error) { return true, nil, nil },
 		Pause:   func(_ context.Context, p modules.Pause) (string, error) { return p.Text, nil },

@@ -176,7 +176,7 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 	if errors.As(err, &start) {
 		shown := modules.QuoteWords(c.Argv)
 		if c.Shell != "" {
-			shown = modules.QuoteWords([]string{c.Executable, "-c", c.Shell})
+			shown = asTyped(c)
 		}
 		res := modules.Because(start.Error(), "Error executing command.",
 			value.DictOf("stdout", "", "stderr", "", "rc", int64(start.Errno), "cmd", shown))
@@ -189,7 +189,7 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 		return r, err
 	}
 	r.Changed = true
-	stdout, stderr := modules.ValidText(out.Stdout), modules.ValidText(out.Stderr)
+	stdout, stderr := modules.Printed(out.Stdout), modules.Printed(out.Stderr)
 	if a.StripEmptyEnds {
 		stdout, stderr = strings.TrimRight(stdout, "\r\n"), strings.TrimRight(stderr, "\r\n")
 	}
@@ -207,7 +207,19 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 	return r, nil
 }
 
-// deltaText is a span as Python's timedelta prints it.
+// asTyped returns a line for a shell as Ansible shows it when the shell does not start: its words, quoted.
+func asTyped(c modules.Command) string {
+	if c.Executable != "" {
+		return modules.QuoteWords([]string{c.Executable, "-c", c.Shell})
+	}
+	words, err := shlex.Split(c.Shell)
+	if err != nil {
+		return c.Shell
+	}
+	return modules.QuoteWords(words)
+}
+
+// deltaText returns a span as Python's timedelta prints it.
 func deltaText(d time.Duration) string {
 	micros := d.Microseconds()
 	secs := micros / 1e6

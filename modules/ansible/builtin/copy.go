@@ -38,7 +38,7 @@ func copyReturns() []modules.Return {
 type copyArgs struct {
 	Src              *string     `arg:"src,type=path" doc:"What to copy: a file or directory of the controller; of a directory ending in / what is in it."`
 	OriginalBasename *string     `arg:"_original_basename,hidden"`
-	Content          value.Value `arg:"content,type=str,nolog" doc:"The text to put there, instead of src."`
+	Content          value.Value `arg:"content,type=str,nolog,resolved" doc:"The text to put there, instead of src."`
 	Dest             string      `arg:"dest,required,type=path" doc:"Where to put it; a directory if it ends in / or src is one."`
 	Backup           bool        `arg:"backup,default=no" doc:"Keep what was there under another name."`
 	Force            bool        `arg:"force,default=yes" doc:"Replace what is there."`
@@ -117,7 +117,7 @@ func resolveCopy(ctx context.Context, env *modules.Env, args *value.Dict) error 
 
 var decodeCopy = modules.Decoder[copyArgs](modules.Rules{})
 
-// checkCopy refuses wrong arguments. Ansible finds them only when it copies: the result tells what.
+// checkCopy refuses wrong arguments. Ansible finds them only when it copies: the result says what.
 func checkCopy[A any](decode func(string, *value.Dict, modules.Reading) (A, error), env *modules.Env, args *value.Dict, sum string) error {
 	_, err := decode("ansible.legacy.copy", args, modules.Reading{Release: env.Release})
 	if err == nil || sum == "" {
@@ -137,7 +137,7 @@ func notFound(err error) error {
 	return modules.ActionFail("ansible.errors.AnsibleFileNotFound: "+err.Error(), "%s", err)
 }
 
-// contentText is the text of a content argument: lists and mappings are JSON.
+// contentText returns the text of a content argument: lists and mappings are JSON.
 func contentText(v value.Value) string {
 	switch v.(type) {
 	case *value.List, *value.Dict:
@@ -169,7 +169,7 @@ func wireSource(s *modules.Source, slash bool) *value.Dict {
 	return d
 }
 
-// runCopy is the host's side.
+// runCopy returns the host's side.
 func runCopy(ctx context.Context, env *modules.Env, a copyArgs) (modules.Result, error) {
 	c := &copyWork{copyArgs: a, env: env}
 	if a.Source == nil {
@@ -213,7 +213,7 @@ func (c *copyWork) resultDiff(res *modules.Result, entry *value.Dict) {
 	changedLast(res)
 }
 
-// changedLast has "changed" behind what was told until now: Ansible's copy tells of the file first.
+// changedLast puts "changed" behind the fields so far: Ansible's copy describes the file first.
 func changedLast(res *modules.Result) {
 	res.Data.Delete(value.Str("changed"))
 	res.Set("changed", modules.Here)

@@ -17,7 +17,7 @@ import (
 // maxDiff is Ansible's max_diff_size: content of larger files is not shown.
 const maxDiff = 104448
 
-// diff is the diff of a file that is to be replaced, as Ansible's actions make it.
+// diff returns the diff of a file that is to be replaced, as Ansible's actions make it.
 func (it *copyItem) diff(ctx context.Context, dest string) (*value.Dict, error) {
 	d := value.NewDict()
 	st, err := fsx.Stat(dest, true)
@@ -32,7 +32,7 @@ func (it *copyItem) diff(ctx context.Context, dest string) (*value.Dict, error) 
 		raw, err := hostfs.ReadFile(dest)
 		if err == nil {
 			d.Put("before_header", dest)
-			d.Put("before", modules.ValidText(raw))
+			d.Put("before", modules.Printed(raw))
 		}
 	}
 	if it.size > maxDiff {
@@ -52,12 +52,12 @@ func (it *copyItem) diff(ctx context.Context, dest string) (*value.Dict, error) 
 		d.Put("src_binary", int64(1))
 	} else {
 		d.Put("after_header", it.label)
-		d.Put("after", modules.ValidText(raw))
+		d.Put("after", modules.Printed(raw))
 	}
 	return d, nil
 }
 
-// localTemp is the name that Ansible's diff would show for a text: it writes it to a temporary file first.
+// localTemp returns the name that Ansible's diff would show for a text: it writes it to a temporary file first.
 func localTemp(env *modules.Env, base string) string {
 	name := fmt.Sprintf("%s/.ansible/tmp/ansible-local-%d%s/tmp%s", env.Getenv("HOME"), os.Getpid(), randomWord(), randomWord())
 	if base != "" {

@@ -40,7 +40,7 @@ type copyItem struct {
 	text      *string
 }
 
-// item is the single file of the source.
+// item returns the single file of the source.
 func (c *copyWork) item(rel string) *copyItem {
 	s := c.Source
 	it := &copyItem{path: s.Path, rel: rel, label: s.Label, mode: uint32(s.Mode), size: s.Size, text: s.Text}
@@ -73,7 +73,7 @@ func (it *copyItem) reader(ctx context.Context) (io.ReadCloser, error) {
 	return it.open(ctx)
 }
 
-// sums are the checksums of the content; a blob is read for them.
+// sums returns the checksums of the content; a blob is read for them.
 func (it *copyItem) sums(ctx context.Context) (fsx.Sums, error) {
 	r, err := it.reader(ctx)
 	if err != nil {
@@ -156,8 +156,8 @@ func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, foll
 	return res, nil
 }
 
-// statDest is the state of a destination. Where nobody may look, Ansible's action fails before there is a module that
-// could.
+// statDest returns the state of a destination. Where nobody may look, Ansible's action fails before there is a module
+// that could.
 func statDest(file string, follow bool) (*syscall.Stat_t, error) {
 	st, err := fsx.Stat(file, follow)
 	if errno := syscall.Errno(0); errors.As(err, &errno) && errno != syscall.ENOENT {
@@ -256,8 +256,8 @@ func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow 
 	return res, err
 }
 
-// uploadName is what a result calls the content on its way: for Ansible it is a file "source" in a directory that is
-// gone when the task ends, and log filters look for that name.
+// uploadName returns what a result calls the content on its way: for Ansible it is a file "source" in a directory
+// that is gone when the task ends, and log filters look for that name.
 func uploadName(staged string) string { return staged + "/source" }
 
 // exchange validates and commits a staged file, after a backup.
@@ -300,7 +300,7 @@ func withDir(path string) string {
 	return "./" + path
 }
 
-// resolveDest is the path of the file itself. Directories that a destination ending in / lacks are made.
+// resolveDest returns the path of the file itself. Directories that a destination ending in / lacks are made.
 func (c *copyWork) resolveDest(dest, rel string, follow bool) (string, error) {
 	dest = withDir(dest)
 	if strings.HasSuffix(dest, "/") {

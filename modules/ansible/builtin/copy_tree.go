@@ -86,7 +86,7 @@ func (c *copyWork) expect(ctx context.Context, files []entryArgs, dest, prefix s
 	c.env.Expect(ctx, digests)
 }
 
-// tree is what a source directory holds.
+// sourceTree is the content of a source directory.
 type sourceTree struct{ files, dirs, links []entryArgs }
 
 // sortEntries parts the source's entries. Without local_follow a link is a link and what it leads to is left out;

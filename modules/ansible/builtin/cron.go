@@ -16,7 +16,7 @@ import (
 
 type cronArgs struct {
 	Name         string  `arg:"name,required" doc:"The job's name, or the variable's."`
-	User         *string `arg:"user" doc:"Whose crontab it is; in a file of its own, as whom the job runs."`
+	User         *string `arg:"user" doc:"The owner of the crontab; in a file in /etc/cron.d, the user that runs the job."`
 	Job          *string `arg:"job,alias=value" doc:"The command, or the variable's value."`
 	CronFile     *string `arg:"cron_file,type=path" doc:"A file, in /etc/cron.d if its path is not absolute, instead of a user's crontab."`
 	State        string  `arg:"state,default=present,choices=present|absent" doc:"Whether it shall be there."`
@@ -106,7 +106,7 @@ func runCron(ctx context.Context, env *modules.Env, a cronArgs) (modules.Result,
 	return res, t.Write(t.Render())
 }
 
-// wrong is what is wrong with the arguments, "" if nothing.
+// wrong returns what is wrong with the arguments, "" if nothing.
 func (a *cronArgs) wrong() string {
 	times := a.Minute + a.Hour + a.Day + a.Month + a.Weekday
 	switch {
@@ -126,7 +126,7 @@ func (a *cronArgs) wrong() string {
 	return ""
 }
 
-// line is the job as it stands in a crontab.
+// line returns the job as it stands in a crontab.
 func (a *cronArgs) line(inFile bool) string {
 	when := strings.Join([]string{a.Minute, a.Hour, a.Day, a.Month, a.Weekday}, " ")
 	if crontab.Given(a.SpecialTime) {

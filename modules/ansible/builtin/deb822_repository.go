@@ -139,8 +139,8 @@ func (d *deb822) remove(dest string) (modules.Result, error) {
 	return modules.Result{Changed: d.changed, Data: value.DictOf("repo", nil, "dest", dest, "key_filename", key)}, nil
 }
 
-// text is the content of the file, its fields in the order of the arguments' names. key is the file of the key, nil
-// for none.
+// text returns the content of the file, its fields in the order of the arguments' names. key is the file of the key,
+// nil for none.
 func (d *deb822) text() (text string, key any, err error) {
 	a := d.args
 	var b strings.Builder
@@ -214,7 +214,8 @@ func multiline(v string) string {
 	return out
 }
 
-// signedBy is the value of the field; file says that it is a file. A key that has an address is fetched into one.
+// signedBy returns the value of the field; file says that it is a file. A key that has an address is fetched into
+// one.
 func (d *deb822) signedBy(given string) (key string, file bool, err error) {
 	if info, err := os.Stat(given); err == nil && info.Mode().IsRegular() {
 		return given, true, nil

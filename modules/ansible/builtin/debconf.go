@@ -94,7 +94,7 @@ func debconfTool(ctx context.Context, env *modules.Env, stdin string, argv ...st
 	if err != nil {
 		return modules.Output{}, err
 	}
-	out, err := env.Exec(ctx, modules.Command{Argv: append([]string{path}, argv[1:]...), Stdin: []byte(stdin)})
+	out, err := tool.Exec(ctx, env, modules.Command{Argv: append([]string{path}, argv[1:]...), Stdin: []byte(stdin)})
 	if err == nil && out.Rc != 0 {
 		err = &modules.Ended{Result: modules.Result{Failed: true, Msg: string(out.Stderr)}}
 	}

@@ -21,8 +21,8 @@ type dnfArgs struct {
 	AllowErasing    bool     `arg:"allowerasing,default=no" doc:"Allow to remove what stands in the way."`
 	Autoremove      bool     `arg:"autoremove,default=no" doc:"Remove what nothing needs any more."`
 	Best            *bool    `arg:"best,since=2.17" doc:"Whether only the newest version will do."`
-	Bugfix          bool     `arg:"bugfix,default=no" doc:"With latest: what fixes bugs alone."`
-	CacheOnly       bool     `arg:"cacheonly,default=no" doc:"Use what was fetched before alone."`
+	Bugfix          bool     `arg:"bugfix,default=no" doc:"With latest: only what fixes bugs."`
+	CacheOnly       bool     `arg:"cacheonly,default=no" doc:"Use only what was fetched before."`
 	ConfFile        *string  `arg:"conf_file" doc:"Another configuration of dnf."`
 	DisableExcludes *string  `arg:"disable_excludes" doc:"Excludes to ignore: all, main or a repository's id."`
 	NoGPGCheck      bool     `arg:"disable_gpg_check,default=no" doc:"Install what is not signed."`
@@ -41,11 +41,11 @@ type dnfArgs struct {
 	Name            []string `arg:"name,alias=pkg,default=" doc:"Packages: name, name-version, @group, file or address; * with latest is all."`
 	NoBest          *bool    `arg:"nobest,default=no" doc:"Whether an older version will do."`
 	ReleaseVer      *string  `arg:"releasever" doc:"Release to install from."`
-	Security        bool     `arg:"security,default=no" doc:"With latest: what closes security holes alone."`
+	Security        bool     `arg:"security,default=no" doc:"With latest: only what closes security holes."`
 	SkipBroken      bool     `arg:"skip_broken,default=no" doc:"Leave out what cannot be installed."`
 	SSLVerify       bool     `arg:"sslverify,default=yes" doc:"Check TLS certificates of repositories."`
 	State           *string  `arg:"state,choices=absent|installed|latest|present|removed" doc:"What shall be; present by itself, absent with autoremove."`
-	UpdateCache     bool     `arg:"update_cache,alias=expire-cache,default=no" doc:"Fetch the lists anew first."`
+	UpdateCache     bool     `arg:"update_cache,alias=expire-cache,default=no" doc:"Fetch the lists again first."`
 	UpdateOnly      bool     `arg:"update_only,default=no" doc:"With latest: install nothing that is not installed."`
 	Validate        bool     `arg:"validate_certs,default=yes" doc:"Check TLS certificates of packages that have an address."`
 	UseBackend      string   `arg:"use_backend,default=auto,choices=auto|dnf|yum|yum4|dnf4|dnf5" doc:"dnf4, dnf5 or yum; found out by itself."`
@@ -180,7 +180,7 @@ func flat(list []string) []string {
 	return out
 }
 
-// options are those of every run of the program.
+// options returns those of every run of the program.
 func (d *dnf) options() []string {
 	a := d.args
 	var list []string
@@ -213,7 +213,7 @@ func (d *dnf) options() []string {
 	return list
 }
 
-// changing are the further options of runs that change packages.
+// changing returns the further options of runs that change packages.
 func (d *dnf) changing(verb string) []string {
 	a := d.args
 	var list []string
@@ -289,7 +289,7 @@ func (d *dnf) refresh() (modules.Result, error) {
 	return modules.Result{Msg: "Cache updated", Data: value.DictOf("results", []any{}, "rc", int64(0))}, nil
 }
 
-// problem is what the program says that is wrong.
+// problem returns what the program says that is wrong.
 func problem(out tool.Output) string {
 	var lines []string
 	found := false
@@ -310,7 +310,7 @@ func problem(out tool.Output) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// list tells packages or repositories.
+// list returns packages or repositories.
 func (d *dnf) list(what string) (modules.Result, error) {
 	results := []any{}
 	if what == "repos" || what == "repositories" {

@@ -12,7 +12,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// bring installs, upgrades or removes: the program first tells what it would do, which is the result, and then does it.
+// bring installs, upgrades or removes: the program first prints what it would do, which is the result, and then does
+// it.
 func (d *dnf) bring() (modules.Result, error) {
 	installed, err := d.installed()
 	if err != nil {
@@ -69,7 +70,7 @@ func (d *dnf) bring() (modules.Result, error) {
 	return res, nil
 }
 
-// undone is the result of a call that failed.
+// undone returns the result of a call that failed.
 func undone(msg string, failures, results []any) modules.Result {
 	return modules.Result{Failed: true, Msg: msg, Data: value.DictOf("failures", list(failures), "rc", int64(1), "results", list(results))}
 }
@@ -101,7 +102,7 @@ func (b build) String() string {
 	return fmt.Sprintf("%s-%s-%s.%s", b.name, b.version, b.release, b.arch)
 }
 
-// installed are the packages that the system has.
+// installed returns the packages that the system has.
 func (d *dnf) installed() ([]build, error) {
 	argv := []string{"rpm"}
 	if d.args.alone() {
@@ -150,7 +151,7 @@ func plainName(spec string) bool {
 	return !strings.ContainsAny(spec, "@/*?[<>=( ") && !strings.HasSuffix(spec, ".rpm")
 }
 
-// steps are the commands that are needed: a verb and specs. notes are results that are known before.
+// steps returns the commands that are needed: a verb and specs. notes are results that are known before.
 func (d *dnf) steps(installed []build) (steps [][]string, notes []any) {
 	add := func(verb string, specs []string) {
 		if len(specs) > 0 {
@@ -234,7 +235,7 @@ func (d *dnf) refused(step []string, out tool.Output) (failures []any, msg strin
 	return nil, "Unknown Error occurred: " + text
 }
 
-// row is one package of the table in which the program tells what it would do.
+// row is one package of the table in which the program prints what it would do.
 type row struct{ section, name, arch, version string }
 
 // plan reads that table.
@@ -261,7 +262,7 @@ func plan(text string) []row {
 	return rows
 }
 
-// sectionVerb is what becomes of the packages of a section, "" for sections of groups and the like.
+// sectionVerb returns what becomes of the packages of a section, "" for sections of groups and the like.
 func sectionVerb(section string) string {
 	for _, verb := range []string{"Installing", "Upgrading", "Updating", "Reinstalling", "Downgrading", "Removing"} {
 		if strings.HasPrefix(section, verb) && !strings.HasSuffix(section, "Groups") && !strings.HasSuffix(section, "groups") {
@@ -271,7 +272,7 @@ func sectionVerb(section string) string {
 	return ""
 }
 
-// planResults are the results of a plan. What is upgraded counts as removed and installed.
+// planResults returns the results of a plan. What is upgraded counts as removed and installed.
 func planResults(rows []row, installed []build, download bool) []any {
 	var came, went []any
 	word := "Installed: "
@@ -353,7 +354,7 @@ func separator(r rune) bool {
 	return r != '~' && r != '^' && (r > 127 || !digit(byte(r)) && !letter(byte(r)))
 }
 
-// versionPart is the digits, or the letters, that a version begins with.
+// versionPart returns the digits, or the letters, that a version begins with.
 func versionPart(s string) string {
 	i := 1
 	for i < len(s) && digit(s[i]) == digit(s[0]) && (digit(s[i]) || letter(s[i])) {

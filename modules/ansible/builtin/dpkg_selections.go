@@ -30,7 +30,7 @@ func runDpkgSelections(ctx context.Context, env *modules.Env, a dpkgSelectionsAr
 	if err != nil {
 		return modules.Result{}, err
 	}
-	out, err := env.Exec(ctx, modules.Command{Argv: []string{dpkg, "--get-selections", a.Name}})
+	out, err := tool.Exec(ctx, env, modules.Command{Argv: []string{dpkg, "--get-selections", a.Name}})
 	if err != nil || out.Rc != 0 {
 		return toolFailed(out, err)
 	}
@@ -42,14 +42,14 @@ func runDpkgSelections(ctx context.Context, env *modules.Env, a dpkgSelectionsAr
 	if !res.Changed || env.Check {
 		return res, nil
 	}
-	out, err = env.Exec(ctx, modules.Command{Argv: []string{dpkg, "--set-selections"}, Stdin: fmt.Appendf(nil, "%s %s\n", a.Name, a.Selection)})
+	out, err = tool.Exec(ctx, env, modules.Command{Argv: []string{dpkg, "--set-selections"}, Stdin: fmt.Appendf(nil, "%s %s\n", a.Name, a.Selection)})
 	if err != nil || out.Rc != 0 {
 		return toolFailed(out, err)
 	}
 	return res, nil
 }
 
-// toolFailed is the failure of a tool that must not fail.
+// toolFailed returns the failure of a tool that must not fail.
 func toolFailed(out modules.Output, err error) (modules.Result, error) {
 	return modules.Result{
 		Failed: true, Msg: strings.TrimRight(string(out.Stderr), " \t\r\n"),

@@ -86,7 +86,7 @@ func runExpect(ctx context.Context, env *modules.Env, a expectArgs) (modules.Res
 
 func (a *expectArgs) result(out modules.Output) modules.Result {
 	res := modules.Result{Changed: true, Data: value.DictOf(
-		"cmd", a.Command, "stdout", strings.TrimRight(modules.ValidText(out.Stdout), "\r\n"), "rc", int64(out.Rc),
+		"cmd", a.Command, "stdout", strings.TrimRight(modules.Printed(out.Stdout), "\r\n"), "rc", int64(out.Rc),
 		"start", modules.TimeText(out.Start), "end", modules.TimeText(out.End), "delta", deltaText(out.End.Sub(out.Start)),
 	)}
 	switch {
@@ -152,7 +152,7 @@ func (t *talk) prepare(responses *value.Dict) error {
 // comes.
 const maxQuestion = 1 << 20
 
-// answer is what to type for the question that comes first, nil if there is none yet.
+// answer returns what to type for the question that comes first, nil if there is none yet.
 func (t *talk) answer(printed []byte) ([]byte, error) {
 	t.pending += string(printed)
 	if len(t.pending) > 2*maxQuestion {

@@ -124,8 +124,8 @@ func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Resul
 	)}, nil
 }
 
-// named is the path that a file gets in its place, as far as it is known before its host has made words of it: all of
-// it, or else how it ends.
+// named returns the path that a file gets in its place, as far as it is known before its host has made words of it:
+// all of it, or else how it ends.
 func named(src string) (only, tail string) {
 	if !strings.ContainsAny(src, "~$") {
 		return strings.TrimPrefix(path.Clean("/"+src), "/"), ""
@@ -165,7 +165,7 @@ func fetchable(env *modules.Env, src string, must bool) (modules.Result, bool) {
 	return res, true
 }
 
-// rel is the path of the file in its place, with a slash before it, "" if the place is the file.
+// rel returns the path of the file in its place, with a slash before it, "" if the place is the file.
 func (a *fetchArgs) rel(src string) string {
 	switch {
 	case a.File:

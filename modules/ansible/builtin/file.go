@@ -179,7 +179,7 @@ func newDelta(path, state, before string) *fsx.Delta {
 	return d
 }
 
-// outcome is the result of a state, with its diff.
+// outcome returns the result of a state, with its diff.
 func outcome(key, path string, changed bool, d *fsx.Delta) modules.Result {
 	return modules.Result{Changed: changed, Data: value.DictOf(key, path, "changed", modules.Here, "diff", modules.Here), Diff: []modules.Diff{{Raw: d.Map()}}}
 }

@@ -3,6 +3,7 @@ package builtin
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -93,6 +94,7 @@ type finder struct {
 	files    []any
 	examined int
 	skipped  *value.Dict
+	warned   bool // of what was skipped
 }
 
 func runFind(ctx context.Context, env *modules.Env, a findArgs) (modules.Result, error) {
@@ -116,12 +118,13 @@ func runFind(ctx context.Context, env *modules.Env, a findArgs) (modules.Result,
 			}
 		}
 		if why != "" {
+			f.warned = true
 			f.skipped.Put(path, why)
 			env.Warn("Skipped '%s' path due to this access issue: %s\n", path, why)
 		}
 	}
 	msg := "All paths examined"
-	if f.skipped.Len() > 0 {
+	if f.warned {
 		msg = "Not all paths examined, check warnings for details"
 	} else if f.full() {
 		msg = "Limit of matches reached"
@@ -217,9 +220,13 @@ func fits(tests []func(string) bool, name string) bool {
 
 // walk lists a directory in its own order: what is no directory first, then directories, then what is in them.
 func (f *finder) walk(ctx context.Context, root, dir string) error {
-	entries, err := readDir(dir)
-	if err != nil {
-		return err
+	entries, err := hostfs.List(dir)
+	switch closed := errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist); {
+	case closed && f.env.Has(dialect.FindGoesOn):
+		f.skipped.Put(dir, oserr.Path(err, dir))
+		return nil
+	case err != nil:
+		return fsx.Failed(oserr.Path(err, dir))
 	}
 	var dirs, all []string
 	for _, e := range entries {
@@ -245,7 +252,7 @@ func (f *finder) walk(ctx context.Context, root, dir string) error {
 		return nil
 	}
 	for _, name := range dirs {
-		path := filepath.Join(dir, name)
+		path := strings.TrimSuffix(dir, "/") + "/" + name // as it is told where it cannot be entered
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -261,15 +268,6 @@ func (f *finder) walk(ctx context.Context, root, dir string) error {
 
 // full reports whether no more are wanted.
 func (f *finder) full() bool { return f.Limit != nil && len(f.files) >= *f.Limit }
-
-// readDir lists a directory as it is on disk.
-func readDir(dir string) ([]fs.DirEntry, error) {
-	entries, err := hostfs.List(dir)
-	if err != nil {
-		return nil, fsx.Failed(oserr.Path(err, dir))
-	}
-	return entries, nil
-}
 
 func isDirEntry(dir string, e fs.DirEntry) bool {
 	return e.IsDir() || e.Type()&fs.ModeSymlink != 0 && fsx.IsDir(filepath.Join(dir, e.Name()))
@@ -288,6 +286,7 @@ func (f *finder) look(path, name string) error {
 	if err != nil {
 		why := oserr.Path(err, path)
 		f.env.Warn("Skipped entry '%s' due to this access issue: %s\n", path, why)
+		f.warned = true
 		f.skipped.Put(path, why)
 		return nil
 	}
@@ -317,7 +316,7 @@ func (f *finder) look(path, name string) error {
 	return nil
 }
 
-// fields are what is told of a path; usage tells what it takes of the disk.
+// fields returns what the result says about a path; usage returns how much disk it uses.
 func fields(path string, st *syscall.Stat_t, usage bool) *value.Dict {
 	m := value.NewDict()
 	statFields(path, st).Each(func(k, v value.Value) bool {

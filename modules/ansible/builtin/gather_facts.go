@@ -12,7 +12,7 @@ import (
 func gatherFacts(known *facts.Memory) *modules.Module {
 	type args struct {
 		facts.Args
-		Parallel *bool `arg:"parallel" doc:"Whether several modules (ansible_facts_modules) run side by side; setup alone makes no use of it."`
+		Parallel *bool `arg:"parallel" doc:"Whether several modules (ansible_facts_modules) run side by side; setup does not use it."`
 	}
 	return modules.Define("ansible.builtin.gather_facts", "Gathers facts about the host",
 		func(ctx context.Context, env *modules.Env, a args) (modules.Result, error) {

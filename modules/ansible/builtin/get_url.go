@@ -108,7 +108,7 @@ func (d *download) request(address string) httpx.Request {
 		r.User = *d.User
 	}
 	if d.Password != nil {
-		r.Password = *d.Password
+		r.Password, r.HasPassword = *d.Password, true
 	}
 	return r
 }
@@ -138,7 +138,7 @@ func (d *download) fetch(since time.Time, into bool) (modules.Result, error) {
 	return d.store(rsp, dest)
 }
 
-// refused is the result of an answer that is no file, nil for one that is.
+// refused returns the result of an answer that is no file, nil for one that is.
 func (d *download) refused(rsp *httpx.Response, address string) *modules.Result {
 	data := value.DictOf("url", address, "dest", d.Dest, "elapsed", rsp.Elapsed)
 	res := &modules.Result{Failed: true, Msg: rsp.Msg, Data: data}
@@ -163,17 +163,26 @@ func (d *download) refused(rsp *httpx.Response, address string) *modules.Result 
 
 // store writes the body beside its place and moves it there when it is complete and right.
 func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, error) {
-	if dir := filepath.Dir(dest); !fsx.Exists(dir) {
-		return d.fail("Destination %s does not exist", dir)
-	}
-	if fsx.Exists(dest) && !fsx.Writable(dest) {
-		return d.fail("Destination %s is not writable", dest)
-	}
 	if d.TmpDest != nil && !fsx.IsDir(*d.TmpDest) {
+		why := " directory does not exist."
 		if fsx.Exists(*d.TmpDest) {
-			return d.fail("%s is a file but should be a directory.", *d.TmpDest)
+			why = " is a file but should be a directory."
 		}
-		return d.fail("%s directory does not exist.", *d.TmpDest)
+		return modules.Result{Failed: true, Msg: *d.TmpDest + why, Data: value.DictOf("elapsed", rsp.Elapsed)}, nil
+	}
+	why := ""
+	if dir := filepath.Dir(dest); !fsx.Exists(dir) {
+		why = "Destination " + dir + " does not exist"
+	} else if fsx.Exists(dest) && !fsx.Writable(dest) {
+		why = "Destination " + dest + " is not writable"
+	}
+	if why != "" {
+		sums, err := fsx.CopySums(io.Discard, rsp.Body)
+		if err != nil {
+			return unfetched(rsp, err), nil
+		}
+		d.data.Put("checksum_src", sums.SHA1)
+		return d.fail("%s", why)
 	}
 	if d.env.Check {
 		_, err := os.Stat(dest)
@@ -186,7 +195,7 @@ func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, erro
 	defer staged.Discard()
 	sums, err := fsx.CopySums(staged, rsp.Body)
 	if err != nil {
-		return d.fail("failed to create temporary content file: %v", err)
+		return unfetched(rsp, err), nil
 	}
 	if err := staged.Close(); err != nil {
 		return modules.Result{}, err
@@ -225,6 +234,12 @@ func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, erro
 	return modules.Result{Changed: changed || attrs, Msg: rsp.Msg, Data: d.data}, nil
 }
 
+// unfetched is the result of an answer that ends before its end.
+func unfetched(rsp *httpx.Response, err error) modules.Result {
+	return modules.Result{Failed: true, Data: value.DictOf("elapsed", rsp.Elapsed),
+		Msg: "failed to create temporary content file: " + httpx.ReadError(err)}
+}
+
 func (d *download) replace(staged *fsx.Staged, dest string) error {
 	if d.Backup && fsx.Exists(dest) {
 		name, err := fsx.Backup(dest, time.Now())
@@ -249,10 +264,12 @@ var (
 	hexDigits  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]+$`) })
 )
 
-// fileName is the name that the server gives a file, else that of the URL.
+// fileName returns the name that the server gives a file, else that of the URL.
 func fileName(rsp *httpx.Response) string {
 	if m := attachment().FindStringSubmatch(rsp.Header.Get("Content-Disposition")); m != nil {
-		return path.Base(m[1])
+		if name := m[1][strings.LastIndexByte(m[1], '/')+1:]; name != "" && name != "." && name != ".." {
+			return name
+		}
 	}
 	return urlName(rsp.URL)
 }

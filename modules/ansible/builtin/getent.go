@@ -60,8 +60,8 @@ func runGetent(ctx context.Context, env *modules.Env, a getentArgs) (modules.Res
 	return modules.Fail("Unexpected failure!")
 }
 
-// entries are the other fields of each line by its first one, in the order of the database. A name that several lines
-// have gets a list of them.
+// entries returns the other fields of each line by its first one, in the order of the database. A name that several
+// lines have gets a list of them.
 func entries(text string, a getentArgs) *value.Dict {
 	tree, all := value.NewDict(), map[string][]any{}
 	for _, line := range modules.Lines(text) {

@@ -36,7 +36,7 @@ type gitArgs struct {
 	Executable       *string     `arg:"executable,type=path" doc:"The git program."`
 	Bare             bool        `arg:"bare,default=no" doc:"Make a bare repository."`
 	Recursive        bool        `arg:"recursive,default=yes" doc:"Whether to check out submodules."`
-	SingleBranch     bool        `arg:"single_branch,default=no" doc:"Fetch the history of the version alone."`
+	SingleBranch     bool        `arg:"single_branch,default=no" doc:"Fetch only the history of the version."`
 	TrackSubmodules  bool        `arg:"track_submodules,default=no" doc:"Move submodules to the newest commit of their branch."`
 	Umask            value.Value `arg:"umask" doc:"Umask of what git writes, as octal text."`
 	Archive          *string     `arg:"archive,type=path" doc:"File to pack the tree into: .zip, .tar, .gz or .tgz."`
@@ -144,7 +144,7 @@ func (g *checkout) setUmask() error {
 	return nil
 }
 
-// ssh is the variable that tells git how to call ssh, without any question to the user.
+// ssh returns the variable that tells git how to call ssh, without any question to the user.
 func (g *checkout) ssh() string {
 	a := g.args
 	opts := g.Env.Getenv("GIT_SSH_OPTS")
@@ -222,7 +222,7 @@ func (g *checkout) relocate(from, to string) error {
 	return nil
 }
 
-// bring makes the working copy what it shall be. It is done when nothing is left to do, not even an archive.
+// bring brings the working copy into the wanted state. It is done when nothing is left to do, not even an archive.
 func (g *checkout) bring() (done bool, err error) {
 	g.res.Set("before", nil)
 	switch {
@@ -300,7 +300,7 @@ func (g *checkout) update() (done bool, err error) {
 	return false, g.fetch(g.args.Version, modules.Text(g.args.Refspec), g.args.Force)
 }
 
-// checkOut checks the version out, with its submodules, and tells what changed.
+// checkOut checks the version out, with its submodules, and notes what changed.
 func (g *checkout) checkOut() error {
 	submodules := false
 	if !g.args.Bare {
@@ -328,7 +328,7 @@ func (g *checkout) checkOut() error {
 	return nil
 }
 
-// head is the commit that a name stands for in the working copy.
+// head returns the commit that a name stands for in the working copy.
 func (g *checkout) head(ref string) (string, error) {
 	out, err := g.Run(g.dest, "rev-parse", ref)
 	return strings.TrimRight(out.Stdout, "\n"), err

@@ -93,7 +93,7 @@ func (g *checkout) isTag(remote string) (bool, error) {
 	return g.isRemote(remote, "-t", "refs/tags/", g.args.Version)
 }
 
-// remoteHead is the commit of the version on a remote. What is neither branch nor tag is a commit already.
+// remoteHead returns the commit of the version on a remote. What is neither branch nor tag is a commit already.
 func (g *checkout) remoteHead(remote string) (string, error) {
 	version := g.args.Version
 	dir := g.dest
@@ -178,7 +178,7 @@ func (g *checkout) fetch(version, refspec string, force bool) error {
 	return tool.Fail(value.DictOf("cmd", cmd), "Failed to download remote objects and refs: %s %s", out.Stdout, out.Stderr)
 }
 
-// shallow are the refspecs that suffice for a fetch of some depth; none if all must be fetched.
+// shallow returns the refspecs that suffice for a fetch of some depth; none if all must be fetched.
 func (g *checkout) shallow(version, refspec string) ([]string, error) {
 	if g.args.Depth == nil || *g.args.Depth == 0 {
 		return nil, nil
@@ -211,7 +211,7 @@ func (g *checkout) shallow(version, refspec string) ([]string, error) {
 	return nil, err
 }
 
-// remoteURL is the address of the remote, "" if git does not tell.
+// remoteURL returns the address of the remote, "" if git does not tell.
 func (g *checkout) remoteURL() (string, error) {
 	out, err := g.Run(g.dest, "ls-remote", "--get-url", g.args.Remote)
 	if out.Rc != 0 {
@@ -220,7 +220,7 @@ func (g *checkout) remoteURL() (string, error) {
 	return strings.TrimRight(out.Stdout, "\n"), err
 }
 
-// pointRemote gives the remote the repository's address; moved tells that it had another.
+// pointRemote gives the remote the repository's address; moved says that it had another.
 func (g *checkout) pointRemote() (moved bool, err error) {
 	url, err := g.remoteURL()
 	if err != nil || url == g.repo || samePath(url, g.repo) {

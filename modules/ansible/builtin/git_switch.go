@@ -15,7 +15,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// repositoryOf is where the repository of a working copy lies: .git, or what a file of that name points to.
+// repositoryOf returns where the repository of a working copy lies: .git, or what a file of that name points to.
 func repositoryOf(dest string, bare bool) (string, error) {
 	if bare {
 		return dest, nil
@@ -44,7 +44,7 @@ func repositoryOf(dest string, bare bool) (string, error) {
 	return dir, nil
 }
 
-// branches are the lines in which git lists the branches; that of the current one begins with "* ".
+// branches returns the lines in which git lists the branches; that of the current one begins with "* ".
 func (g *checkout) branches() ([]string, error) {
 	out, err := g.Run(g.dest, "branch", "--no-color", "-a")
 	if err == nil && out.Rc != 0 {
@@ -59,7 +59,7 @@ func (g *checkout) branches() ([]string, error) {
 	return list, err
 }
 
-// headBranch is the branch that is checked out; with none, that of the remote.
+// headBranch returns the branch that is checked out; with none, that of the remote.
 func (g *checkout) headBranch() (string, error) {
 	dir, err := repositoryOf(g.dest, g.args.Bare)
 	if err != nil {
@@ -133,7 +133,7 @@ func orFailed(err error, out tool.Output, format string, a ...any) error {
 	return out.Failf(format, a...)
 }
 
-// reach is the last command on the way to a version.
+// reach returns the last command on the way to a version.
 func (g *checkout) reach(version string) ([]string, error) {
 	branch, err := g.isBranch(g.args.Remote)
 	if err != nil {
@@ -148,7 +148,7 @@ func (g *checkout) reach(version string) ([]string, error) {
 	}
 	local := slices.Contains(list, version) || slices.Contains(list, "* "+version)
 	if !local && g.args.Depth != nil && *g.args.Depth != 0 {
-		// A shallow clone has one branch alone.
+		// A shallow clone has one branch only.
 		out, err := g.Run(g.dest, "fetch", "--depth="+strconv.Itoa(*g.args.Depth), g.args.Remote,
 			"+refs/heads/"+version+":refs/heads/"+version, "+refs/heads/"+version+":refs/remotes/"+g.args.Remote+"/"+version)
 		if err != nil || out.Rc != 0 {
@@ -198,7 +198,7 @@ func (g *checkout) verify() error {
 	return nil
 }
 
-// signerOf is the fingerprint of the primary key in what gpg tells (VALIDSIG in GnuPG's doc/DETAILS).
+// signerOf returns the fingerprint of the primary key in what gpg tells (VALIDSIG in GnuPG's doc/DETAILS).
 func signerOf(status string) string {
 	for _, line := range strings.Split(status, "\n") {
 		words := strings.Fields(line)
@@ -213,7 +213,7 @@ func signerOf(status string) string {
 	return "None"
 }
 
-// bringSubmodules updates the submodules if they are not what the version wants; changed tells so.
+// bringSubmodules updates the submodules if they are not what the version wants; changed is true then.
 func (g *checkout) bringSubmodules() (changed bool, err error) {
 	raw, err := os.ReadFile(filepath.Join(g.dest, ".gitmodules"))
 	if err != nil {
@@ -273,7 +273,7 @@ func (g *checkout) submodulesMoved() (bool, error) {
 	return false, err
 }
 
-// submoduleHeads is what a name stands for in each submodule.
+// submoduleHeads returns what a name stands for in each submodule.
 func (g *checkout) submoduleHeads(ref string) (string, error) {
 	out, err := g.Run(g.dest, "submodule", "foreach", g.Path, "rev-parse", ref)
 	if err == nil && out.Rc != 0 {

@@ -101,7 +101,7 @@ func groupExists(db accounts.Database, a groupArgs) (bool, error) {
 	return g != nil, err
 }
 
-// kin is the name of a tool, or of its kin in libuser.
+// kin returns the name of a tool, or of its kin in libuser.
 func kin(local bool, name string) string {
 	if local {
 		return "l" + name
@@ -143,7 +143,7 @@ func gidOptions(a groupArgs) []string {
 	return options
 }
 
-// idRange are the options that put other limits in the place of those in login.defs; kind is UID or GID.
+// idRange returns the options that put other limits in the place of those in login.defs; kind is UID or GID.
 func idRange(kind string, least, greatest *int) []string {
 	var options []string
 	if least != nil {

@@ -23,7 +23,7 @@ type groupByArgs struct {
 	Extra   *value.Dict `arg:"*"`
 }
 
-func runGroupBy(ctx context.Context, env *modules.Env, a groupByArgs) (modules.Result, error) {
+func runGroupBy(_ context.Context, env *modules.Env, a groupByArgs) (modules.Result, error) {
 	if err := action.ValidOptions(env, a.Extra); err != nil {
 		return modules.Result{}, err
 	}
@@ -39,9 +39,6 @@ func runGroupBy(ctx context.Context, env *modules.Env, a groupByArgs) (modules.R
 		dashed[i] = strings.ReplaceAll(modules.Str(p), " ", "-")
 	}
 	group := strings.ReplaceAll(modules.Str(a.Key), " ", "-")
-	changed, err := env.Asks.GroupBy(ctx, modules.Grouping{Group: group, Parents: dashed})
-	if err != nil {
-		return modules.Result{}, err
-	}
-	return modules.Result{Changed: changed, Data: value.DictOf("add_group", group, "parent_groups", dashed)}, nil
+	env.Asks.GroupBy(modules.Grouping{Group: group, Parents: dashed})
+	return modules.Result{Data: value.DictOf("add_group", group, "parent_groups", dashed)}, nil
 }

@@ -75,7 +75,7 @@ func keeperOf(ctx context.Context, env *modules.Env, use string) (*keeper, error
 	return nil, fmt.Errorf("hostname module cannot be used on platform Linux (%s)", osrelease.Distribution())
 }
 
-// usualKeeper is what a host without systemd uses, by its distribution.
+// usualKeeper returns what a host without systemd uses, by its distribution.
 func usualKeeper(env *modules.Env) string {
 	if _, err := os.Stat("/run/systemd/system/"); err == nil && env.LookPath("systemctl") != "" {
 		return "systemd"
@@ -95,7 +95,7 @@ func usualKeeper(env *modules.Env) string {
 	return ""
 }
 
-// set makes name the host's name, in check mode only tells.
+// set makes name the host's name; in check mode it only reports whether it would.
 func (k *keeper) set(name string, check bool) (modules.Result, error) {
 	permanent, err := k.permanent()
 	if err != nil {
@@ -179,7 +179,7 @@ func toolFailure(out tool.Output, err error) error {
 // bound: the file of a container may be one of its host, in whose place no other can be put.
 const bound = true
 
-// fileKeeper is a file that holds nothing but the name.
+// fileKeeper returns a file that holds nothing but the name.
 func fileKeeper(ctx context.Context, path string) *keeper {
 	return &keeper{
 		ctx: ctx,
@@ -196,7 +196,7 @@ func fileKeeper(ctx context.Context, path string) *keeper {
 	}
 }
 
-// lineKeeper is a file of which one line, found by its prefix, holds the name.
+// lineKeeper returns a file in which one line, found by its prefix, holds the name.
 func lineKeeper(ctx context.Context, path, prefix, format string) *keeper {
 	return &keeper{
 		ctx: ctx,

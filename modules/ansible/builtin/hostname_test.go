@@ -29,7 +29,7 @@ func TestHostnameTellsSystemdBothNames(t *testing.T) {
 			env := h.Env(t, "hostnamectl")
 			env.Check = check
 			r := Hostname.Run(context.Background(), env, modtest.Args(map[string]any{"name": "new.example.org", "use": "systemd"}))
-			told := slices.DeleteFunc(h.Told, func(s string) bool { return strings.HasSuffix(s, " status") })
+			told := slices.DeleteFunc(h.Commands, func(s string) bool { return strings.HasSuffix(s, " status") })
 			if want := c.told; r.Failed || r.Changed != (want != nil) || !slices.Equal(told, want) != check && want != nil {
 				t.Errorf("%s, %s (check %v) ran %q: %+v", c.current, c.permanent, check, told, r)
 			}

@@ -170,7 +170,7 @@ func (w *included) readFile(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-// named is a file as messages name it.
+// named returns a file as messages name it.
 func (w *included) named(file string) string {
 	if w.env.Release.Has(dialect.IncludeVarsWords) {
 		return value.ReprText(file)
@@ -250,7 +250,7 @@ func extension(name string) string {
 	return path.Ext(strings.TrimLeft(name, "."))
 }
 
-// root is where Ansible would have looked, for the message.
+// root returns where Ansible would have looked, for the message.
 func (w *included) root(ctx context.Context, dir string) string {
 	if path.IsAbs(dir) {
 		return dir
@@ -270,7 +270,7 @@ type varsDir struct {
 	files []string
 }
 
-// depth is how many directories it lies below the one that was named.
+// depth returns how many directories it lies below the one that was named.
 func (d varsDir) depth() int {
 	if d.rel == "." {
 		return 0

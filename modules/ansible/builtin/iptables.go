@@ -36,7 +36,7 @@ type iptablesArgs struct {
 	Goto            *string       `arg:"goto" doc:"Chain to go on in."`
 	InInterface     *string       `arg:"in_interface" doc:"Interface that packets come in by."`
 	OutInterface    *string       `arg:"out_interface" doc:"Interface that packets go out by."`
-	Fragment        *string       `arg:"fragment" doc:"Second and further fragments alone."`
+	Fragment        *string       `arg:"fragment" doc:"Only second and further fragments."`
 	SetCounters     *string       `arg:"set_counters" doc:"First values of the counters."`
 	SourcePort      *string       `arg:"source_port" doc:"Port, or range first:last, that packets come from."`
 	DestinationPort *string       `arg:"destination_port" doc:"Port, or range first:last, that packets go to."`
@@ -140,7 +140,7 @@ func runIptables(ctx context.Context, env *modules.Env, a iptablesArgs) (modules
 	return res, nil
 }
 
-// filtersOf is one filter for each internet protocol that is asked for.
+// filtersOf returns one filter for each internet protocol that is asked for.
 func filtersOf(ctx context.Context, env *modules.Env, a iptablesArgs) ([]*filter, error) {
 	versions := []string{a.IPVersion}
 	if a.IPVersion == "both" {

@@ -230,7 +230,7 @@ func hashHost(host, key string) string {
 	return strings.Join(parts, " ")
 }
 
-// contents are the file as it is and as it will be.
+// contents returns the file as it is and as it will be.
 func (k *knownHosts) contents() (before, after, header string, err error) {
 	raw, err := os.ReadFile(k.path)
 	header = k.path

@@ -169,7 +169,7 @@ type lineFinder struct {
 	found  bool // regexp or search_string matched
 }
 
-// place changes the lines and tells what it did, "" if nothing.
+// place changes the lines and returns what it did, "" if nothing.
 func (f *lineFinder) place() (string, error) {
 	if err := f.look(); err != nil {
 		return "", err

@@ -29,7 +29,7 @@ var Package = packageOf([]manager{
 	{"/usr/bin/yum", "yum", Yum},
 })
 
-// packageOf is the module that hands its arguments to that of the first of the managers that the host has.
+// packageOf returns the module that hands its arguments to that of the first of the managers that the host has.
 func packageOf(managers []manager) *modules.Module {
 	return modules.Define("ansible.builtin.package", "Manages packages with the host's package manager",
 		func(ctx context.Context, env *modules.Env, a packageArgs) (modules.Result, error) {

@@ -28,7 +28,7 @@ var PackageFacts = modules.Define("ansible.builtin.package_facts", "Tells the pa
 		modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "packages: a list of what is installed for each name."},
 	), modules.Is(modules.OnlyLooks))
 
-// inventories are the package managers in the order of auto. Those without a tool are never found here.
+// inventories returns the package managers in the order of auto. Those without a tool are never found here.
 func inventories() []inventory {
 	return []inventory{
 		{"rpm", "rpm", rpmPackages}, {"apt", "dpkg-query", aptPackages}, {"pacman", "", nil}, {"pkg", "", nil},
@@ -155,7 +155,7 @@ func addByName(all *value.Dict, list []*value.Dict, source string) {
 	}
 }
 
-// outputRows is the lines of a tool's output, each parted into at least n fields.
+// outputRows returns the lines of a tool's output, each parted into at least n fields.
 func outputRows(ctx context.Context, env *modules.Env, sep string, n int, argv ...string) ([][]string, error) {
 	out, err := env.Exec(ctx, modules.Command{Argv: argv, Env: []string{"LC_ALL=C"}})
 	if err != nil {
@@ -223,7 +223,7 @@ func rpmPackages(ctx context.Context, env *modules.Env) ([]*value.Dict, error) {
 	return list, err
 }
 
-// number is an epoch: small, and digits alone.
+// number returns an epoch: small, and digits only.
 func number(s string) int64 {
 	var n int64
 	for _, c := range s {

@@ -42,7 +42,7 @@ func archivedVersions(ctx context.Context, env *modules.Env, native string, want
 	return found, nil
 }
 
-// listFields are the lines of a list that matter here. The rest is ten times as much.
+// listFields returns the lines of a list that matter here. The rest is ten times as much.
 func listFields(ctx context.Context, env *modules.Env, file string) (string, error) {
 	const script = `/usr/lib/apt/apt-helper cat-file "$1" | grep -E '^(Package|Version|Architecture|Section): '`
 	out, err := env.Exec(ctx, modules.Command{Argv: []string{"/bin/sh", "-c", script, "sh", file}, Env: []string{"LC_ALL=C"}})
@@ -79,7 +79,7 @@ func listedVersions(text, native string) func(yield func(version, section string
 	}
 }
 
-// aptName is how apt names a package: with its architecture if that is a foreign one.
+// aptName returns how apt names a package: with its architecture if that is a foreign one.
 func aptName(name, arch, native string) string {
 	if arch == "all" || arch == native {
 		return name

@@ -97,7 +97,7 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 	return res, nil
 }
 
-// span is the time to wait in whole seconds, -1 for as long as the user takes.
+// span returns the time to wait in whole seconds, -1 for as long as the user takes.
 func (o *pauseOptions) span(env *modules.Env) (int, string, error) {
 	for _, x := range []struct {
 		v      value.Value
@@ -116,7 +116,7 @@ func (o *pauseOptions) span(env *modules.Env) (int, string, error) {
 	return -1, "minutes", nil
 }
 
-// yamlType is the class of a text that stands in a playbook.
+// yamlType returns the class of a text that stands in a playbook.
 func yamlType(env *modules.Env, v value.Value) string {
 	if env.Has(dialect.ModuleArguments) {
 		return modules.PlainTypeName(v)
@@ -127,7 +127,7 @@ func yamlType(env *modules.Env, v value.Value) string {
 	return modules.TypeName(v)
 }
 
-// texts are what the user sees meanwhile, and what he sees besides if he can answer.
+// texts returns what the user sees meanwhile, and what he sees besides if he can answer.
 func (o *pauseOptions) texts(task string, seconds int) (text, ask string) {
 	hidden := ""
 	if !o.Echo {

@@ -7,7 +7,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// Ping tells that the host can be reached and run modules.
+// Ping reports that the host can be reached and can run modules.
 var Ping = modules.Define("ansible.builtin.ping", "Try to connect to host, verify a usable python and return pong on success.", runPing,
 	modules.Is(modules.ReadsInCheck),
 	modules.With(func(m *modules.Module) {

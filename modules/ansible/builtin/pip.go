@@ -154,7 +154,7 @@ func (p *pip) run(argv []string, environ ...string) (tool.Output, error) {
 	return tool.Run(p.ctx, p.env, modules.Command{Argv: argv, Dir: p.dir, Env: environ, Umask: p.umask})
 }
 
-// program is the pip to run: the one named, that of the environment, or that of the host's Python.
+// program returns the pip to run: the one named, that of the environment, or that of the host's Python.
 func (p *pip) program() ([]string, error) {
 	names := []string{"pip3"}
 	if given := modules.Text(p.args.Executable); given != "" {
@@ -190,7 +190,7 @@ func (p *pip) program() ([]string, error) {
 	return nil, tool.Fail(nil, "Unable to find any of %s to use.  pip needs to be installed.", strings.Join(names, ", "))
 }
 
-// python is the host's Python: that of ansible_python_interpreter, or the system's.
+// python returns the host's Python: that of ansible_python_interpreter, or the system's.
 func (p *pip) python() string {
 	if given := p.env.Interpreter; strings.HasPrefix(given, "/") {
 		return given
@@ -201,7 +201,7 @@ func (p *pip) python() string {
 	return p.env.LookPath("python3")
 }
 
-// argv is the command that does what is asked for.
+// argv returns the command that does what is asked for.
 func (p *pip) argv() ([]string, error) {
 	verbs := map[string][]string{
 		"present": {"install"}, "absent": {"uninstall", "-y"}, "latest": {"install", "-U"}, "forcereinstall": {"install", "-U", "--force-reinstall"},
@@ -236,7 +236,7 @@ func (p *pip) argv() ([]string, error) {
 	return argv, nil
 }
 
-// listed are the installed packages as pip prints them, and the command that did.
+// listed returns the installed packages as pip prints them, and the command that did.
 func (p *pip) listed() (line string, out tool.Output, err error) {
 	argv := append(slices.Clone(p.command), "list", "--format=freeze")
 	out, err = p.run(argv, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "LC_MESSAGES=C.UTF-8")
@@ -260,7 +260,7 @@ func failed(argv []string, stdout, stderr string) error {
 	return tool.Fail(value.DictOf("cmd", modules.List(argv)), "%s", msg)
 }
 
-// foretell tells for check mode whether something would change.
+// foretell returns, for check mode, whether something would change.
 func (p *pip) foretell() (modules.Result, error) {
 	if modules.Text(p.args.ExtraArgs) != "" || modules.Text(p.args.Requirements) != "" || p.args.State == "latest" || len(p.packages) == 0 {
 		return modules.Result{Changed: true}, nil

@@ -112,7 +112,7 @@ func seconds(v value.Value, otherwise time.Duration) (time.Duration, error) {
 	return time.Duration(max(0, n)) * time.Second, nil
 }
 
-// command is the whole command line of the restart.
+// command returns the whole command line of the restart.
 func (r *restart) command() (string, error) {
 	program, rest := "shutdown", ""
 	if r.args.Command != nil {
@@ -138,7 +138,7 @@ func (r *restart) command() (string, error) {
 	return program + " " + rest, nil
 }
 
-// usual is how the host's distribution is restarted.
+// usual returns how the host's distribution is restarted.
 func (r *restart) usual() (program, arguments string, err error) {
 	res, err := r.call("ansible.builtin.setup", value.DictOf("gather_subset", "min"))
 	if err != nil {
@@ -230,7 +230,7 @@ func (r *restart) shell(ctx context.Context, line string) (rc, stdout, stderr st
 	return modules.Str(value.OrNone(code)), res.Text("stdout"), res.Text("stderr"), nil
 }
 
-// bootTime is a text that every start of the host changes.
+// bootTime returns a text that every start of the host changes.
 func (r *restart) bootTime(ctx context.Context) (string, error) {
 	line := "cat /proc/sys/kernel/random/boot_id"
 	if given := r.args.BootTimeCommand; given != nil && modules.Str(given) != "" {
@@ -247,7 +247,7 @@ func (r *restart) bootTime(ctx context.Context) (string, error) {
 	return strings.TrimSpace(stdout), err
 }
 
-// start gives the command. A host that goes before it has answered has obeyed.
+// start returns the command. A host that goes before it has answered has obeyed.
 func (r *restart) start(command string) (modules.Result, error) {
 	rc, stdout, stderr, err := r.shell(r.ctx, command)
 	r.began = time.Now()

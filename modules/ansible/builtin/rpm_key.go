@@ -119,7 +119,7 @@ func (k *rpmKey) fetch(a rpmKeyArgs) (string, error) {
 	return f.Name(), err
 }
 
-// field is one field of the first line of a kind that gpg prints of a file.
+// field returns one field of the first line of a kind that gpg prints of a file.
 func (k *rpmKey) field(file, kind string, n int, more ...string) (string, error) {
 	argv := append([]string{k.gpg, "--no-tty", "--batch", "--with-colons", "--fixed-list-mode"}, more...)
 	out, err := k.must(modules.Command{Argv: append(argv, file)})
@@ -151,7 +151,7 @@ func (k *rpmKey) check(file string, fingerprint value.Value) error {
 	if err != nil {
 		return err
 	}
-	// Later releases take a list, of which one must fit.
+	// Later releases take a list; one of it must match.
 	list, several := value.Items(fingerprint)
 	if !several {
 		list = []value.Value{fingerprint}

@@ -110,7 +110,7 @@ func (s *initService) bring() (modules.Result, error) {
 	return modules.Result{Changed: true, Data: data}, nil
 }
 
-// serviceAction is what to do about a service; a reload of one that runs counts as a change.
+// serviceAction returns what to do about a service; a reload of one that runs counts as a change.
 func serviceAction(state string, running bool) string {
 	switch {
 	case state == "restarted":

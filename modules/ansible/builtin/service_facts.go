@@ -38,7 +38,7 @@ func runServiceFacts(ctx context.Context, env *modules.Env, _ struct{}) (modules
 	return modules.Result{Facts: value.DictOf("services", s.services)}, nil
 }
 
-// scan collects services by name, as one source after the other tells of them.
+// scan collects services by name, as one source after the other reports them.
 type scan struct {
 	ctx      context.Context
 	env      *modules.Env
@@ -55,7 +55,7 @@ func (s *scan) add(name, state, source string, more ...any) *value.Dict {
 	return entry
 }
 
-// scripts collects what hosts with init scripts have; the tools tell which kind of them it is.
+// scripts collects what hosts with init scripts have; the tools show which kind of them it is.
 func (s *scan) scripts() error {
 	service, chkconfig := s.env.LookPath("service"), s.env.LookPath("chkconfig")
 	status, update := s.env.LookPath("rc-status"), s.env.LookPath("rc-update")
@@ -133,7 +133,7 @@ func (s *scan) openRC(status, update string) error {
 	return err
 }
 
-// badStates are those that systemd's lists mark with a dot; they outweigh what the unit's file says.
+// badStates returns those that systemd's lists mark with a dot; they outweigh what the unit's file says.
 func badStates() []string { return []string{"not-found", "masked", "failed"} }
 
 func (s *scan) units(systemctl string) error {
@@ -218,7 +218,7 @@ func (s *scan) notLoaded(systemctl string, units [][]string) error {
 	return nil
 }
 
-// serviceLines are the fields of the lines that name a service and have at least so many.
+// serviceLines returns the fields of the lines that name a service and have at least so many.
 func serviceLines(text string, least int) [][]string {
 	var list [][]string
 	for _, line := range strings.Split(text, "\n") {

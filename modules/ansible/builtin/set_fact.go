@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 )
@@ -44,7 +45,7 @@ func runSetFact(_ context.Context, env *modules.Env, a setFactArgs) (modules.Res
 		}
 		facts.SetKey(value.Str(name), v) // as it was given: it may hold templates
 	}
-	return modules.Result{Facts: facts, Data: value.DictOf("changed", modules.Here), Marks: result.Marks{Cacheable: result.FlagOf(cacheable)}}, nil
+	return modules.Result{Facts: facts, Data: value.DictOf("ansible_facts", modules.Here, "failed", false, "changed", modules.AtEnd), Marks: result.Marks{Cacheable: result.FlagOf(cacheable)}}, nil
 }
 
 // boolWord turns the words of a k=v argument that mean a bool into one.
@@ -62,5 +63,5 @@ func boolWord(v value.Value) value.Value {
 	return v
 }
 
-const badName = "The variable name '%s' is not valid. Variables must start with a letter or underscore character, " +
+var badName = dialect.InvalidVariableName.Format + ". Variables must start with a letter or underscore character, " +
 	"and contain only letters, numbers and underscores."

@@ -54,7 +54,7 @@ func runSetStats(ctx context.Context, env *modules.Env, a setStatsArgs) (modules
 	return modules.Result{Data: value.DictOf("ansible_stats", stats)}, nil
 }
 
-// renderedNames is the data with its names rendered, as far as they may be templates.
+// renderedNames returns the data with its names rendered, as far as they may be templates.
 func renderedNames(ctx context.Context, env *modules.Env, d *value.Dict) (*value.Dict, error) {
 	out := value.NewDict()
 	for i := range d.Len() {

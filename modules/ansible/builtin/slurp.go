@@ -70,7 +70,7 @@ func runSlurp(_ context.Context, env *modules.Env, a slurpArgs) (modules.Result,
 	)}, nil
 }
 
-// plainContent is a file as it is. A result cannot hold what is no UTF-8.
+// plainContent returns a file as it is. A result cannot hold what is no UTF-8.
 func plainContent(raw []byte, file string) (modules.Result, error) {
 	for at, rest := 0, raw; len(rest) > 0; at++ {
 		r, size := utf8.DecodeRune(rest)
@@ -83,7 +83,7 @@ func plainContent(raw []byte, file string) (modules.Result, error) {
 	return modules.Result{Data: value.DictOf("content", string(raw), "source", file, "encoding", "utf-8", "changed", modules.AtEnd)}, nil
 }
 
-// unread is why a file could not be read, as level 2.19 tells it.
+// unread returns why a file could not be read, in the words of level 2.19.
 func unread(err error, file string) modules.Result {
 	msg := "Unable to slurp file: {source}" // as Ansible writes it
 	switch {

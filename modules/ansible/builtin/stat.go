@@ -91,8 +91,8 @@ func runStat(ctx context.Context, env *modules.Env, a statArgs) (modules.Result,
 	return modules.Result{Data: value.DictOf("stat", out)}, nil
 }
 
-// contextOf is the SELinux context of a path, its parts None where the host has none: three of them, four where its
-// policy has levels.
+// contextOf returns the SELinux context of a path, its parts None where the host has none: three of them, four where
+// its policy has levels.
 func contextOf(path string) []any {
 	parts := make([]any, 3, 4)
 	if fsx.SELinux() {

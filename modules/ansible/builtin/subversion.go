@@ -247,7 +247,7 @@ var (
 	urlLine      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^URL\s?:.*$`) })
 )
 
-// revision is the revision and the address of the working copy, as svn prints them.
+// revision returns the revision and the address of the working copy, as svn prints them.
 func (w *workingCopy) revision() (any, error) {
 	info, err := w.svn("info", w.dest)
 	url := urlLine().FindString(info)

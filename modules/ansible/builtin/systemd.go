@@ -20,7 +20,7 @@ type systemdArgs struct {
 	Force        *bool   `arg:"force" doc:"Replace links that stand in the way."`
 	Masked       *bool   `arg:"masked" doc:"Whether it cannot be started at all."`
 	DaemonReload bool    `arg:"daemon_reload,alias=daemon-reload,default=no" doc:"Let systemd read its units again first."`
-	DaemonReexec bool    `arg:"daemon_reexec,alias=daemon-reexec,default=no" doc:"Let systemd start itself anew first."`
+	DaemonReexec bool    `arg:"daemon_reexec,alias=daemon-reexec,default=no" doc:"Let systemd restart itself first."`
 	Scope        string  `arg:"scope,default=system,choices=system|user|global" doc:"Whose systemd."`
 	NoBlock      bool    `arg:"no_block,default=no" doc:"Do not wait for the operation to end."`
 }
@@ -315,7 +315,7 @@ func (u *unit) control() (modules.Result, error) {
 	return u.must(verb, func(_, stderr string) string { return stderr })
 }
 
-// verb is what brings the unit from its ActiveState to the wanted state, "" if it is there.
+// verb returns what brings the unit from its ActiveState to the wanted state, "" if it is there.
 func (u *unit) verb(active string) string {
 	running := active == "active" || active == "activating"
 	switch u.args.State {

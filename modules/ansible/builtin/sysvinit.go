@@ -185,7 +185,7 @@ func (s *initScript) enable() error {
 	return nil
 }
 
-// enabler is the command that makes the service start at boot, or not; nil if the host has none.
+// enabler returns the command that makes the service start at boot, or not; nil if the host has none.
 func (s *initScript) enabler(on bool, levels []string) []string {
 	if update := s.env.LookPath("update-rc.d"); update != "" {
 		verb := map[bool]string{true: "enable", false: "disable"}[on]

@@ -64,7 +64,7 @@ func (a *tempFileArgs) make(path string) error {
 	return f.Close()
 }
 
-// tempDir is where Python would put it: TMPDIR, TEMP, TMP, or the usual places.
+// tempDir returns where Python would put it: TMPDIR, TEMP, TMP, or the usual places.
 func tempDir(env *modules.Env) string {
 	for _, dir := range []string{env.Getenv("TMPDIR"), env.Getenv("TEMP"), env.Getenv("TMP"), "/tmp", "/var/tmp", "/usr/tmp"} {
 		if dir != "" && fsx.IsDir(dir) && fsx.Writable(dir) {

@@ -69,12 +69,8 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args *value.Dict) er
 	if found.Dir {
 		return actionFail("could not find src=" + found.Path + ", it is a directory")
 	}
-	raw, err := readBlob(ctx, env, found.Digest)
-	if err != nil {
-		return err
-	}
 	o.Name, o.Written, o.Dest = found.Path, modules.Str(modules.Argument(args, "src")), modules.Str(modules.Argument(args, "dest"))
-	out, err := env.RenderFile(ctx, raw, o)
+	out, err := env.RenderFile(ctx, found, o)
 	if err != nil {
 		kind := modules.ErrorKind(err)
 		return modules.ActionFail(modules.ErrorClass(err)+": "+err.Error(), "%s: %v", kind, err)
@@ -123,7 +119,7 @@ func templateOptions(args *value.Dict) (modules.TemplateOptions, error) {
 	return o, nil
 }
 
-// maxText bounds what is read into memory: templates and the fragments of assemble.
+// maxText bounds what is read into memory: the fragments of assemble.
 const maxText = 64 << 20
 
 func readBlob(ctx context.Context, env *modules.Env, digest string) (string, error) {
@@ -139,7 +135,7 @@ func readBlob(ctx context.Context, env *modules.Env, digest string) (string, err
 	return string(raw), err
 }
 
-// textSource is the source argument of a rendered text.
+// textSource returns the source argument of a rendered text.
 func textSource(env *modules.Env, found *modules.Source, text, encoding string) (*value.Dict, error) {
 	raw, err := codecs.Encode(text, encoding)
 	if err != nil {

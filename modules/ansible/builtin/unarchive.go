@@ -13,6 +13,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/httpx"
+	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/value"
 )
@@ -108,7 +109,7 @@ type command struct {
 }
 
 func (c command) data() *value.Dict {
-	return value.DictOf("cmd", modules.List(c.argv), "rc", int64(c.Rc), "out", modules.ValidText(c.Stdout), "err", modules.ValidText(c.Stderr))
+	return value.DictOf("cmd", modules.List(c.argv), "rc", int64(c.Rc), "out", modules.Printed(c.Stdout), "err", modules.Printed(c.Stderr))
 }
 
 func runUnarchive(ctx context.Context, env *modules.Env, a unarchiveArgs) (modules.Result, error) {
@@ -300,6 +301,7 @@ func (u *unpacking) dress(names []string) (bool, error) {
 
 // exec runs a tool in a directory, speaking English.
 func (u *unpacking) exec(ctx context.Context, dir string, argv ...string) (command, error) {
-	out, err := u.env.Exec(ctx, modules.Command{Argv: argv, Dir: dir, Env: []string{"LANG=C.UTF-8", "LC_ALL=C.UTF-8", "LC_MESSAGES=C.UTF-8", "LANGUAGE=C.UTF-8"}})
+	out, err := tool.Exec(ctx, u.env, modules.Command{Argv: argv, Dir: dir,
+		Env: []string{"LANG=C.UTF-8", "LC_ALL=C.UTF-8", "LC_MESSAGES=C.UTF-8", "LANGUAGE=C.UTF-8"}})
 	return command{argv, out}, err
 }

@@ -49,7 +49,7 @@ func (t *tarArchive) fits(ctx context.Context) (bool, string, error) {
 		return false, "", err
 	}
 	if list.Rc != 0 {
-		return false, fmt.Sprintf(`Command "%s" could not handle archive: Unable to list files in the archive: %s`, t.tar, modules.ValidText(list.Stderr)), nil
+		return false, fmt.Sprintf(`Command "%s" could not handle archive: Unable to list files in the archive: %s`, t.tar, modules.Printed(list.Stderr)), nil
 	}
 	t.take(string(list.Stdout))
 	if len(t.names) == 0 {
@@ -95,7 +95,7 @@ func unescapeOctal(s string) string {
 	return unescape(b.String())
 }
 
-// args is a command line for an action; owned adds what decides about owners and age.
+// args returns a command line for an action; owned adds what decides about owners and age.
 func (t *tarArchive) args(owned []string, action string) []string {
 	argv := []string{t.tar, action, "-C", t.Dest}
 	if t.flag != "" {

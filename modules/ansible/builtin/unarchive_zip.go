@@ -61,7 +61,7 @@ func (z *zipArchive) fits(ctx context.Context) (bool, string, error) {
 		return false, "", err
 	}
 	if list.Rc != 0 {
-		return false, fmt.Sprintf(`Command "%s" could not handle archive: %s`, z.unzip, modules.ValidText(list.Stderr)), nil
+		return false, fmt.Sprintf(`Command "%s" could not handle archive: %s`, z.unzip, modules.Printed(list.Stderr)), nil
 	}
 	return true, "", z.read()
 }
@@ -107,7 +107,7 @@ type zipEntry struct {
 	path  string
 }
 
-// unpacked compares every entry with what is there, as zipinfo tells of it.
+// unpacked compares every entry that zipinfo lists with what is there.
 func (z *zipArchive) unpacked(ctx context.Context) (bool, string, error) {
 	argv := append(slices.Clone(z.zipinfo), "-T", "-s", z.src)
 	if len(z.Exclude) > 0 {
@@ -140,7 +140,7 @@ func (z *zipArchive) unpacked(ctx context.Context) (bool, string, error) {
 	return done, diff.String(), nil
 }
 
-// owners are the user and group that all entries shall belong to.
+// owners returns the user and group that all entries shall belong to.
 func (z *zipArchive) owners() (uint32, uint32, error) {
 	uid, gid := fsx.Self()
 	self := uid
@@ -198,7 +198,7 @@ func parseZipinfo(line string) (zipEntry, bool) {
 	return e, true
 }
 
-// compare tells in rsync's way how an entry differs from what is there, "" if not at all.
+// compare describes as rsync does how an entry differs from what is there, "" if not at all.
 func (z *zipArchive) compare(e zipEntry, uid, gid uint32) (string, error) {
 	st, err := fsx.Stat(filepath.Join(z.Dest, e.path), false)
 	if err != nil {

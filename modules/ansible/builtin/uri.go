@@ -3,6 +3,7 @@ package builtin
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -139,6 +140,10 @@ func runURI(ctx context.Context, env *modules.Env, a uriArgs) (modules.Result, e
 		return skipped("skipped, since '%s' does not exist", *a.Removes)
 	}
 	r, err := a.request(ctx, env)
+	var unsent *unsentError
+	if errors.As(err, &unsent) {
+		return a.result(&httpx.Response{Status: -1, Msg: unsent.Error(), URL: a.URL})
+	}
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -169,6 +174,7 @@ func (a *uriArgs) request(ctx context.Context, env *modules.Env) (httpx.Request,
 			*to = *from
 		}
 	}
+	r.HasPassword = a.Password != nil
 	if a.Dest != nil && fsx.IsFile(*a.Dest) {
 		if info, err := os.Stat(*a.Dest); err == nil {
 			r.Since = info.ModTime()
@@ -218,7 +224,7 @@ func hasHeader(headers map[string]string, name string) bool {
 	return false
 }
 
-// encode writes the body in its format and tells the content type that goes with it.
+// encode writes the body in its format and returns the content type that goes with it.
 func (a *uriArgs) encode(ctx context.Context, env *modules.Env) (text []byte, kind string, err error) {
 	plain, isText := value.Text(a.Body)
 	switch a.BodyFormat {
@@ -243,8 +249,30 @@ func (a *uriArgs) encode(ctx context.Context, env *modules.Env) (text []byte, ki
 	if isText {
 		return []byte(plain), "", nil
 	}
-	return []byte(modules.Str(a.Body)), "", nil
+	return nil, "", a.unsendable()
 }
+
+// unsendable says of a body that is no text what Python's http.client says when it is to send it.
+func (a *uriArgs) unsendable() error {
+	why := "message_body should be a bytes-like object or an iterable, got " + modules.TypeName(a.Body)
+	switch body := a.Body.(type) {
+	case *value.Dict:
+		why = "can't concat str to bytes"
+	case *value.List:
+		if len(body.Items) > 0 {
+			why = "can't concat str to bytes"
+			if _, isText := value.Text(body.Items[0]); !isText {
+				why = fmt.Sprintf("object of type '%s' has no len()", modules.ClassName(body.Items[0]))
+			}
+		}
+	}
+	return &unsentError{"An unknown error occurred: " + why}
+}
+
+// unsentError is a request that cannot be sent, which is the result of the module.
+type unsentError struct{ string }
+
+func (e *unsentError) Error() string { return e.string }
 
 // urlEncoded writes a mapping, or a list of pairs; a value that is a list gives its key several times.
 func urlEncoded(body value.Value) (string, error) {
@@ -258,6 +286,12 @@ func urlEncoded(body value.Value) (string, error) {
 	case *value.List:
 		for _, item := range body.Items {
 			pair, ok := value.Items(item)
+			if text, isText := value.Text(item); isText { // Python takes a text of two letters apart
+				pair, ok = nil, true
+				for _, letter := range text {
+					pair = append(pair, value.UnsafeStr(string(letter)))
+				}
+			}
 			if !ok || len(pair) != 2 {
 				return "", &modules.Ended{Result: modules.Result{
 					Failed: true, Msg: "failed to parse body as form_urlencoded: too many values to unpack (expected 2)", Data: value.DictOf("elapsed", 0),
@@ -269,6 +303,13 @@ func urlEncoded(body value.Value) (string, error) {
 	var words []string
 	for _, pair := range pairs {
 		values, ok := value.Items(pair[1])
+		if keyed, isDict := pair[1].(*value.Dict); isDict { // Python goes through its keys
+			values, ok = nil, true
+			for i := range keyed.Len() {
+				k, _ := keyed.At(i)
+				values = append(values, k)
+			}
+		}
 		if !ok {
 			values = []value.Value{pair[1]}
 		}

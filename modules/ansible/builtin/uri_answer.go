@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"mime"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/httpx"
+	"hark/modules/py/codecs"
 	"hark/modules/py/value"
 )
 
@@ -23,7 +23,10 @@ import (
 func (a *uriArgs) result(rsp *httpx.Response) (modules.Result, error) {
 	data := value.DictOf("redirected", rsp.URL != a.URL, "url", rsp.URL, "status", rsp.Status, "elapsed", rsp.Elapsed)
 	for _, name := range slices.Sorted(maps.Keys(rsp.Header)) {
-		data.Put(strings.ReplaceAll(strings.ToLower(name), "-", "_"), strings.Join(rsp.Header[name], ", "))
+		key := strings.ReplaceAll(strings.ToLower(name), "-", "_")
+		if !slices.Contains([]string{"redirected", "url", "status", "elapsed", "msg"}, key) {
+			data.Put(key, strings.Join(rsp.Header[name], ", "))
+		}
 	}
 	if data.Has("location") {
 		data.Put("location", absolute(a.URL, data.Text("location")))
@@ -36,23 +39,30 @@ func (a *uriArgs) result(rsp *httpx.Response) (modules.Result, error) {
 	asJSON := isJSON(rsp)
 	var content []byte
 	var err error
-	redirect := rsp.Status/100 == 3 && rsp.Status != http.StatusNotModified
-	if asJSON || a.ReturnContent || !good || redirect {
+	if asJSON || a.ReturnContent || !good {
 		if content, err = rsp.Text(maxAnswer); err != nil {
+			return modules.Result{}, errors.New("cannot read the answer: " + httpx.ReadError(err))
+		}
+		text, err := decoded(rsp, content)
+		if err != nil {
 			return modules.Result{}, err
 		}
 		if asJSON {
-			addJSON(data, content)
-		}
-		if redirect {
-			data.Put("body", string(content))
+			addJSON(data, text)
 		}
 		if a.ReturnContent {
-			data.Put("content", string(content))
+			data.Put("content", text)
 		}
 	}
 	if rsp.Body != nil {
 		defer rsp.Body.Close()
+	}
+	if rsp.Status >= 300 && content == nil {
+		// fetch_url reads what an error says, and uri.py takes it out where it looks at the content only
+		if content, err = rsp.Text(maxAnswer); err != nil {
+			return modules.Result{}, err
+		}
+		data.Put("body", modules.Printed(content))
 	}
 	if a.Dest != nil && rsp.Body != nil {
 		if res.Changed, err = a.store(rsp, content, good, data); err != nil {
@@ -77,19 +87,29 @@ func ints(list []int) []any {
 func addCookies(data *value.Dict, rsp *httpx.Response) {
 	cookies, words := value.NewDict(), []string{}
 	for _, c := range rsp.Cookies {
-		value := c.Value
-		if c.Quoted {
-			value = `"` + value + `"`
+		if !c.HasValue { // Python has None there
+			cookies.Put(c.Name, nil)
+			words = append(words, c.Name+"=None")
+			continue
 		}
-		cookies.Put(c.Name, value)
-		words = append(words, c.Name+"="+value)
+		cookies.Put(c.Name, c.Value)
+		words = append(words, c.Name+"="+c.Value)
 	}
 	data.Put("cookies", cookies)
 	data.Put("cookies_string", strings.Join(words, "; "))
 }
 
-func addJSON(data *value.Dict, content []byte) {
-	if v, err := value.ParseJSON(string(content), value.KindUnsafe); err == nil {
+// decoded returns an answer as text, in the charset that it names.
+func decoded(rsp *httpx.Response, content []byte) (string, error) {
+	_, params, err := mime.ParseMediaType(rsp.Header.Get("Content-Type"))
+	if charset := params["charset"]; err == nil && charset != "" {
+		return codecs.Decode(content, charset)
+	}
+	return string(content), nil
+}
+
+func addJSON(data *value.Dict, content string) {
+	if v, err := value.ParseJSON(content, value.KindUnsafe); err == nil {
 		data.Put("json", v)
 	}
 }
@@ -107,23 +127,35 @@ func isJSON(rsp *httpx.Response) bool {
 	return sub == "json" || sub == "javascript"
 }
 
+// absolute returns a Location as absolute_location of uri.py does: it takes the path out of the address as a text.
 func absolute(base, location string) string {
-	b, err := url.Parse(base)
-	if err != nil {
+	switch {
+	case strings.Contains(location, "://"):
 		return location
+	case !strings.HasPrefix(location, "/"):
+		return base[:max(0, strings.LastIndexByte(base, '/'))] + "/" + location
 	}
-	u, err := b.Parse(location)
-	if err != nil {
-		return location
+	u, err := url.Parse(base)
+	if err != nil || u.EscapedPath() == "" {
+		return base + location
 	}
-	return u.String()
+	return strings.ReplaceAll(base, u.EscapedPath(), "") + location
+}
+
+// answerName returns the name that the server gives a file, whatever it says it is for, else that of the URL.
+func answerName(rsp *httpx.Response) string {
+	_, params, err := mime.ParseMediaType(rsp.Header.Get("Content-Disposition"))
+	if name := filepath.Base(params["filename"]); err == nil && params["filename"] != "" {
+		return name
+	}
+	return urlName(rsp.URL)
 }
 
 // store writes the answer to dest.
 func (a *uriArgs) store(rsp *httpx.Response, content []byte, good bool, data *value.Dict) (bool, error) {
 	dest := *a.Dest
 	if fsx.IsDir(dest) {
-		dest = filepath.Join(dest, fileName(rsp))
+		dest = filepath.Join(dest, answerName(rsp))
 	}
 	data.Put("path", dest)
 	if !good || rsp.Status == 304 {
@@ -140,7 +172,7 @@ func (a *uriArgs) store(rsp *httpx.Response, content []byte, good bool, data *va
 	}
 	defer staged.Discard()
 	if _, err := io.Copy(staged, from); err != nil {
-		return false, errors.New("failed to create temporary content file: " + err.Error())
+		return false, errors.New("Failed to create temporary content file: " + httpx.ReadError(err))
 	}
 	if err := staged.Close(); err != nil {
 		return false, err

@@ -22,7 +22,7 @@ import (
 func multipartBody(ctx context.Context, env *modules.Env, body value.Value) (text []byte, kind string, err error) {
 	fields, ok := body.(*value.Dict)
 	if !ok {
-		return nil, "", multipartError("Mapping is required, cannot be type %s", modules.TypeName(body))
+		return nil, "", multipartError("Mapping is required, cannot be type %s", modules.ClassName(body))
 	}
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -38,7 +38,7 @@ func multipartBody(ctx context.Context, env *modules.Env, body value.Value) (tex
 	return b.Bytes(), w.FormDataContentType(), nil
 }
 
-// quoted is a parameter of a header. There are servers that read none without quotes.
+// quoted returns a parameter of a header. There are servers that read none without quotes.
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "%0D", "\n", "%0A").Replace(s) + `"`
 }
@@ -73,7 +73,7 @@ func writeField(ctx context.Context, env *modules.Env, w *multipart.Writer, name
 	if !ok {
 		text, isText := value.Text(field)
 		if !isText {
-			return multipartError("value must be a string, or mapping, cannot be type %s", modules.TypeName(field))
+			return multipartError("value must be a string, or mapping, cannot be type %s", modules.ClassName(field))
 		}
 		spec = value.DictOf("content", text)
 	}

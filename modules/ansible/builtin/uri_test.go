@@ -104,7 +104,8 @@ func TestURISendsAndReads(t *testing.T) {
 	}{
 		{map[string]any{"body": map[string]any{"b": 1, "a": []any{true}}, "body_format": "json", "method": "POST"}, `POST|application/json|:|{"a": [true], "b": 1}`},
 		{map[string]any{"body": map[string]any{"x": []any{"1", "2 3"}}, "body_format": "form-urlencoded", "method": "PUT"}, "PUT|application/x-www-form-urlencoded|:|x=1&x=2+3"},
-		{map[string]any{"user": "me", "password": "sesame"}, "GET||me:********|"},
+		{map[string]any{"user": "me", "password": "sesame", "force_basic_auth": true}, "GET||me:********|"},
+		{map[string]any{"user": "me", "password": "sesame"}, "GET||:|"}, // nobody asks for it
 		{map[string]any{"body": "raw", "headers": map[string]any{"Content-Type": "a/b"}, "method": "PATCH"}, "PATCH|a/b|:|raw"},
 	} {
 		c.args["url"], c.args["return_content"] = s.URL+"/echo", true

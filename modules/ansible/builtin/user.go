@@ -241,7 +241,7 @@ func orFailure(r *modules.Result, err error) (modules.Result, error) {
 	return *r, nil
 }
 
-// passwordAges runs chage when the ages differ; nil means that they are as they shall be.
+// passwordAges runs chage when the ages differ; nil means that they are as wanted.
 func (u *account) passwordAges() (*accounts.Ran, error) {
 	s := accounts.ShadowOf(u.args.Name)
 	if s == nil {
@@ -339,7 +339,7 @@ func copyTree(from, to string) error {
 
 var umaskLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^UMASK\s+([0-7]+)$`) })
 
-// loginUmask is the UMASK of /etc/login.defs.
+// loginUmask returns the UMASK of /etc/login.defs.
 func loginUmask() (uint32, bool) {
 	text, _ := os.ReadFile("/etc/login.defs")
 	m := umaskLine().FindSubmatch(text)

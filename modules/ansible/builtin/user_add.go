@@ -123,7 +123,7 @@ func (u *account) homeOptions() []string {
 	return options
 }
 
-// passwordText is the hash as it shall stand in the file, locked by a mark if that is wanted.
+// passwordText returns the hash for the file, locked by a mark if that is wanted.
 func (u *account) passwordText() string {
 	if u.args.Lock != nil && *u.args.Lock {
 		return "!" + *u.args.Password
@@ -153,7 +153,7 @@ func (u *account) mustExist(group string) error {
 	return err
 }
 
-// wantedGroups are the groups asked for, each checked, sorted.
+// wantedGroups returns the groups asked for, each checked, sorted.
 func (u *account) wantedGroups() ([]string, error) {
 	if u.args.Groups == nil {
 		return nil, nil
@@ -215,7 +215,7 @@ func (u *account) modify() (*accounts.Ran, error) {
 	return u.RunAll(commands)
 }
 
-// groupChanges are the groups to join and to leave, and the options of usermod that do it.
+// groupChanges returns the groups to join and to leave, and the options of usermod that do it.
 func (u *account) groupChanges() (add, del, options []string, err error) {
 	if u.args.Groups == nil {
 		return nil, nil, nil, nil
@@ -298,7 +298,7 @@ func (u *account) passwordChanges(is string) []string {
 	return nil
 }
 
-// localExtras are the commands of libuser that change memberships.
+// localExtras returns the commands of libuser that change memberships.
 func (u *account) localExtras(add, del []string) [][]string {
 	var commands [][]string
 	for _, g := range add {

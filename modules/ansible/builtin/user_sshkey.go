@@ -11,7 +11,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// sshKey makes a key if there is none and tells which one there is. A result means that the task failed.
+// sshKey makes a key if there is none and sets the one that is there in res. A result means that the task failed.
 func (u *account) sshKey(p *accounts.Passwd, res *modules.Result) (*modules.Result, error) {
 	file, problem := u.keyFile(p)
 	if problem != "" {

@@ -156,7 +156,7 @@ func (w *portWait) fail(msg string) modules.Result {
 	return modules.Result{Failed: true, Msg: msg, Data: value.DictOf("elapsed", w.elapsed())}
 }
 
-// late is what to say when the time is over.
+// late returns what to say when the time is over.
 func (w *portWait) late() string {
 	if w.Path != nil {
 		switch {

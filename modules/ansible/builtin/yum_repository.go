@@ -20,7 +20,7 @@ type yumRepositoryArgs struct {
 	Async           *bool       `arg:"async,until=2.22" doc:"Whether packages of it may be fetched at the same time as others."`
 	Bandwidth       *string     `arg:"bandwidth" doc:"Most bytes a second."`
 	BaseURL         []string    `arg:"baseurl" doc:"Addresses of the repository."`
-	Cost            *string     `arg:"cost" doc:"Cost, by which repositories with the same package are weighed."`
+	Cost            *string     `arg:"cost" doc:"Cost, which orders repositories with the same package."`
 	Countme         *bool       `arg:"countme,since=2.18" doc:"Whether the host is counted."`
 	DeltaMetadata   *string     `arg:"deltarpm_metadata_percentage,until=2.22" doc:"Most percent of their size that lists of deltas may have."`
 	DeltaPercent    *string     `arg:"deltarpm_percentage" doc:"Most percent of its size that a package's delta may have."`
@@ -97,7 +97,7 @@ var YumRepository = modules.Define("ansible.builtin.yum_repository", "Add or rem
 		}
 	}), modules.RunsPrograms)
 
-// options are those of the repository in its file.
+// options returns those of the repository in its file.
 func (a *yumRepositoryArgs) options() map[string]string {
 	out := map[string]string{}
 	for name, v := range map[string]*bool{
@@ -233,7 +233,7 @@ func (f *repoFile) remove(name string) {
 	f.sections = slices.DeleteFunc(f.sections, func(s repoSection) bool { return s.name == name })
 }
 
-// dump is the content for comparison, all of it sorted.
+// dump returns the content for comparison, all of it sorted.
 func (f *repoFile) dump() string {
 	sorted := slices.Clone(f.sections)
 	slices.SortFunc(sorted, func(a, b repoSection) int { return strings.Compare(a.name, b.name) })

@@ -30,7 +30,8 @@ type authorizedKeyArgs struct {
 }
 
 // AuthorizedKey is ansible.posix.authorized_key.
-var AuthorizedKey = modules.Define("ansible.posix.authorized_key", "Adds or removes an SSH authorized key", runAuthorizedKey,
+var AuthorizedKey = modules.Define("ansible.posix.authorized_key", "Adds or removes an SSH authorized key",
+	runAuthorizedKey,
 	modules.Is(modules.ReadsInCheck),
 	modules.EditsOr("authorized_keys", "path"),
 	modules.With(func(m *modules.Module) {
@@ -72,8 +73,10 @@ func runAuthorizedKey(ctx context.Context, env *modules.Env, a authorizedKeyArgs
 		return modules.Result{}, err
 	}
 	res := modules.Result{Changed: changed, Data: value.DictOf(
-		"user", a.User, "key", a.Key, "manage_dir", a.ManageDir, "state", a.State, "exclusive", a.Exclusive, "validate_certs", a.Validate,
-		"follow", a.Follow, "path", modules.TextOrNil(a.Path), "key_options", modules.TextOrNil(a.KeyOptions), "comment", modules.TextOrNil(a.Comment),
+		"user", a.User, "key", a.Key, "manage_dir", a.ManageDir, "state", a.State, "exclusive", a.Exclusive, "validate_certs",
+		a.Validate,
+		"follow", a.Follow, "path", modules.TextOrNil(a.Path), "key_options", modules.TextOrNil(a.KeyOptions), "comment",
+		modules.TextOrNil(a.Comment),
 		"keyfile", k.file, "changed", modules.Here,
 	)}
 	if !changed {
@@ -93,7 +96,7 @@ func runAuthorizedKey(ctx context.Context, env *modules.Env, a authorizedKeyArgs
 	return res, k.write(dest, after)
 }
 
-// wanted are the lines of the keys.
+// wanted returns the lines of the keys.
 func (k *keyring) wanted() ([]string, error) {
 	given := k.args.Key
 	if strings.HasPrefix(given, "http") {
@@ -139,7 +142,7 @@ func keyFile(address string) (string, error) {
 	return string(content), nil
 }
 
-// locate is the file of the user's keys.
+// locate returns the file of the user's keys.
 func (k *keyring) locate() (string, error) {
 	if k.env.Check && k.args.Path != nil {
 		return *k.args.Path, nil
@@ -199,7 +202,7 @@ func (k *keyring) edit(wanted []string) (changed bool, err error) {
 	return changed, nil
 }
 
-// write makes the directory if need be, and the file, and gives both to the user alone.
+// write makes the directory if need be, and the file, and gives both to the user only.
 func (k *keyring) write(dest, content string) error {
 	u, err := nss.UserNamed(k.args.User)
 	if err != nil {

@@ -22,7 +22,8 @@ type keyOption struct {
 
 // same reports whether two lines say the same; the order of options does not matter.
 func (k keyLine) same(other keyLine) bool {
-	return k.kind == other.kind && k.comment == other.comment && maps.EqualFunc(optionValues(k.options), optionValues(other.options), slices.Equal)
+	return k.kind == other.kind && k.comment == other.comment && maps.EqualFunc(optionValues(k.options),
+		optionValues(other.options), slices.Equal)
 }
 
 func optionValues(options []keyOption) map[string][]string {
@@ -107,14 +108,19 @@ func parseKeyLines(content string) *keyLines {
 	return l
 }
 
-// keyKinds are the kinds of keys that sshd(8) knows.
+// keyKinds returns the kinds of keys that sshd(8) knows.
 func keyKinds() []string {
 	return []string{
-		"sk-ecdsa-sha2-nistp256@openssh.com", "sk-ecdsa-sha2-nistp256-cert-v01@openssh.com", "webauthn-sk-ecdsa-sha2-nistp256@openssh.com",
-		"ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256-cert-v01@openssh.com", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp384-cert-v01@openssh.com",
-		"ecdsa-sha2-nistp521", "ecdsa-sha2-nistp521-cert-v01@openssh.com", "sk-ssh-ed25519@openssh.com", "sk-ssh-ed25519-cert-v01@openssh.com",
-		"ssh-ed25519", "ssh-ed25519-cert-v01@openssh.com", "ssh-dss", "ssh-rsa", "ssh-xmss@openssh.com", "ssh-xmss-cert-v01@openssh.com",
-		"rsa-sha2-256", "rsa-sha2-512", "ssh-rsa-cert-v01@openssh.com", "rsa-sha2-256-cert-v01@openssh.com", "rsa-sha2-512-cert-v01@openssh.com",
+		"sk-ecdsa-sha2-nistp256@openssh.com", "sk-ecdsa-sha2-nistp256-cert-v01@openssh.com",
+		"webauthn-sk-ecdsa-sha2-nistp256@openssh.com",
+		"ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256-cert-v01@openssh.com", "ecdsa-sha2-nistp384",
+		"ecdsa-sha2-nistp384-cert-v01@openssh.com",
+		"ecdsa-sha2-nistp521", "ecdsa-sha2-nistp521-cert-v01@openssh.com", "sk-ssh-ed25519@openssh.com",
+		"sk-ssh-ed25519-cert-v01@openssh.com",
+		"ssh-ed25519", "ssh-ed25519-cert-v01@openssh.com", "ssh-dss", "ssh-rsa", "ssh-xmss@openssh.com",
+		"ssh-xmss-cert-v01@openssh.com",
+		"rsa-sha2-256", "rsa-sha2-512", "ssh-rsa-cert-v01@openssh.com", "rsa-sha2-256-cert-v01@openssh.com",
+		"rsa-sha2-512-cert-v01@openssh.com",
 		"ssh-dss-cert-v01@openssh.com",
 	}
 }

@@ -35,7 +35,8 @@ type firewalldArgs struct {
 var Firewalld = modules.Define("ansible.posix.firewalld", "Manage the firewall with firewalld", runFirewalld,
 	modules.StartsInCheck("firewall-cmd", "firewall-offline-cmd"),
 	modules.WithRules(modules.Rules{
-		Exclusive: [][]string{{"icmp_block", "icmp_block_inversion", "service", "protocol", "port", "port_forward", "rich_rule", "interface",
+		Exclusive: [][]string{{"icmp_block", "icmp_block_inversion", "service", "protocol", "port", "port_forward",
+			"rich_rule", "interface",
 			"masquerade", "source", "target"}},
 		By: map[string][]string{"interface": {"zone"}, "target": {"zone"}, "source": {"permanent"}},
 	}),
@@ -82,7 +83,8 @@ func runFirewalld(ctx context.Context, env *modules.Env, a firewalldArgs) (modul
 		w.args.Immediate = false
 	}
 	if w.args.Immediate && w.offline {
-		return modules.Fail("firewall is not currently running, unable to perform immediate actions without a running firewall daemon")
+		return modules.Fail("firewall is not currently running, unable to perform immediate actions without a running " +
+			"firewall daemon")
 	}
 	rule, err := w.rule()
 	if err != nil {
@@ -151,7 +153,8 @@ func (w *wall) failure(out tool.Output) error {
 	}
 	msgs := w.msgs
 	if strings.Contains(said, "INVALID_SERVICE") {
-		msgs = append(msgs[:len(msgs):len(msgs)], "Services are defined by port/tcp relationship and named as they are in /etc/services (on most systems)")
+		msgs = append(msgs[:len(msgs):len(msgs)],
+			"Services are defined by port/tcp relationship and named as they are in /etc/services (on most systems)")
 	}
 	if len(msgs) > 0 {
 		said += " " + strings.Join(msgs, ", ")

@@ -10,9 +10,10 @@ import (
 	"hark/modules/py/value"
 )
 
-const notPermanent = "Zone operations must be permanent. Make sure you didn't set the 'permanent' flag to 'false' or the 'immediate' flag to 'true'."
+const notPermanent = "Zone operations must be permanent. Make sure you didn't set the 'permanent' flag to 'false' " +
+	"or the 'immediate' flag to 'true'."
 
-// rule is what the arguments are about, nil for nothing.
+// rule returns what the arguments are about, nil for nothing.
 func (w *wall) rule() (*wallRule, error) {
 	a := w.args
 	port, err := w.port()
@@ -24,13 +25,15 @@ func (w *wall) rule() (*wallRule, error) {
 		return nil, err
 	}
 	about := ""
-	for _, v := range []*string{a.IcmpBlock, a.IcmpBlockInversion, a.Service, a.Protocol, port, forward, a.RichRule, a.Interface, a.Masquerade, a.Source, a.Target} {
+	for _, v := range []*string{a.IcmpBlock, a.IcmpBlockInversion, a.Service, a.Protocol, port, forward, a.RichRule,
+		a.Interface, a.Masquerade, a.Source, a.Target} {
 		about += modules.Text(v)
 	}
 	zoneState := a.State == "present" || a.State == "absent"
 	if a.Forward != nil && about != "" {
-		return nil, tool.Fail(nil, "parameters are mutually exclusive: icmp_block|icmp_block_inversion|service|protocol|port|port_forward|"+
-			"rich_rule|interface|forward|masquerade|source|target")
+		return nil, tool.Fail(nil,
+			"parameters are mutually exclusive: icmp_block|icmp_block_inversion|service|protocol|port|port_forward|"+
+				"rich_rule|interface|forward|masquerade|source|target")
 	}
 	if (about != "" || a.Forward != nil) && zoneState && a.Target == nil {
 		return nil, tool.Fail(nil, "absent and present state can only be used in zone level operations")
@@ -85,7 +88,7 @@ func (w *wall) rule() (*wallRule, error) {
 	return nil, nil
 }
 
-// port is the argument in firewalld's form.
+// port returns the argument in firewalld's form.
 func (w *wall) port() (*string, error) {
 	if w.args.Port == nil {
 		return nil, nil
@@ -98,7 +101,7 @@ func (w *wall) port() (*string, error) {
 	return &port, nil
 }
 
-// forward is the argument in firewalld's form.
+// forward returns the argument in firewalld's form.
 func (w *wall) forward() (*string, error) {
 	if w.args.PortForward == nil {
 		return nil, nil
@@ -107,12 +110,14 @@ func (w *wall) forward() (*string, error) {
 		return nil, tool.Fail(nil, "Only one port forward supported at a time")
 	}
 	f := w.args.PortForward[0]
-	for _, need := range []struct{ key, words string }{{"port", "port"}, {"proto", "proto udp/tcp"}, {"toport", "toport"}} {
+	for _, need := range []struct{ key, words string }{{"port", "port"}, {"proto", "proto udp/tcp"},
+		{"toport", "toport"}} {
 		if !f.Has(need.key) {
 			return nil, tool.Fail(nil, "%s must be specified for port forward", need.words)
 		}
 	}
-	line := fmt.Sprintf("port=%s:proto=%s:toport=%s", modules.Str(modules.Argument(f, "port")), modules.Str(modules.Argument(f, "proto")), modules.Str(modules.Argument(f, "toport")))
+	line := fmt.Sprintf("port=%s:proto=%s:toport=%s", modules.Str(modules.Argument(f, "port")),
+		modules.Str(modules.Argument(f, "proto")), modules.Str(modules.Argument(f, "toport")))
 	if address := modules.Argument(f, "toaddr"); value.IsTrue(address) {
 		line += ":toaddr=" + modules.Str(address)
 	}
@@ -130,7 +135,8 @@ func (w *wall) change(verb, what, value string) func(bool) error {
 	}
 	return func(permanent bool) error {
 		words := []string{"--zone=" + w.zone, option}
-		timed := what != "interface" && what != "source" && what != "forward" && what != "masquerade" && what != "icmp-block-inversion"
+		timed := what != "interface" && what != "source" && what != "forward" && what != "masquerade" &&
+			what != "icmp-block-inversion"
 		if verb == "add" && !permanent && timed && w.args.Timeout > 0 {
 			words = append(words, fmt.Sprintf("--timeout=%d", w.args.Timeout))
 		}
@@ -139,7 +145,7 @@ func (w *wall) change(verb, what, value string) func(bool) error {
 	}
 }
 
-// plain is a rule for the states enabled and disabled.
+// plain returns a rule for the states enabled and disabled.
 func (w *wall) plain(what, value, done string) *wallRule {
 	return &wallRule{
 		add: w.change("add", what, value), drop: w.change("remove", what, value),
@@ -147,8 +153,8 @@ func (w *wall) plain(what, value, done string) *wallRule {
 	}
 }
 
-// listed is a rule about what is among those that a zone lists. A name that firewalld does not know is not there, and
-// no error.
+// listed returns a rule about what is among those that a zone lists. A name that firewalld does not know is not
+// there, and no error.
 func (w *wall) listed(what, value, done string) *wallRule {
 	r := w.plain(what, value, done)
 	r.has = func(permanent bool) (bool, error) {
@@ -171,20 +177,22 @@ func (w *wall) portRule(port, done string) *wallRule {
 	return running
 }
 
-// queried is a rule that firewalld compares itself, since it can be written in several ways.
+// queried returns a rule that firewalld compares itself, since it can be written in several ways.
 func (w *wall) queried(what, value, done string) *wallRule {
 	r := w.plain(what, value, done)
 	r.has = func(permanent bool) (bool, error) { return w.query(permanent, "--query-"+what+"="+value) }
 	return r
 }
 
-// flag is a rule about something that a zone does or does not; the argument turns the state around if it is false.
+// flag returns a rule about something that a zone does or does not; the argument turns the state around if it is
+// false.
 func (w *wall) flag(what, name, value string) *wallRule {
 	r := w.plain(what, "", "")
 	r.has = func(permanent bool) (bool, error) { return w.query(permanent, "--query-"+what) }
 	is, err := modules.Bool(value)
 	if err != nil {
-		w.env.Warn("The value of the %s option is \"%s\". The type of the option will be changed from string to boolean in a future release. "+
+		w.env.Warn("The value of the %s option is \"%s\". The type of the option will be changed from string to boolean "+
+			"in a future release. "+
 			"To avoid unexpected behavior, please change the value to boolean.", name, value)
 		is = true
 	}

@@ -26,7 +26,7 @@ type mountArgs struct {
 	PassNo *string `arg:"passno,default=0" doc:"Order of fsck."`
 	Src    *string `arg:"src,type=path" doc:"What is mounted; needed to mount or to note it."`
 	Backup bool    `arg:"backup,default=no" doc:"Whether to keep the file that was there."`
-	State  string  `arg:"state,required,choices=absent|absent_from_fstab|mounted|present|unmounted|remounted|ephemeral" doc:"Noted and mounted, noted alone (present), mounted alone (ephemeral), and so on."`
+	State  string  `arg:"state,required,choices=absent|absent_from_fstab|mounted|present|unmounted|remounted|ephemeral" doc:"Noted and mounted, only noted (present), only mounted (ephemeral), and so on."`
 }
 
 // Mount is ansible.posix.mount.
@@ -46,7 +46,8 @@ var Mount = modules.Define("ansible.posix.mount", "Control active and configured
 		m.Returns = []modules.Return{
 			{Name: "name", Type: "str", When: "always", Doc: "The mount point."},
 			{Name: "fstab", Type: "str", When: "always", Doc: "The file."},
-			{Name: "backup_file", Type: "str", When: "always", Doc: "The copy of the file that was there, empty if there is none."},
+			{Name: "backup_file", Type: "str", When: "always",
+				Doc: "The copy of the file that was there, empty if there is none."},
 		}
 	}), modules.RunsPrograms)
 
@@ -66,8 +67,10 @@ func runMount(ctx context.Context, env *modules.Env, a mountArgs) (modules.Resul
 	if a.Fstab != nil {
 		m.fstab = *a.Fstab
 	}
-	m.res.Data = value.DictOf("name", a.Path, "opts", nil, "dump", nil, "passno", nil, "fstab", m.fstab, "boot", "yes", "backup_file", "")
-	m.row = fstabRow{name: a.Path, src: modules.Text(a.Src), fstype: modules.Text(a.FSType), opts: "defaults", dump: modules.Text(a.Dump), passno: modules.Text(a.PassNo)}
+	m.res.Data = value.DictOf("name", a.Path, "opts", nil, "dump", nil, "passno", nil, "fstab", m.fstab, "boot", "yes",
+		"backup_file", "")
+	m.row = fstabRow{name: a.Path, src: modules.Text(a.Src), fstype: modules.Text(a.FSType), opts: "defaults",
+		dump: modules.Text(a.Dump), passno: modules.Text(a.PassNo)}
 	if a.Opts != nil {
 		m.row.opts = *a.Opts
 	}
@@ -214,7 +217,7 @@ func (m *mountPoint) umount() error {
 	return nil
 }
 
-// how are the arguments that tell mount what to mount: all of it, or where to read it.
+// how returns the arguments that tell mount what to mount: all of it, or where to read it.
 func (m *mountPoint) how() []string {
 	if m.args.State != "ephemeral" {
 		if m.fstab != "/etc/fstab" {
@@ -244,9 +247,10 @@ func (m *mountPoint) remount() (string, error) {
 		return msg, err
 	}
 	if own {
-		return "", tool.Fail(nil, "Options were specified with remounted, but the remount command failed. Failing in order to prevent an "+
-			"unexpected mount result. Try replacing this command with a \"state: unmounted\" followed by a \"state: mounted\" "+
-			"using the full desired mount options instead.")
+		return "", tool.Fail(nil,
+			"Options were specified with remounted, but the remount command failed. Failing in order to prevent an "+
+				"unexpected mount result. Try replacing this command with a \"state: unmounted\" followed by a \"state: mounted\" "+
+				"using the full desired mount options instead.")
 	}
 	if msg, err = m.run("umount", m.args.Path); err != nil || msg != "" {
 		return msg, err
@@ -272,9 +276,12 @@ func (m *mountPoint) mountNow() error {
 	msg := ""
 	switch {
 	case there && ephemeral && have.src != m.row.src && have.device != m.row.src:
-		return tool.Fail(nil, "Ephemeral mount point is already mounted with a different source than the specified one. Failing in order to prevent an "+
-			"unwanted unmount or override operation. Try replacing this command with a \"state: unmounted\" followed by a \"state: ephemeral\", or use "+
-			"a different destination path.")
+		return tool.Fail(nil,
+			"Ephemeral mount point is already mounted with a different source than the specified one. Failing in order to "+
+				"prevent an "+
+				"unwanted unmount or override operation. Try replacing this command with a \"state: unmounted\" followed by a "+
+				"\"state: ephemeral\", or use "+
+				"a different destination path.")
 	case there && (m.res.Changed || ephemeral):
 		m.res.Changed = true
 		if !m.env.Check {

@@ -105,7 +105,7 @@ func (m *mountPoint) unset() (changed bool, err error) {
 // mounted is what is mounted somewhere: its device or the like, and for a bind mount the directory that it shows.
 type mounted struct{ device, src string }
 
-// readMounts are all mounts by their mount points.
+// readMounts returns all mounts by their mount points.
 func readMounts(path string) map[string]mounted {
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"hark/modules"
 )
 
-// All are the modules of the collection.
+// All returns the modules of the collection.
 func All() []*modules.Module {
 	return []*modules.Module{
 		AuthorizedKey,

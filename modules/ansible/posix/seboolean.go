@@ -41,7 +41,8 @@ func runSEBoolean(ctx context.Context, env *modules.Env, a sebooleanArgs) (modul
 			now = kept
 		}
 	}
-	res := modules.Result{Changed: now != a.State, Data: value.DictOf("name", a.Name, "persistent", a.Persistent, "state", a.State)}
+	res := modules.Result{Changed: now != a.State, Data: value.DictOf("name", a.Name, "persistent", a.Persistent, "state",
+		a.State)}
 	if !res.Changed || env.Check {
 		return res, nil
 	}

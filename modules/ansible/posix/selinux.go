@@ -26,7 +26,8 @@ type selinuxArgs struct {
 var SELinux = modules.Define("ansible.posix.selinux", "Change policy and state of SELinux", runSELinux,
 	modules.StartsInCheck("grubby"),
 	modules.With(func(m *modules.Module) {
-		m.Examples = "- ansible.posix.selinux: {policy: targeted, state: enforcing}\n- ansible.posix.selinux: {state: disabled}\n"
+		m.Examples = "- ansible.posix.selinux: {policy: targeted, state: enforcing}\n- ansible.posix.selinux: {state: " +
+			"disabled}\n"
 		m.Returns = []modules.Return{
 			{Name: "msg", Type: "str", When: "always", Doc: "What was changed."},
 			{Name: "configfile", Type: "str", When: "always", Doc: "The configuration."},
@@ -51,14 +52,17 @@ type enforcer struct {
 
 func runSELinux(ctx context.Context, env *modules.Env, a selinuxArgs) (modules.Result, error) {
 	if !fsx.IsFile(a.ConfigFile) {
-		return modules.Result{}, tool.Fail(value.DictOf("details", "Please install SELinux-policy package, if this package is not installed previously."),
-			"Unable to find file %s", a.ConfigFile)
+		return modules.Result{},
+			tool.Fail(value.DictOf("details", "Please install SELinux-policy package, if this package is not installed "+
+				"previously."),
+				"Unable to find file %s", a.ConfigFile)
 	}
 	raw, err := os.ReadFile(a.ConfigFile)
 	if err != nil {
 		return modules.Result{}, tool.Fail(nil, "cannot read %s: %s", a.ConfigFile, oserr.Path(err, a.ConfigFile))
 	}
-	e := &enforcer{ctx: ctx, env: env, args: a, config: string(raw), res: modules.Result{Data: value.DictOf("reboot_required", false)}}
+	e := &enforcer{ctx: ctx, env: env, args: a, config: string(raw),
+		res: modules.Result{Data: value.DictOf("reboot_required", false)}}
 	return e.bring()
 }
 
@@ -123,7 +127,7 @@ func (e *enforcer) changed(format, from, to string) {
 	e.res.Changed = true
 }
 
-// setting is a value of the configuration, "" if it is not there.
+// setting returns a value of the configuration, "" if it is not there.
 func setting(config, name string) string {
 	for _, line := range strings.Split(config, "\n") {
 		if value, ok := strings.CutPrefix(line, name+"="); ok {
@@ -170,7 +174,8 @@ func (e *enforcer) runtime() error {
 			e.env.Warn("SELinux state change will take effect next reboot")
 			return nil
 		}
-		e.env.Warn("SELinux state temporarily changed from '%s' to 'permissive'. State change will take effect next reboot.", now)
+		e.env.Warn("SELinux state temporarily changed from '%s' to 'permissive'. State change will take effect next reboot.",
+			now)
 		e.res.Changed, wanted = true, "permissive"
 	default:
 		e.changed("SELinux state changed from '%s' to '%s'", now, wanted)
@@ -206,7 +211,8 @@ func (e *enforcer) kernel() (string, error) {
 	}
 	path := e.env.LookPath("grubby")
 	if path == "" {
-		return "", tool.Fail(value.DictOf("details", "In order to update the kernel command lineenabled/disabled setting, the grubby package"+
+		return "", tool.Fail(value.DictOf("details", "In order to update the kernel command lineenabled/disabled setting, "+
+			"the grubby package"+
 			"needs to be present on the system."), "'grubby' command not found on host")
 	}
 	out, err := tool.Run(e.ctx, e.env, modules.Command{Argv: []string{path, "--info=ALL"}})
@@ -245,7 +251,8 @@ func (e *enforcer) setKernel(now string) error {
 	if e.env.Check {
 		return nil
 	}
-	out, err := tool.Run(e.ctx, e.env, modules.Command{Argv: []string{e.env.LookPath("grubby"), "--update-kernel=ALL", option, "selinux=0"}})
+	out, err := tool.Run(e.ctx, e.env,
+		modules.Command{Argv: []string{e.env.LookPath("grubby"), "--update-kernel=ALL", option, "selinux=0"}})
 	if err == nil && out.Rc != 0 {
 		err = tool.Fail(nil, "unable to %s kernel config", verb)
 	}

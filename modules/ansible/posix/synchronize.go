@@ -94,14 +94,15 @@ func resolveSynchronize(ctx context.Context, env *modules.Env, args *value.Dict)
 	case env.Delegate != "":
 		return overSSH(ctx, env, args, pull)
 	case strings.HasPrefix(src, "rsync://") || strings.HasPrefix(dest, "rsync://"):
-		return tool.Fail(nil, "synchronize cannot speak with an rsync daemon from the controller: delegate the task to localhost")
+		return tool.Fail(nil,
+			"synchronize cannot speak with an rsync daemon from the controller: delegate the task to localhost")
 	}
 	return withController(ctx, env, args, pull)
 }
 
 func textOf(args *value.Dict, name string) string { return shown(modules.Argument(args, name)) }
 
-// shown is a value as text, "" for none.
+// shown returns a value as text, "" for none.
 func shown(v value.Value) string {
 	if v == nil || value.IsNone(v) {
 		return ""
@@ -109,7 +110,7 @@ func shown(v value.Value) string {
 	return modules.Str(v)
 }
 
-// onController is a path as the controller names it: also where rsync runs on a host, relative paths are the
+// onController returns a path as the controller names it: also where rsync runs on a host, relative paths are the
 // controller's, as in Ansible. Addresses and absolute paths stay.
 func onController(ctx context.Context, env *modules.Env, path string) (string, error) {
 	if strings.Contains(path, ":") || strings.HasPrefix(path, "/") {
@@ -125,7 +126,8 @@ func onController(ctx context.Context, env *modules.Env, path string) (string, e
 // overSSH makes the arguments with which rsync on the host that the task is delegated to reaches the task's own.
 func overSSH(ctx context.Context, env *modules.Env, args *value.Dict, pull bool) error {
 	vars := map[string]string{}
-	for _, name := range []string{"ansible_host", "ansible_port", "ansible_user", "ansible_ssh_pass", "ansible_password", "ansible_ssh_private_key_file"} {
+	for _, name := range []string{"ansible_host", "ansible_port", "ansible_user", "ansible_ssh_pass", "ansible_password",
+		"ansible_ssh_private_key_file"} {
 		v, _, err := env.Var(ctx, name)
 		if err != nil {
 			return err
@@ -140,7 +142,8 @@ func overSSH(ctx context.Context, env *modules.Env, args *value.Dict, pull bool)
 		host = "[" + host + "]"
 	}
 	user := vars["ansible_user"]
-	if set, err := modules.Bool(modules.Argument(args, "set_remote_user")); modules.IsGiven(args, "set_remote_user") && err == nil && !set {
+	if set, err := modules.Bool(modules.Argument(args, "set_remote_user")); modules.IsGiven(args, "set_remote_user") &&
+		err == nil && !set {
 		user = ""
 	}
 	if user != "" {
@@ -185,7 +188,8 @@ func withController(ctx context.Context, env *modules.Env, args *value.Dict, pul
 	}
 	name, q := a.Src, treesync.Query{Options: o, Digests: true}
 	if pull {
-		name, q = strings.TrimRight(a.Dest, "/")+"/", treesync.Query{Options: treesync.Options{Recursive: true}, Digests: o.Checksum}
+		name, q = strings.TrimRight(a.Dest, "/")+"/", treesync.Query{Options: treesync.Options{Recursive: true},
+			Digests: o.Checksum}
 		if base := filepath.Base(a.Src); !strings.HasSuffix(a.Src, "/") && base != "." && base != "/" {
 			base = quotePattern(base)
 			q.Rules = []string{"+ /" + base, "+ /" + base + "/**", "+ /" + quotePattern(filepath.Base(a.Dest)), "- *"}
@@ -240,7 +244,7 @@ func runSynchronize(ctx context.Context, env *modules.Env, a synchronizeArgs) (m
 	return t.push()
 }
 
-// linesOf are the lines of an output without the empty ones.
+// linesOf returns the lines of an output without the empty ones.
 func linesOf(out string) []any {
 	return slices.DeleteFunc(modules.Lines(out), func(l any) bool { return l == "" })
 }

@@ -8,11 +8,12 @@ import (
 	"hark/modules/treesync"
 )
 
-// options are what the arguments, and rsync's options among them, mean to a transfer between the controller and an
-// agent.
+// options returns what the arguments, and rsync's options among them, mean to a transfer between the controller and
+// an agent.
 func (a *synchronizeArgs) options() (treesync.Options, error) {
 	o := treesync.Options{
-		Checksum: a.Checksum, Existing: a.ExistingOnly, Delete: a.Delete, Dirs: a.Dirs, CopyLinks: a.CopyLinks, PerDir: a.DelayUpdates, Sign: "<",
+		Checksum: a.Checksum, Existing: a.ExistingOnly, Delete: a.Delete, Dirs: a.Dirs, CopyLinks: a.CopyLinks,
+		PerDir: a.DelayUpdates, Sign: "<",
 	}
 	if a.Mode == "pull" {
 		o.Sign = ">"
@@ -20,7 +21,8 @@ func (a *synchronizeArgs) options() (treesync.Options, error) {
 	for _, flag := range []struct {
 		arg *bool
 		is  *bool
-	}{{a.Recursive, &o.Recursive}, {a.Links, &o.Links}, {a.Perms, &o.Perms}, {a.Times, &o.Times}, {a.Owner, &o.Owner}, {a.Group, &o.Group}} {
+	}{{a.Recursive, &o.Recursive}, {a.Links, &o.Links}, {a.Perms, &o.Perms}, {a.Times, &o.Times}, {a.Owner, &o.Owner},
+		{a.Group, &o.Group}} {
 		*flag.is = a.Archive
 		if flag.arg != nil {
 			*flag.is = *flag.arg
@@ -59,7 +61,7 @@ func (a *synchronizeArgs) rsyncOptions(o *treesync.Options) error {
 	return nil
 }
 
-// rsyncFlag is what an option without a value does; nil if it is none that is known.
+// rsyncFlag returns what an option without a value does; nil if it is none that is known.
 func rsyncFlag(o *treesync.Options, name string) func() {
 	set := func(is *bool, to bool) func() { return func() { *is = to } }
 	switch name {
@@ -121,14 +123,15 @@ func rsyncChoice(o *treesync.Options, name string) func() {
 		return set(&o.NumericIDs)
 	case "-F":
 		return set(&o.PerDir)
-	case "--compress", "-z", "--no-compress", "--no-z", "--whole-file", "-W", "--no-whole-file", "--no-W", "--partial", "--no-motd",
+	case "--compress", "-z", "--no-compress", "--no-z", "--whole-file", "-W", "--no-whole-file", "--no-W", "--partial",
+		"--no-motd",
 		"--no-D", "--no-devices", "--no-specials", "--delay-updates", "--blocking-io", "--ipv4", "-4", "--ipv6", "-6":
 		return func() {}
 	}
 	return nil
 }
 
-// rsyncSetting is what an option with a value does; nil if it is none that is known.
+// rsyncSetting returns what an option with a value does; nil if it is none that is known.
 func rsyncSetting(o *treesync.Options, name string) func(string) error {
 	rule := func(start string) func(string) error {
 		return func(v string) error {

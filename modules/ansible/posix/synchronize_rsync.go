@@ -28,7 +28,7 @@ func (r *rsyncRun) run() (modules.Result, error) {
 	if err != nil {
 		return modules.Result{}, err
 	}
-	argv, err := modules.SplitCommand(line, r.env)
+	argv, err := modules.SplitCommand(line)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -51,7 +51,7 @@ func (r *rsyncRun) run() (modules.Result, error) {
 	return synchronized(r.env, strings.ReplaceAll(out.Stdout, changedMarker, ""), changed, value.DictOf("cmd", line)), nil
 }
 
-// synchronized is the result of a success.
+// synchronized returns the result of a success.
 func synchronized(env *modules.Env, out string, changed bool, data *value.Dict) modules.Result {
 	res := modules.Result{Changed: changed, Msg: out, Data: data}
 	res.Set("rc", int64(0))
@@ -65,7 +65,7 @@ func synchronized(env *modules.Env, out string, changed bool, data *value.Dict) 
 	return res
 }
 
-// line is the command line, word for word Ansible's.
+// line returns the command line, word for word Ansible's.
 func (r *rsyncRun) line() (string, error) {
 	a := r.args
 	src, dest := r.args.Src, r.args.Dest
@@ -96,8 +96,10 @@ func (r *rsyncRun) line() (string, error) {
 		words = append(words, "--rsync-path="+modules.QuoteWords([]string{*a.RsyncPath}))
 	}
 	if slices.Contains(a.RsyncOpts, "") {
-		r.env.Warn("The empty string is present in rsync_opts which will cause rsync to transfer the current working directory. If this is intended, " +
-			"use \".\" instead to get rid of this warning. If this is unintended, check for problems in your playbook leading to empty string in rsync_opts.")
+		r.env.Warn("The empty string is present in rsync_opts which will cause rsync to transfer the current working " +
+			"directory. If this is intended, " +
+			"use \".\" instead to get rid of this warning. If this is unintended, check for problems in your playbook " +
+			"leading to empty string in rsync_opts.")
 	}
 	words = append(words, a.RsyncOpts...)
 	if a.Partial {
@@ -118,7 +120,7 @@ func (r *rsyncRun) line() (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-// options are those that arguments stand for, in Ansible's order.
+// options returns those that arguments stand for, in Ansible's order.
 func (r *rsyncRun) options() []string {
 	a := r.args
 	var words []string
@@ -139,7 +141,8 @@ func (r *rsyncRun) options() []string {
 	for _, o := range []struct {
 		name string
 		is   *bool
-	}{{"recursive", a.Recursive}, {"links", a.Links}, {"perms", a.Perms}, {"times", a.Times}, {"owner", a.Owner}, {"group", a.Group}} {
+	}{{"recursive", a.Recursive}, {"links", a.Links}, {"perms", a.Perms}, {"times", a.Times}, {"owner", a.Owner},
+		{"group", a.Group}} {
 		add(a.Archive && o.is != nil && !*o.is, "--no-"+o.name)
 		add(!a.Archive && o.is != nil && *o.is, "--"+o.name)
 	}
@@ -147,7 +150,7 @@ func (r *rsyncRun) options() []string {
 	return words
 }
 
-// shell is the option for ssh, where one side is on another host and no option says how to reach it.
+// shell returns the option for ssh, where one side is on another host and no option says how to reach it.
 func (r *rsyncRun) shell(src, dest string) ([]string, error) {
 	a := r.args
 	daemon := strings.HasPrefix(src, "rsync://") || strings.HasPrefix(dest, "rsync://")
@@ -179,7 +182,7 @@ func (r *rsyncRun) shell(src, dest string) ([]string, error) {
 	return []string{"--rsh=" + modules.QuoteWords([]string{line})}, nil
 }
 
-// linkDest are the options for hard links to what is there already.
+// linkDest returns the options for hard links to what is there already.
 func (r *rsyncRun) linkDest(dest string) ([]string, error) {
 	if len(r.args.LinkDest) == 0 {
 		return nil, nil
@@ -198,7 +201,8 @@ func (r *rsyncRun) linkDest(dest string) ([]string, error) {
 			return nil, err
 		}
 		if strings.HasPrefix(above, path) {
-			return nil, tool.Fail(nil, "Hardlinking into a subdirectory of the source would cause recursion. %s and %s", above, dest)
+			return nil, tool.Fail(nil, "Hardlinking into a subdirectory of the source would cause recursion. %s and %s", above,
+				dest)
 		}
 		words = append(words, "--link-dest="+path)
 	}

@@ -90,7 +90,7 @@ func (t *transfer) look(root *os.Root) (treesync.Lookup, error) {
 	return have, err
 }
 
-// kindAt is what is at a path, links followed; "" if nothing is.
+// kindAt returns what is at a path, links followed; "" if nothing is.
 func kindAt(path string) (treesync.Kind, error) {
 	tree, err := treesync.Scan(path, treesync.Query{Place: true}, nil)
 	if err != nil {
@@ -123,7 +123,7 @@ func (t *transfer) resolveDest(dest string, kind treesync.Kind) error {
 	return nil
 }
 
-// compare finds the changes and tells of them.
+// compare finds the changes and reports them.
 func (t *transfer) compare(have treesync.Lookup, rights treesync.Rights) ([]treesync.Change, error) {
 	changes, lines, err := treesync.Compare(t.source, have, rights, t.options)
 	if err != nil {
@@ -220,7 +220,7 @@ func (t *transfer) sum(have treesync.Lookup, src string) error {
 	return nil
 }
 
-// at is where an entry of the source is on this host.
+// at returns where an entry of the source is on this host.
 func (t *transfer) at(src string, e *treesync.Entry) string {
 	rel := e.Rel
 	if e.Shown != "" {

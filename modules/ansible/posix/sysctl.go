@@ -29,7 +29,8 @@ var Sysctl = modules.Define("ansible.posix.sysctl", "Manage entries in sysctl.co
 	modules.Operands("name"),
 	modules.StartsInCheck("sysctl"),
 	modules.Edits("sysctl_file"),
-	modules.WithRules(modules.Rules{If: []modules.RequiredIf{{Param: "state", Value: "present", Names: []string{"value"}}}}),
+	modules.WithRules(
+		modules.Rules{If: []modules.RequiredIf{{Param: "state", Value: "present", Names: []string{"value"}}}}),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.posix.sysctl: {name: vm.swappiness, value: "5"}
 - ansible.posix.sysctl: {name: net.ipv4.ip_forward, value: "1", sysctl_set: true, sysctl_file: /etc/sysctl.d/90-router.conf}
@@ -56,11 +57,12 @@ func runSysctl(ctx context.Context, env *modules.Env, a sysctlArgs) (modules.Res
 	if err != nil {
 		return modules.Result{}, err
 	}
-	v := &kernelVariable{ctx: ctx, env: env, args: a, path: path, name: strings.TrimSpace(a.Name), value: plainValue(modules.Text(a.Value))}
+	v := &kernelVariable{ctx: ctx, env: env, args: a, path: path, name: strings.TrimSpace(a.Name),
+		value: plainValue(modules.Text(a.Value))}
 	return v.bring()
 }
 
-// plainValue is a value as the kernel knows it: words of truth are 1 and 0.
+// plainValue returns a value as the kernel knows it: words of truth are 1 and 0.
 func plainValue(given string) string {
 	switch strings.ToLower(given) {
 	case "y", "yes", "on", "1", "true", "t":
@@ -72,7 +74,8 @@ func plainValue(given string) string {
 }
 
 func (v *kernelVariable) run(args ...string) (tool.Output, error) {
-	return tool.Run(v.ctx, v.env, modules.Command{Argv: append([]string{v.path}, args...), Env: []string{"LANG=C", "LC_ALL=C", "LC_MESSAGES=C"}})
+	return tool.Run(v.ctx, v.env, modules.Command{Argv: append([]string{v.path}, args...),
+		Env: []string{"LANG=C", "LC_ALL=C", "LC_MESSAGES=C"}})
 }
 
 func (v *kernelVariable) bring() (modules.Result, error) {
@@ -145,7 +148,7 @@ func entry(line string) (name, value string, ok bool) {
 	return strings.TrimSpace(name), strings.TrimSpace(value), ok
 }
 
-// valueIn is the variable's value in the file; the last line counts.
+// valueIn returns the variable's value in the file; the last line counts.
 func valueIn(lines []string, name string) (value string, there bool) {
 	for _, line := range lines {
 		if n, v, ok := entry(line); ok && n == name {
@@ -155,7 +158,8 @@ func valueIn(lines []string, name string) (value string, there bool) {
 	return value, there
 }
 
-// edited is the file with the variable's line changed, added or left out. A variable that comes twice is kept once.
+// edited returns the file with the variable's line changed, added or left out. A variable that comes twice is kept
+// once.
 func (v *kernelVariable) edited(lines []string) string {
 	out := ""
 	seen := map[string]bool{}

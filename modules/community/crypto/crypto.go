@@ -15,7 +15,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// All are the modules of the collection.
+// All returns the modules of the collection.
 func All() []*modules.Module {
 	return []*modules.Module{
 		OpensshKeypair,
@@ -32,7 +32,7 @@ func needDir(path string) error {
 	return tool.Fail(value.DictOf("name", dir), "The directory %s does not exist or the file is not a directory", dir)
 }
 
-// readExisting is a file's content, nil if there is none.
+// readExisting returns a file's content, nil if there is none.
 func readExisting(path string) ([]byte, error) {
 	raw, err := os.ReadFile(path)
 	switch {

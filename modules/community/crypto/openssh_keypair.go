@@ -44,7 +44,7 @@ var OpensshKeypair = modules.Define("community.crypto.openssh_keypair", "Generat
 		modules.Return{Name: "comment", Type: "str", When: "always", Doc: "The comment."},
 	))
 
-// keypair is a pair as it is and as it shall be.
+// keypair is a pair in its present and its wanted state.
 type keypair struct {
 	keypairArgs
 	env     *modules.Env
@@ -96,7 +96,9 @@ func (k *keypair) check() error {
 	switch k.Type {
 	case "rsa", "rsa1":
 		if k.size = given(4096); k.size < 1024 {
-			return tool.Fail(nil, "For RSA keys, the minimum size is 1024 bits and the default is 4096 bits. Attempting to use bit lengths under 1024 will cause the module to fail.")
+			return tool.Fail(nil,
+				"For RSA keys, the minimum size is 1024 bits and the default is 4096 bits. Attempting to use bit lengths under "+
+					"1024 will cause the module to fail.")
 		}
 	case "dsa":
 		if k.size = given(1024); k.size != 1024 {
@@ -104,8 +106,10 @@ func (k *keypair) check() error {
 		}
 	case "ecdsa":
 		if k.size = given(256); !slices.Contains([]int{256, 384, 521}, k.size) {
-			return tool.Fail(nil, "For ECDSA keys, size determines the key length by selecting from one of three elliptic curve sizes: 256, 384 or 521 bits. "+
-				"Attempting to use bit lengths other than these three values for ECDSA keys will cause this module to fail.")
+			return tool.Fail(nil,
+				"For ECDSA keys, size determines the key length by selecting from one of three elliptic curve sizes: 256, 384 "+
+					"or 521 bits. "+
+					"Attempting to use bit lengths other than these three values for ECDSA keys will cause this module to fail.")
 		}
 	default:
 		k.size = 256
@@ -172,8 +176,9 @@ func (k *keypair) readable() bool {
 func (k *keypair) present() (changed bool, err error) {
 	keeps := slices.Contains([]string{"never", "fail", "partial_idempotence"}, k.Regenerate)
 	if fsx.Exists(k.Path) && keeps && !k.readable() {
-		return false, tool.Fail(nil, "Unable to read the key. The key is protected with a passphrase or broken. Will not proceed."+forced+
-			"`full_idempotence` or `always`, or with `force=true`.")
+		return false, tool.Fail(nil,
+			"Unable to read the key. The key is protected with a passphrase or broken. Will not proceed."+forced+
+				"`full_idempotence` or `always`, or with `force=true`.")
 	}
 	fresh, err := k.needsNew()
 	if err != nil {
@@ -341,7 +346,8 @@ func (k *keypair) tell(res *modules.Result) {
 	if public == nil {
 		public = k.oldPublic
 	}
-	res.Data = value.DictOf("size", int64(k.size), "type", k.Type, "filename", k.Path, "fingerprint", "", "public_key", "", "comment", "", "changed", modules.Here, "diff", modules.Here)
+	res.Data = value.DictOf("size", int64(k.size), "type", k.Type, "filename", k.Path, "fingerprint", "", "public_key", "",
+		"comment", "", "changed", modules.Here, "diff", modules.Here)
 	if private != nil {
 		res.Set("fingerprint", ssh.FingerprintSHA256(private.public))
 	}
@@ -356,7 +362,7 @@ func (k *keypair) tell(res *modules.Result) {
 	}
 }
 
-// shown is what a diff tells of a pair.
+// shown returns what a diff shows of a pair.
 func (k *keypair) shown(private *sshPrivate, public *sshPublic) *value.Dict {
 	m := value.NewDict()
 	if private != nil {

@@ -35,7 +35,8 @@ type privatekeyArgs struct {
 }
 
 // OpensslPrivatekey is community.crypto.openssl_privatekey.
-var OpensslPrivatekey = modules.Define("community.crypto.openssl_privatekey", "Generate private keys for TLS", runPrivatekey,
+var OpensslPrivatekey = modules.Define("community.crypto.openssl_privatekey", "Generate private keys for TLS",
+	runPrivatekey,
 	modules.Is(modules.ReadsInCheck),
 	modules.WithRules(modules.Rules{
 		Together: [][]string{{"cipher", "passphrase"}},
@@ -48,12 +49,13 @@ var OpensslPrivatekey = modules.Define("community.crypto.openssl_privatekey", "G
 		modules.Return{Name: "type", Type: "str", When: "always", Doc: "The algorithm that was asked for."},
 		modules.Return{Name: "size", Type: "int", When: "always", Doc: "The bits that were asked for."},
 		modules.Return{Name: "curve", Type: "str", When: "type is ECC", Doc: "The curve that was asked for."},
-		modules.Return{Name: "fingerprint", Type: "dict", When: "always", Doc: "Sums of the public key by algorithm, null if there is none."},
+		modules.Return{Name: "fingerprint", Type: "dict", When: "always",
+			Doc: "Sums of the public key by algorithm, null if there is none."},
 		modules.Return{Name: "privatekey", Type: "str", When: "return_content", Doc: "The key; in raw form as base64."},
 		modules.Return{Name: "backup_file", Type: "str", When: "backup and a change", Doc: "The copy of what was there."},
 	))
 
-// keyFile is a key in its file, as it is and as it shall be.
+// keyFile is a key in its file, in its present and its wanted state.
 type keyFile struct {
 	privatekeyArgs
 	old    []byte // nil: there is no file
@@ -138,8 +140,9 @@ func (k *keyFile) needsNew() (bool, error) {
 	case k.oldKey == nil && k.Regenerate == "full_idempotence":
 		return true, nil
 	case k.oldKey == nil:
-		return false, tool.Fail(nil, "Unable to read the key. The key is protected with a another passphrase / no passphrase or broken."+
-			" Will not proceed."+forced+"`full_idempotence` or `always`, or with `force=true`.")
+		return false, tool.Fail(nil,
+			"Unable to read the key. The key is protected with a another passphrase / no passphrase or broken."+
+				" Will not proceed."+forced+"`full_idempotence` or `always`, or with `force=true`.")
 	case k.Regenerate == "never":
 		return false, nil
 	case !k.kindFits() && mayReplace:
@@ -153,7 +156,8 @@ func (k *keyFile) needsNew() (bool, error) {
 		return true, nil
 	}
 	return false, tool.Fail(nil, "Key has wrong format. Will not proceed."+forced+
-		"`partial_idempotence`, `full_idempotence` or `always`, or with `force=true`. To convert the key, set `format_mismatch` to `convert`.")
+		"`partial_idempotence`, `full_idempotence` or `always`, or with `force=true`. To convert the key, set "+
+		"`format_mismatch` to `convert`.")
 }
 
 func (k *keyFile) kindFits() bool {
@@ -171,7 +175,7 @@ func (k *keyFile) kindFits() bool {
 
 func (k *keyFile) formFits() bool { return k.Format == "auto_ignore" || pki.KeyForm(k.old) == k.form() }
 
-// form is the one to write.
+// form returns the one to write.
 func (k *keyFile) form() string {
 	switch {
 	case !strings.HasPrefix(k.Format, "auto"):
@@ -182,12 +186,13 @@ func (k *keyFile) form() string {
 	return "pkcs1"
 }
 
-// make has the key in the form in which it shall be written.
+// make returns the key in the form in which it is written.
 func (k *keyFile) make(env *modules.Env, fresh bool) error {
 	k.key = k.oldKey
 	var err error
 	if fresh {
-		if k.Type == "ECC" && !slices.Contains([]string{"secp224r1", "secp256k1", "secp256r1", "secp384r1", "secp521r1"}, modules.Text(k.Curve)) {
+		if k.Type == "ECC" && !slices.Contains([]string{"secp224r1", "secp256k1", "secp256r1", "secp384r1", "secp521r1"},
+			modules.Text(k.Curve)) {
 			env.Warn("Elliptic curves of type %s should not be used for new keys!", modules.Text(k.Curve))
 		}
 		k.key, err = pki.NewKey(k.Type, k.Size, modules.Text(k.Curve))
@@ -245,7 +250,7 @@ func content(raw []byte) any {
 	return string(raw)
 }
 
-// info is what the diff tells of a file: of a key in PEM form much, of others little.
+// info returns what the diff shows of a file: much of a key in PEM form, little of others.
 func (k *keyFile) info(raw []byte) *value.Dict {
 	if raw == nil {
 		return value.NewDict()

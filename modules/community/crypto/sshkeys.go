@@ -25,7 +25,7 @@ type sshPrivate struct {
 
 func (p *sshPrivate) kind() string { return sshKind(p.public) }
 
-// sshKind is a key's type as users write it.
+// sshKind returns a key's type as users write it.
 func sshKind(key ssh.PublicKey) string {
 	name := strings.TrimPrefix(key.Type(), "ssh-")
 	switch {
@@ -50,7 +50,8 @@ func (p *sshPrivate) size() int {
 func readSSHKey(raw []byte, passphrase *string) (*sshPrivate, error) {
 	p := &sshPrivate{format: sshFormat(raw)}
 	var err error
-	if block, _ := pem.Decode(raw); block != nil && block.Type != "OPENSSH PRIVATE KEY" && block.Type != "DSA PRIVATE KEY" {
+	if block, _ := pem.Decode(raw); block != nil && block.Type != "OPENSSH PRIVATE KEY" &&
+		block.Type != "DSA PRIVATE KEY" {
 		p.key, err = pki.LoadKey(raw, passphrase)
 	} else {
 		p.key, err = parseSSH(raw, passphrase)
@@ -86,7 +87,7 @@ func parseSSH(raw []byte, passphrase *string) (pki.PrivateKey, error) {
 	return k, nil
 }
 
-// sshFormat is a file's form as Ansible's results have it, "" for others.
+// sshFormat returns a file's form as Ansible's results have it, "" for others.
 func sshFormat(raw []byte) string {
 	line, _, _ := bytes.Cut(raw, []byte("\n"))
 	switch strings.TrimSpace(string(line)) {
@@ -103,7 +104,7 @@ func sshFormat(raw []byte) string {
 // errPKCS1 means that a key has no such form.
 const errPKCS1 = pki.Error("ed25519 keys cannot be represented in PKCS1 format")
 
-// writeSSHKey is a key as SSH, PKCS8 or PKCS1, encrypted if there is a passphrase.
+// writeSSHKey returns a key as SSH, PKCS8 or PKCS1, encrypted if there is a passphrase.
 func writeSSHKey(key pki.PrivateKey, format, comment, passphrase string) ([]byte, error) {
 	if format != "SSH" {
 		raw, err := pki.SaveKey(key, strings.ToLower(format), passphrase)
@@ -125,7 +126,7 @@ func writeSSHKey(key pki.PrivateKey, format, comment, passphrase string) ([]byte
 // sshPublic is a line of a public key's file.
 type sshPublic struct{ kind, blob, comment string }
 
-// line is what belongs in the public key's file, without a comment.
+// line returns what belongs in the public key's file, without a comment.
 func (p *sshPrivate) line() (*sshPublic, error) {
 	public, err := ssh.NewPublicKey(p.key.Public())
 	if err != nil {

@@ -33,7 +33,8 @@ type alternative struct {
 }
 
 // Alternatives is community.general.alternatives.
-var Alternatives = modules.Define("community.general.alternatives", "Manages alternative programs for common commands", runAlternatives,
+var Alternatives = modules.Define("community.general.alternatives", "Manages alternative programs for common commands",
+	runAlternatives,
 	modules.Operands("name", "path", "link", "family"),
 	modules.StartsInCheck("update-alternatives"),
 	modules.WithRules(modules.Rules{OneOf: [][]string{{"path", "family"}}}),
@@ -41,7 +42,8 @@ var Alternatives = modules.Define("community.general.alternatives", "Manages alt
 - community.general.alternatives: {name: tool, link: /usr/bin/tool, path: /opt/tool/bin/tool, priority: 10, state: present}
 `,
 		modules.Return{Name: "msg", Type: "str", When: "always", Doc: "What was done."},
-		modules.Return{Name: "diff", Type: "dict", When: "always", Doc: "The program before and after, empty unless asked for."},
+		modules.Return{Name: "diff", Type: "dict", When: "always",
+			Doc: "The program before and after, empty unless asked for."},
 	), modules.RunsPrograms)
 
 // linkGroup is a group of programs on its way to the state that was asked for.
@@ -65,7 +67,8 @@ type program struct {
 }
 
 func runAlternatives(ctx context.Context, env *modules.Env, a alternativesArgs) (modules.Result, error) {
-	g := &linkGroup{Host: hostOf(ctx, env), args: a, programs: map[string]*program{}, before: value.NewDict(), after: value.NewDict()}
+	g := &linkGroup{Host: hostOf(ctx, env), args: a, programs: map[string]*program{}, before: value.NewDict(),
+		after: value.NewDict()}
 	out, err := g.Run("update-alternatives", "--display", a.Name)
 	if err != nil {
 		return modules.Result{}, err
@@ -79,23 +82,31 @@ func runAlternatives(ctx context.Context, env *modules.Env, a alternativesArgs) 
 	if err := g.bring(); err != nil {
 		return modules.Result{}, err
 	}
-	res := modules.Result{Changed: g.changed, Data: value.DictOf("diff", modules.Here, "msg", strings.Join(g.messages, " "))}
+	res := modules.Result{Changed: g.changed, Data: value.DictOf("diff", modules.Here, "msg",
+		strings.Join(g.messages, " "))}
 	res.Diff = []modules.Diff{{Raw: value.DictOf("before", g.before, "after", g.after)}}
 	return res, nil
 }
 
 var (
-	groupMode    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)\s-\s(?:status\sis\s)?(\w*)(?:\smode|.)$`) })
-	groupCurrent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*link currently points to (.*)$`) })
-	groupLink    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*link \w+ is (.*)$`) })
-	groupSlave   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*(?:slave|follower) (\S+) is (.*)$`) })
+	groupMode = sync.OnceValue(
+		func() *regexp.Regexp { return regexp.MustCompile(`(?m)\s-\s(?:status\sis\s)?(\w*)(?:\smode|.)$`) })
+	groupCurrent = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*link currently points to ` + `(.*)$`)
+	})
+	groupLink  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*link \w+ is (.*)$`) })
+	groupSlave = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*(?:slave|follower) (\S+) ` + `is (.*)$`)
+	})
 	groupProgram = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^(/.*)\s-\s(?:family\s(\S+)\s)?priority\s(\d+)((?:\s+(?:slave|follower).*)*)`)
 	})
-	programSlave = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s+(?:slave|follower) (.*): (.*)$`) })
+	programSlave = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s+(?:slave|follower) (.*): ` + `(.*)$`)
+	})
 )
 
-// read takes what update-alternatives tells of the group.
+// read parses what update-alternatives prints about the group.
 func (g *linkGroup) read(shown string) {
 	first := func(re *regexp.Regexp) string {
 		if m := re.FindStringSubmatch(shown); m != nil {
@@ -159,7 +170,7 @@ func described(links []alternative) []any {
 	return out
 }
 
-// wanted are the links that were asked for.
+// wanted returns the links that were asked for.
 func (g *linkGroup) wanted() []alternative {
 	out := []alternative{}
 	for _, s := range g.args.Subcommands {
@@ -177,7 +188,8 @@ func (g *linkGroup) bring() error {
 		g.after = g.described("state", "absent")
 		return g.change(fmt.Sprintf("Remove alternative '%s' from '%s'.", a.Path, a.Name), "--remove", a.Name, a.Path)
 	}
-	differs := p == nil || a.Priority != nil && p.priority != *a.Priority || a.Subcommands != nil && !sameLinks(p.links, g.wanted())
+	differs := p == nil || a.Priority != nil && p.priority != *a.Priority ||
+		a.Subcommands != nil && !sameLinks(p.links, g.wanted())
 	if a.Path != "" && differs {
 		if err := g.install(p); err != nil {
 			return err

@@ -35,12 +35,15 @@ var Archive = modules.Define("community.general.archive", "Pack files and direct
 - community.general.archive: {path: /var/log/app.log, format: xz, remove: true}
 `,
 		modules.Return{Name: "archived", Type: "list", When: "success", Doc: "What was packed."},
-		modules.Return{Name: "arcroot", Type: "str", When: "success", Doc: "The directory that names in the archive begin at."},
+		modules.Return{Name: "arcroot", Type: "str", When: "success",
+			Doc: "The directory that names in the archive begin at."},
 		modules.Return{Name: "dest", Type: "str", When: "success", Doc: "The archive."},
-		modules.Return{Name: "dest_state", Type: "str", When: "success", Doc: "absent, archive, compress, or incomplete if paths were missing."},
+		modules.Return{Name: "dest_state", Type: "str", When: "success",
+			Doc: "absent, archive, compress, or incomplete if paths were missing."},
 		modules.Return{Name: "missing", Type: "list", When: "success", Doc: "Paths that are not there."},
 		modules.Return{Name: "expanded_paths", Type: "list", When: "success", Doc: "The paths without wildcards."},
-		modules.Return{Name: "expanded_exclude_paths", Type: "list", When: "success", Doc: "The paths to leave out without wildcards."},
+		modules.Return{Name: "expanded_exclude_paths", Type: "list", When: "success",
+			Doc: "The paths to leave out without wildcards."},
 	))
 
 func runArchive(ctx context.Context, env *modules.Env, a archiveArgs) (modules.Result, error) {
@@ -83,7 +86,8 @@ func runArchive(ctx context.Context, env *modules.Env, a archiveArgs) (modules.R
 		changed = changed || did
 	}
 	return modules.Result{Changed: changed, Data: value.DictOf(
-		"archived", modules.List(p.packed), "dest", p.dest, "dest_state", state, "changed", modules.Here, "arcroot", p.root, "missing", modules.List(p.missing),
+		"archived", modules.List(p.packed), "dest", p.dest, "dest_state", state, "changed", modules.Here, "arcroot", p.root,
+		"missing", modules.List(p.missing),
 		"expanded_paths", modules.List(p.expanded), "expanded_exclude_paths", modules.List(p.excluded),
 	)}, nil
 }
@@ -117,7 +121,8 @@ func newPacking(ctx context.Context, env *modules.Env, a *archiveArgs) (*packing
 	all := strings.Join(a.Path, ", ")
 	if len(p.paths) == 0 {
 		return nil, tool.Fail(value.DictOf(
-			"path", all, "expanded_paths", strings.Join(p.expanded, ", "), "expanded_exclude_paths", strings.Join(p.excluded, ", "),
+			"path", all, "expanded_paths", strings.Join(p.expanded, ", "), "expanded_exclude_paths",
+			strings.Join(p.excluded, ", "),
 		), "Error, no source paths were found")
 	}
 	p.root = commonRoot(p.paths)
@@ -143,7 +148,7 @@ func newPacking(ctx context.Context, env *modules.Env, a *archiveArgs) (*packing
 	return p, nil
 }
 
-// stateOf tells by its name what an archive is that was there before.
+// stateOf returns, by its name, the state of an archive that was there before.
 func (p *packing) stateOf() string {
 	name := strings.ToLower(filepath.Base(p.dest))
 	for _, end := range []string{".tar", ".tar.gz", ".tar.bz2", ".tar.xz", ".tgz", ".tbz2", ".zip"} {
@@ -184,7 +189,7 @@ func showsHidden(pattern, match string) bool {
 	return false
 }
 
-// commonRoot is the directory that all the paths are under, with a slash at its end.
+// commonRoot returns the directory that all the paths are under, with a slash at its end.
 func commonRoot(paths []string) string {
 	prefix := parent(paths[0])
 	for _, path := range paths[1:] {
@@ -198,7 +203,7 @@ func commonRoot(paths []string) string {
 	return parent(prefix)
 }
 
-// parent is what stands before the last part of a path, with one slash at its end.
+// parent returns what stands before the last part of a path, with one slash at its end.
 func parent(path string) string {
 	dir := path[:strings.LastIndex(path, "/")+1]
 	if trimmed := strings.TrimRight(dir, "/"); trimmed != "" {

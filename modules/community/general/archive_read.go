@@ -95,7 +95,7 @@ func (p *packing) tarMembers(f *os.File) (map[string]bool, error) {
 	return map[string]bool{fmt.Sprintf("%08x", sum.Sum32()): true}, nil
 }
 
-// plain is the file without compression, nil if it cannot be undone. done must be called in the end.
+// plain returns the file without compression, nil if it cannot be undone. done must be called in the end.
 func (p *packing) plain(f *os.File) (r io.Reader, done func(), err error) {
 	done = func() {}
 	switch p.args.Format {
@@ -133,7 +133,7 @@ func (p *packing) unxz() (io.Reader, func(), error) {
 	return temp, done, nil
 }
 
-// headers are the members of a tar by all that is in a header, as in the checksum that Ansible compares.
+// headers returns the members of a tar by all that is in a header, as in the checksum that Ansible compares.
 func headers(r io.Reader) (map[string]bool, error) {
 	counted := &counter{r: r}
 	t := tar.NewReader(counted)

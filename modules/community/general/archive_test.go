@@ -27,7 +27,8 @@ func TestArchiveHoldsFilesLinksAndContent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	res := Archive.Run(t.Context(), &modules.Env{}, modtest.Args(map[string]any{"path": filepath.Join(dir, "d"), "dest": filepath.Join(dir, "o.tgz")}))
+	res := Archive.Run(t.Context(), &modules.Env{},
+		modtest.Args(map[string]any{"path": filepath.Join(dir, "d"), "dest": filepath.Join(dir, "o.tgz")}))
 	if res.Failed {
 		t.Fatal(res.Msg)
 	}

@@ -23,7 +23,7 @@ import (
 
 // packer is an archive that is being written.
 type packer interface {
-	// add packs one file or directory; false tells that a pattern leaves it out or that it cannot be in an archive.
+	// add packs one file or directory; false says that a pattern leaves it out or that it cannot be in an archive.
 	add(path, name string) (bool, error)
 	Close() error
 }
@@ -144,7 +144,7 @@ func (p *packing) unwritable(err error) error {
 	return tool.Fail(nil, "Error when writing %s archive at %s: %s", format, p.dest, why)
 }
 
-// within are the targets, but instead of directories all that is under them.
+// within returns the targets, but instead of directories all that is under them.
 func (p *packing) within() []string {
 	var out []string
 	var walk func(dir string)
@@ -185,7 +185,8 @@ func (p *packing) squeeze(from, to, option string) error {
 		return err
 	}
 	script := `exec "$0" "$1" <"$2" >"$3"`
-	_, err = tool.Must(p.Ctx, p.Env, modules.Command{Argv: []string{"/bin/sh", "-c", script, path, option, from, to}, Env: []string{"LC_ALL=C"}})
+	_, err = tool.Must(p.Ctx, p.Env, modules.Command{Argv: []string{"/bin/sh", "-c", script, path, option, from, to}, Literal: true,
+		Env: []string{"LC_ALL=C"}})
 	return err
 }
 

@@ -8,7 +8,7 @@ import (
 	"hark/modules/internal/host/tool"
 )
 
-// All are the modules of the collection.
+// All returns the modules of the collection.
 func All() []*modules.Module {
 	return []*modules.Module{
 		Alternatives,

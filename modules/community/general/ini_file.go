@@ -25,7 +25,7 @@ type iniFileArgs struct {
 	State         string   `arg:"state,default=present,choices=absent|present" doc:"Whether it shall be there."`
 	Exclusive     bool     `arg:"exclusive,default=yes" doc:"Whether other values of the option go."`
 	NoExtraSpaces bool     `arg:"no_extra_spaces,default=no" doc:"Put no spaces around the equals sign."`
-	IgnoreSpaces  bool     `arg:"ignore_spaces,extra,default=no" doc:"A line that differs by spaces alone is the same."`
+	IgnoreSpaces  bool     `arg:"ignore_spaces,extra,default=no" doc:"A line that differs only by spaces is the same."`
 	AllowNoValue  bool     `arg:"allow_no_value,default=no" doc:"Allow options without a value and equals sign."`
 	Create        bool     `arg:"create,default=yes" doc:"Whether to make a file that is not there."`
 	Follow        bool     `arg:"follow,extra,default=no" doc:"Write to what a link points to instead of replacing the link."`
@@ -38,7 +38,7 @@ type iniFileArgs struct {
 type iniHas struct {
 	Option string   `arg:"option,required" doc:"An option."`
 	Value  *string  `arg:"value" doc:"Its value; without one, any will do."`
-	Values []string `arg:"values" doc:"Values of which it has one."`
+	Values []string `arg:"values" doc:"It has one of these values."`
 }
 
 func (h iniHas) values() []string {
@@ -59,7 +59,8 @@ var IniFile = modules.Define("community.general.ini_file", "Tweak settings in IN
 `,
 		modules.Return{Name: "msg", Type: "str", When: "always", Doc: "What was done."},
 		modules.Return{Name: "path", Type: "str", When: "always", Doc: "The file."},
-		modules.Return{Name: "diff", Type: "dict", When: "always", Doc: "The content before and after, empty unless asked for."},
+		modules.Return{Name: "diff", Type: "dict", When: "always",
+			Doc: "The content before and after, empty unless asked for."},
 		modules.Return{Name: "backup_file", Type: "str", When: "backup and a change", Doc: "The copy of what was there."},
 	))
 
@@ -87,8 +88,10 @@ func runIniFile(_ context.Context, env *modules.Env, a iniFileArgs) (modules.Res
 	before := strings.TrimPrefix(string(raw), "\uFEFF")
 	e := newIniEdit(&a, before)
 	after := e.edit()
-	res := modules.Result{Changed: e.changed, Msg: e.msg, Data: value.DictOf("diff", modules.Here, "msg", modules.Here, "path", a.Path)}
-	diff := value.DictOf("before", "", "after", "", "before_header", a.Path+" (content)", "after_header", a.Path+" (content)")
+	res := modules.Result{Changed: e.changed, Msg: e.msg, Data: value.DictOf("diff", modules.Here, "msg", modules.Here,
+		"path", a.Path)}
+	diff := value.DictOf("before", "", "after", "", "before_header", a.Path+" (content)", "after_header", a.Path+
+		" (content)")
 	if env.Diff {
 		diff.Put("before", before)
 		diff.Put("after", after)

@@ -17,7 +17,7 @@ type iniEdit struct {
 	// sections.
 	before, section, after []string
 	found                  bool
-	done                   []bool // lines of section that are as they shall be
+	done                   []bool // lines of section that are as wanted
 	bare                   bool   // a line has the option without a value
 	changed                bool
 	msg                    string
@@ -123,8 +123,8 @@ func (e *iniEdit) newSection(option string) string {
 	return out
 }
 
-// conditions are the lines that a new section needs to be found again. What is asked of the option itself joins its
-// values.
+// conditions returns the lines that a new section needs to be found again. What is asked of the option itself joins
+// its values.
 func (e *iniEdit) conditions(option string) string {
 	out := ""
 	for _, c := range e.args.Conditions {
@@ -156,7 +156,7 @@ func (e *iniEdit) assignment(option, value string) string {
 	return option + sign + value + "\n"
 }
 
-// valueOf is what a line assigns to the option; commented tells that lines which are comments count too.
+// valueOf returns what a line assigns to the option; with commented, lines that are comments count too.
 func valueOf(line, option string, commented bool) (string, bool) {
 	pattern := `^[ \t]*` + regexp.QuoteMeta(option) + `[ \t]*(?:=|$)[ \t]*(.*)`
 	if commented {
@@ -169,7 +169,7 @@ func valueOf(line, option string, commented bool) (string, bool) {
 	return m[1], true
 }
 
-// set makes a line what it shall be.
+// set sets a line to the wanted text.
 func (e *iniEdit) set(i int, line string) {
 	same := e.section[i] == line
 	if e.args.IgnoreSpaces && !same {

@@ -36,14 +36,16 @@ type locales struct {
 }
 
 func runLocaleGen(ctx context.Context, env *modules.Env, a localeGenArgs) (modules.Result, error) {
-	l := &locales{Host: hostOf(ctx, env), args: a, list: "/etc/locale.gen", supported: "/usr/share/i18n/SUPPORTED", localDir: "/var/lib/locales/supported.d"}
+	l := &locales{Host: hostOf(ctx, env), args: a, list: "/etc/locale.gen", supported: "/usr/share/i18n/SUPPORTED",
+		localDir: "/var/lib/locales/supported.d"}
 	return l.bring()
 }
 
 func (l *locales) bring() (modules.Result, error) {
 	ubuntu := fsx.Exists(l.localDir)
 	if !ubuntu && !fsx.Exists(l.list) {
-		return modules.Fail(`/etc/locale.gen and /var/lib/locales/supported.d/local are missing. Is the package "locales" installed?`)
+		return modules.Fail(`/etc/locale.gen and /var/lib/locales/supported.d/local are missing. Is the package "locales" ` +
+			`installed?`)
 	}
 	have, err := l.Run("locale", "-a")
 	if err != nil {
@@ -163,7 +165,8 @@ func (l *locales) applyUbuntu(names []string) error {
 func (l *locales) generate(args ...string) error {
 	out, err := l.Run("locale-gen", args...)
 	if err == nil && out.Rc != 0 {
-		err = tool.Fail(value.DictOf("exitValue", int64(out.Rc)), "[Errno %d] locale.gen failed to execute, it returned %d", out.Rc, out.Rc)
+		err = tool.Fail(value.DictOf("exitValue", int64(out.Rc)), "[Errno %d] locale.gen failed to execute, it returned %d",
+			out.Rc, out.Rc)
 	}
 	return err
 }

@@ -24,7 +24,8 @@ func TestModprobe(t *testing.T) {
 		{name: "is in the kernel", args: modprobeArgs{Name: "built"}},
 		{name: "unloads", args: modprobeArgs{Name: "old_one", State: "absent"}, changed: true, told: "-r old_one\n"},
 		{name: "is not loaded", args: modprobeArgs{Name: "dummy", State: "absent"}},
-		{name: "there is none", args: modprobeArgs{Name: "refuse"}, fail: "modprobe: FATAL: Module refuse not found.\n", told: "refuse\n"},
+		{name: "there is none", args: modprobeArgs{Name: "refuse"}, fail: "modprobe: FATAL: Module refuse not found.\n",
+			told: "refuse\n"},
 		{name: "does not stay", args: modprobeArgs{Name: "shy"}, told: "shy\n-n --first-time shy\n"},
 		{name: "keeps", args: modprobeArgs{Name: "built", Params: "x=1 y=2", Persistent: "present"}, changed: true,
 			loads: "built\n", holds: "options built x=1\noptions built y=2\n"},
@@ -34,7 +35,8 @@ func TestModprobe(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			lay(t, dir, map[string]string{
-				"proc": "old_one 1 0\n", "builtin": "kernel/fs/built.ko\n", "load/mine": "# c\nold_one # why\n", "opt/mine": "options old_one p=1\noptions other q=2\n",
+				"proc": "old_one 1 0\n", "builtin": "kernel/fs/built.ko\n", "load/mine": "# c\nold_one # why\n",
+				"opt/mine": "options old_one p=1\noptions other q=2\n",
 			})
 			env := &modules.Env{Check: c.check, Warn: func(string, ...any) {}}
 			modtest.UseTools(env, dir, modtest.Tools(t, "modprobe"))
@@ -42,7 +44,8 @@ func TestModprobe(t *testing.T) {
 				c.args.State = "present"
 			}
 			k := &kernelModule{
-				Host: hostOf(t.Context(), env), args: c.args, loadDir: filepath.Join(dir, "load"), optionDir: filepath.Join(dir, "opt"),
+				Host: hostOf(t.Context(), env), args: c.args, loadDir: filepath.Join(dir, "load"),
+				optionDir:   filepath.Join(dir, "opt"),
 				procModules: filepath.Join(dir, "proc"), builtins: filepath.Join(dir, "builtin"),
 			}
 			r := resultOf(k.bring())
@@ -78,7 +81,8 @@ func (k *kernelModule) again() *kernelModule {
 
 func TestModprobeCommentsOut(t *testing.T) {
 	dir := t.TempDir()
-	lay(t, dir, map[string]string{"proc": "m 1\n", "load/mine": "# c\n m # why\n", "opt/mine": "options m p=1\noptions other q=2\n"})
+	lay(t, dir, map[string]string{"proc": "m 1\n", "load/mine": "# c\n m # why\n",
+		"opt/mine": "options m p=1\noptions other q=2\n"})
 	env := &modules.Env{}
 	modtest.UseTools(env, dir, modtest.Tools(t, "modprobe"))
 	k := &kernelModule{
@@ -88,7 +92,8 @@ func TestModprobeCommentsOut(t *testing.T) {
 	if r := resultOf(k.bring()); !r.Changed || r.Failed {
 		t.Errorf("%+v", r)
 	}
-	if got := content(t, filepath.Join(dir, "load/mine")) + content(t, filepath.Join(dir, "opt/mine")); got != "# c\n# m # why\n#options m p=1\noptions other q=2\n" {
+	if got := content(t, filepath.Join(dir, "load/mine")) + content(t,
+		filepath.Join(dir, "opt/mine")); got != "# c\n# m # why\n#options m p=1\noptions other q=2\n" {
 		t.Errorf("left %q", got)
 	}
 }

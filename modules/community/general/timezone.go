@@ -34,9 +34,9 @@ var Timezone = modules.Define("community.general.timezone", "Sets the time zone 
 
 // clock is a host's way of keeping its time zone and its hardware clock; key is hwclock or name.
 type clock interface {
-	// now is the value of a key; what is planned tells how closely to look.
+	// now is the value of a key; what is planned says how closely to look.
 	now(key, planned string) (string, error)
-	// set makes a value the host's and tells what it did, "" if that is not worth telling.
+	// set makes a value the host's and returns what it did, "" if that is not worth a message.
 	set(key, value string) (string, error)
 }
 
@@ -71,7 +71,8 @@ func runTimezone(ctx context.Context, env *modules.Env, root string, a timezoneA
 			return modules.Result{}, err
 		}
 		if !maps.Equal(after, planned) {
-			return modules.Fail("Error message:\nstill not desired state, though changes have made - planned: %v, after: %v", planned, after)
+			return modules.Fail("Error message:\nstill not desired state, though changes have made - planned: %v, after: %v",
+				planned, after)
 		}
 	}
 	return modules.Result{
@@ -80,7 +81,7 @@ func runTimezone(ctx context.Context, env *modules.Env, root string, a timezoneA
 	}, nil
 }
 
-// values are the present values of the planned keys.
+// values returns the present values of the planned keys.
 func values(k clock, planned map[string]string) (map[string]string, error) {
 	now := map[string]string{}
 	for key, want := range planned {
@@ -163,7 +164,7 @@ func (s *systemdClock) set(key, value string) (string, error) {
 	return "executed `" + s.env.LookPath("timedatectl") + " " + strings.Join(words, " ") + "`", err
 }
 
-// first is the first group of the first match.
+// first returns the first group of the first match.
 func first(re *regexp.Regexp, text, otherwise string) string {
 	if m := re.FindStringSubmatch(text); m != nil {
 		return m[1]

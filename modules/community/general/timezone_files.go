@@ -53,7 +53,8 @@ func newFileClock(ctx context.Context, env *modules.Env, root string) (*fileCloc
 	case env.LookPath("dpkg-reconfigure") != "":
 		c.clockFile = "/etc/default/rcS"
 		c.apply = func(zone string) [][]string {
-			return [][]string{{"ln", "-sf", root + zoneDir + zone, root + "/etc/localtime"}, {"dpkg-reconfigure", "--frontend", "noninteractive", "tzdata"}}
+			return [][]string{{"ln", "-sf", root + zoneDir + zone, root + "/etc/localtime"},
+				{"dpkg-reconfigure", "--frontend", "noninteractive", "tzdata"}}
 		}
 	case name == "Alpine":
 		c.clockFile = "/etc/conf.d/hwclock"
@@ -70,7 +71,8 @@ func newFileClock(ctx context.Context, env *modules.Env, root string) (*fileCloc
 func (c *fileClock) sysconfig(suse bool) {
 	c.zoneFile, c.clockFile = "/etc/sysconfig/clock", "/etc/sysconfig/clock"
 	if lines, err := c.lines(c.zoneFile); err == nil && lines != nil {
-		suse = slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(strings.ReplaceAll(l, " ", ""), "TIMEZONE=") })
+		suse = slices.ContainsFunc(lines,
+			func(l string) bool { return strings.HasPrefix(strings.ReplaceAll(l, " ", ""), "TIMEZONE=") })
 	}
 	c.zoneLine, c.zoneFormat = redhatZone(), "ZONE=\"%s\"\n"
 	if suse {
@@ -82,7 +84,7 @@ func (c *fileClock) sysconfig(suse bool) {
 	}
 }
 
-// lines are those of a file; there are none if it is missing.
+// lines returns those of a file; there are none if it is missing.
 func (c *fileClock) lines(path string) ([]string, error) {
 	raw, err := os.ReadFile(c.root + path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +96,7 @@ func (c *fileClock) lines(path string) ([]string, error) {
 	return strings.SplitAfter(string(raw), "\n"), nil
 }
 
-// find is what a line of a file says.
+// find returns what a line of a file says.
 func (c *fileClock) find(path string, re *regexp.Regexp, otherwise string) (string, error) {
 	lines, err := c.lines(path)
 	for _, line := range lines {
@@ -116,7 +118,7 @@ func (c *fileClock) now(key, planned string) (string, error) {
 	return c.localtime(zone), nil
 }
 
-// localtime is the zone that /etc/localtime stands for, given the one that the configuration names.
+// localtime returns the zone that /etc/localtime stands for, given the one that the configuration names.
 func (c *fileClock) localtime(zone string) string {
 	path := c.root + "/etc/localtime"
 	if target, err := os.Readlink(path); err == nil {
@@ -133,7 +135,8 @@ func (c *fileClock) localtime(zone string) string {
 	return zone
 }
 
-// hardware is what the configuration says of the hardware clock; only if that is as planned, /etc/adjtime counts.
+// hardware returns what the configuration says of the hardware clock; only if that is as planned, /etc/adjtime
+// counts.
 func (c *fileClock) hardware(planned string) (string, error) {
 	text, err := c.find(c.clockFile, clockUTC(), "n/a")
 	if err != nil {

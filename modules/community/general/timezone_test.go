@@ -17,7 +17,8 @@ func zoned(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range map[string]string{
-		zoneDir + "Etc/UTC": "utc", zoneDir + "America/Denver": "denver", "/etc/timezone": "Etc/UTC\n", "/etc/default/rcS": "A=1\n",
+		zoneDir + "Etc/UTC": "utc", zoneDir + "America/Denver": "denver", "/etc/timezone": "Etc/UTC\n",
+		"/etc/default/rcS": "A=1\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(root+name), 0o755); err != nil {
 			t.Fatal(err)
@@ -48,12 +49,13 @@ func TestTimezoneOfADebianHostWithoutSystemd(t *testing.T) {
 		told           []string
 	}{
 		{true, true, nil},
-		{false, true, []string{"ln -sf " + root + zoneDir + zone + " " + root + "/etc/localtime", "dpkg-reconfigure --frontend noninteractive tzdata"}},
+		{false, true, []string{"ln -sf " + root + zoneDir + zone + " " + root + "/etc/localtime",
+			"dpkg-reconfigure --frontend noninteractive tzdata"}},
 		{false, false, nil},
 	} {
-		h.Told, env.Check = nil, c.check
+		h.Commands, env.Check = nil, c.check
 		r, err := runTimezone(context.Background(), env, root, timezoneArgs{Name: &zone})
-		told := slices.DeleteFunc(h.Told, func(s string) bool { return s == "timedatectl" })
+		told := slices.DeleteFunc(h.Commands, func(s string) bool { return s == "timedatectl" })
 		if err != nil || r.Changed != c.changed || !slices.Equal(told, c.told) {
 			t.Errorf("check %v: ran %q, gave %+v, %v", c.check, told, r, err)
 		}
@@ -76,8 +78,10 @@ func TestHardwareClockOfADebianHostWithoutSystemd(t *testing.T) {
 		return modules.Output{}
 	}}
 	local := "local"
-	r, err := runTimezone(context.Background(), h.Env(t, "dpkg-reconfigure", "hwclock"), root, timezoneArgs{Hwclock: &local})
-	if err != nil || !r.Changed || !strings.HasPrefix(r.Msg, "Added 1 line and deleted 0 line(s) on /etc/default/rcS\nexecuted `") {
+	r, err := runTimezone(context.Background(), h.Env(t, "dpkg-reconfigure", "hwclock"), root,
+		timezoneArgs{Hwclock: &local})
+	if err != nil || !r.Changed ||
+		!strings.HasPrefix(r.Msg, "Added 1 line and deleted 0 line(s) on /etc/default/rcS\nexecuted `") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if text, _ := os.ReadFile(root + "/etc/default/rcS"); string(text) != "UTC=no\nA=1\n" {
@@ -88,7 +92,8 @@ func TestHardwareClockOfADebianHostWithoutSystemd(t *testing.T) {
 func TestTimezoneAsksTimedatectl(t *testing.T) {
 	root := zoned(t)
 	h := &modtest.Host{Answers: map[string]modules.Output{
-		"timedatectl status": modtest.Answer("               Time zone: America/Denver (MST, -0700)\n         RTC in local TZ: no\n"),
+		"timedatectl status": modtest.Answer("               Time zone: America/Denver (MST, -0700)\n         RTC in " +
+			"local TZ: no\n"),
 	}}
 	zone, utc := "America/Denver", "UTC"
 	r, err := runTimezone(context.Background(), h.Env(t, "timedatectl"), root, timezoneArgs{Name: &zone, Hwclock: &utc})
@@ -97,8 +102,8 @@ func TestTimezoneAsksTimedatectl(t *testing.T) {
 	}
 	zone = "Etc/UTC"
 	r, err = runTimezone(context.Background(), h.Env(t, "timedatectl"), root, timezoneArgs{Name: &zone})
-	if err == nil && !r.Failed || !slices.Contains(h.Told, "timedatectl set-timezone Etc/UTC") {
-		t.Errorf("a zone that stays as it was passed: %q, %+v", h.Told, r)
+	if err == nil && !r.Failed || !slices.Contains(h.Commands, "timedatectl set-timezone Etc/UTC") {
+		t.Errorf("a zone that stays as it was passed: %q, %+v", h.Commands, r)
 	}
 }
 

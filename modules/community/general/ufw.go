@@ -14,7 +14,7 @@ import (
 )
 
 type ufwArgs struct {
-	State            *string `arg:"state,choices=enabled|disabled|reloaded|reset" doc:"Whether the firewall runs now and from boot on; reloaded reads its rules anew, reset throws them away."`
+	State            *string `arg:"state,choices=enabled|disabled|reloaded|reset" doc:"Whether the firewall runs now and from boot on; reloaded reads its rules again, reset throws them away."`
 	Default          *string `arg:"default,alias=policy,choices=allow|deny|reject" doc:"What happens to traffic that no rule is about."`
 	Logging          *string `arg:"logging,choices=full|high|low|medium|off|on" doc:"Whether, and how much, is logged."`
 	Direction        *string `arg:"direction,choices=in|incoming|out|outgoing|routed" doc:"Way of the traffic: in or out with rule, one of the others with default."`
@@ -38,7 +38,8 @@ type ufwArgs struct {
 
 // Ufw is community.general.ufw.
 var Ufw = modules.Define("community.general.ufw", "Manage the firewall with ufw", runUfw,
-	modules.Operands("interface", "interface_in", "interface_out", "from_ip", "from_port", "to_ip", "to_port", "name", "comment"),
+	modules.Operands("interface", "interface_in", "interface_out", "from_ip", "from_port", "to_ip", "to_port", "name",
+		"comment"),
 	modules.StartsInCheck("grep", "ufw"),
 	modules.WithRules(modules.Rules{
 		Exclusive: [][]string{{"name", "proto", "logging"}, {"direction", "interface_in"}, {"direction", "interface_out"}},
@@ -135,7 +136,7 @@ func (u *ufw) run(words ...string) (string, error) {
 	return "", tool.Fail(value.DictOf("commands", u.told), "%s", msg)
 }
 
-// saved are the rules in the files of ufw. Only some of the files are there, so that grep fails anyway.
+// saved returns the rules in the files of ufw. Only some of the files are there, so that grep fails anyway.
 func (u *ufw) saved() (string, error) {
 	line := u.grep + " -h '^### tuple'"
 	for _, dir := range []string{"/lib/ufw", "/etc/ufw", "/var/lib/ufw"} {
@@ -146,7 +147,8 @@ func (u *ufw) saved() (string, error) {
 }
 
 func (u *ufw) setState() error {
-	verb := map[string]string{"enabled": "enable", "disabled": "disable", "reloaded": "reload", "reset": "reset"}[*u.args.State]
+	verb := map[string]string{"enabled": "enable", "disabled": "disable", "reloaded": "reload",
+		"reset": "reset"}[*u.args.State]
 	if verb == "reload" || verb == "reset" {
 		u.changed = true
 	}
@@ -161,7 +163,10 @@ func (u *ufw) setState() error {
 	return nil
 }
 
-var loggingPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Logging: (on|off)(?: \(([a-z]+)\))?`) })
+var loggingPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Logging: (on|off)(?: ` +
+		`\(([a-z]+)\))?`)
+})
 
 func (u *ufw) setLogging() error {
 	wanted := *u.args.Logging
@@ -182,7 +187,8 @@ func (u *ufw) setLogging() error {
 }
 
 var defaultPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`Default: (deny|allow|reject) \(incoming\), (deny|allow|reject) \(outgoing\), (deny|allow|reject|disabled) \(routed\)`)
+	return regexp.MustCompile(`Default: (deny|allow|reject) \(incoming\), (deny|allow|reject) \(outgoing\), (deny|` +
+		`allow|reject|disabled) \(routed\)`)
 })
 
 func (u *ufw) setDefault() error {
@@ -194,7 +200,8 @@ func (u *ufw) setDefault() error {
 	case "routed":
 		number = 3
 	default:
-		return tool.Fail(nil, `For default, direction must be one of "outgoing", "incoming" and "routed", or direction must not be specified.`)
+		return tool.Fail(nil,
+			`For default, direction must be one of "outgoing", "incoming" and "routed", or direction must not be specified.`)
 	}
 	if u.env.Check {
 		m := defaultPattern().FindStringSubmatch(u.state)
@@ -213,7 +220,7 @@ func (u *ufw) setDefault() error {
 
 var numberedPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[ *([0-9]+)\] `) })
 
-// place is the number that a new rule is inserted as; "" is after all others.
+// place returns the number that a new rule is inserted as; "" is after all others.
 func (u *ufw) place() (string, error) {
 	at := *u.args.Insert
 	if u.args.InsertRelativeTo == "zero" {

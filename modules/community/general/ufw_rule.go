@@ -30,7 +30,8 @@ func (u *ufw) setRule() error {
 	return err
 }
 
-// ruleWords is the rule in the long form of ufw. A word of the command line may have blanks in it: users see the line.
+// ruleWords returns the rule in the long form of ufw. A word of the command line may have blanks in it: users see the
+// line.
 func (u *ufw) ruleWords() ([]string, error) {
 	a := u.args
 	var words []string
@@ -91,18 +92,21 @@ func (u *ufw) hasComments() (bool, error) {
 }
 
 var (
-	ipv4Pattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}\d`) })
+	ipv4Pattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:(?:25[0-5]|2[0-4]\d|` + `1?\d?\d)\.){3}\d`)
+	})
 	// Whatever else is an address of IPv6 has two colons in a row.
 	ipv6Pattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`::|(?:[[:xdigit:]]{1,4}:){7}[[:xdigit:]]|fe80:%[0-9a-zA-Z]`)
 	})
 	startsIPv4 = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + ipv4Pattern().String()) })
 	startsIPv6 = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:(?:[[:xdigit:]]{1,4}:){1,7}:|::|(?:[[:xdigit:]]{1,4}:){7}[[:xdigit:]]|fe80:%[0-9a-zA-Z])`)
+		return regexp.MustCompile(`^(?:(?:[[:xdigit:]]{1,4}:){1,7}:|::|(?:[[:xdigit:]]{1,4}:){7}[[:xdigit:]]|` +
+			`fe80:%[0-9a-zA-Z])`)
 	})
 )
 
-// differs reports whether a dry run, which prints the rules that would be there, tells of other rules than there are.
+// differs reports whether a dry run, which prints the rules that would be there, names other rules than there are.
 // It prints those of one protocol only if the rule names an address of it.
 func (u *ufw) differs(dry string) bool {
 	lines, skipped := 0, 0

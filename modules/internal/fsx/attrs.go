@@ -54,7 +54,7 @@ func (a *FileArgs) WriteFile(dest string, content []byte) error {
 	return s.write(content, a.UnsafeWrites)
 }
 
-// For is what the arguments want of path; with follow, of what a link points to.
+// For returns what the arguments want of path; with follow, of what a link points to.
 func (a *FileArgs) For(path string, follow bool) Attrs {
 	if follow && IsLink(path) {
 		path = RealPath(path)
@@ -65,11 +65,12 @@ func (a *FileArgs) For(path string, follow bool) Attrs {
 	}
 }
 
-// Apply gives the path what is wanted of it, in check mode only tells. What changes goes to diff.
+// Apply gives the path the wanted attributes; in check mode it only reports. What changes goes to diff.
 // An error is an *Error with the path.
 func (w Attrs) Apply(check bool, diff *Delta) (bool, error) {
 	changed := false
-	for _, step := range []func(bool, *Delta) (bool, error){w.applyContext, w.applyOwner, w.applyGroup, w.applyMode, w.applyFlags} {
+	for _, step := range []func(bool, *Delta) (bool, error){w.applyContext, w.applyOwner, w.applyGroup, w.applyMode,
+		w.applyFlags} {
 		did, err := step(check, diff)
 		if err != nil {
 			return changed, err
@@ -205,7 +206,7 @@ func GroupID(name string) (int, bool) {
 	})
 }
 
-// idOf is a number as it is given, or else what the lookup finds.
+// idOf returns a number as it is given, or else what the lookup finds.
 func idOf(name string, lookup func(name string) (int, error)) (int, bool) {
 	if n, err := strconv.Atoi(strings.TrimSpace(name)); err == nil {
 		return n, true
@@ -214,7 +215,7 @@ func idOf(name string, lookup func(name string) (int, error)) (int, bool) {
 	return id, err == nil
 }
 
-// UserName is the name of a user id, "" if there is none.
+// UserName returns the name of a user id, "" if there is none.
 func UserName(uid uint32) string {
 	u, err := nss.UserOf(int(uid))
 	if err != nil {
@@ -223,7 +224,7 @@ func UserName(uid uint32) string {
 	return u.Name
 }
 
-// GroupName is the name of a group id, "" if there is none.
+// GroupName returns the name of a group id, "" if there is none.
 func GroupName(gid uint32) string {
 	g, err := nss.GroupOf(int(gid))
 	if err != nil {

@@ -16,7 +16,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Msg }
 
-// Details are the further keys of the result.
+// Details returns the further keys of the result.
 func (e *Error) Details() *value.Dict { return e.Data }
 
 // Fail makes an Error about a path.
@@ -42,7 +42,7 @@ func (d *Delta) Note(key string, before, after any) {
 	}
 }
 
-// Map is the diff as results hold it.
+// Map returns the diff as results hold it.
 func (d *Delta) Map() *value.Dict {
 	return value.DictOf("before", d.Before, "after", d.After)
 }

@@ -41,7 +41,8 @@ func TestModesAreReadAsAnsibleDoes(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"zz", "u+q", "x+r"} {
-		if _, err := ParseMode(value.Str(bad), Current{}); err == nil || err.Error() != "bad symbolic permission for mode: "+bad {
+		if _, err := ParseMode(value.Str(bad), Current{}); err == nil || err.Error() != "bad symbolic permission for mode: "+
+			bad {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -85,7 +86,8 @@ func TestFilesOfArgumentsAreNotOpenToMoreThanTheirMode(t *testing.T) {
 func TestCommitDropsWhatRunsAsTheOwner(t *testing.T) {
 	for mode, want := range map[uint32]uint32{0o4755: 0o755, 0o2755: 0o755, 0o2744: 0o2744, 0o1644: 0o1644} {
 		file := filepath.Join(t.TempDir(), "f")
-		if err := errors.Join(os.WriteFile(file, nil, 0o600), syscall.Chmod(file, mode), WriteFile(file, []byte("new"), false)); err != nil {
+		if err := errors.Join(os.WriteFile(file, nil, 0o600), syscall.Chmod(file, mode),
+			WriteFile(file, []byte("new"), false)); err != nil {
 			t.Fatal(err)
 		}
 		if st, err := Stat(file, false); err != nil || uint32(st.Mode)&PermBits != want {
@@ -215,7 +217,8 @@ func TestBackupsKeepAttributes(t *testing.T) {
 
 func TestStagingNeedsTheDirectory(t *testing.T) {
 	_, err := Stage("/no/such/dir/file", false)
-	if err == nil || !strings.HasPrefix(err.Error(), "The destination directory (/no/such/dir) is not writable by the current user. Error was: [Errno 2]") {
+	if err == nil || !strings.HasPrefix(err.Error(),
+		"The destination directory (/no/such/dir) is not writable by the current user. Error was: [Errno 2]") {
 		t.Errorf("got %v", err)
 	}
 }

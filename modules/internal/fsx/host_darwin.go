@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Times are when a file was last read, when its content and when its status changed.
+// Times returns when a file was last read, when its content and when its status changed.
 func Times(st *syscall.Stat_t) (access, modification, change syscall.Timespec) {
 	return st.Atimespec, st.Mtimespec, st.Ctimespec
 }

@@ -9,7 +9,7 @@ import (
 	"hark/modules/internal/hostfs"
 )
 
-// Times are when a file was last read, when its content and when its status changed.
+// Times returns when a file was last read, when its content and when its status changed.
 func Times(st *syscall.Stat_t) (access, modification, change syscall.Timespec) {
 	return st.Atim, st.Mtim, st.Ctim
 }
@@ -29,7 +29,7 @@ func openHeld(path string, flags int) (fd int, err error) {
 	return fd, err
 }
 
-// readFlags gives the attributes of a file and, if that is wanted, its generation.
+// readFlags returns the attributes of a file and, if that is wanted, its generation.
 func readFlags(path string, version bool) (set, generation uint32, ok bool) {
 	fd, err := openHeld(path, unix.O_NOFOLLOW)
 	if err != nil {

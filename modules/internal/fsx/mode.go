@@ -32,7 +32,7 @@ func ParseMode(mode value.Value, now Current) (uint32, error) {
 	return 0, fmt.Errorf("a mode cannot be of type %s", mode.Type())
 }
 
-// absolute is a mode that does not depend on the one before: a number, or octal text.
+// absolute returns a mode that does not depend on the one before: a number, or octal text.
 func absolute(mode value.Value) (uint32, bool) {
 	if m, ok := mode.(value.Int); ok {
 		return uint32(m), true
@@ -43,7 +43,7 @@ func absolute(mode value.Value) (uint32, bool) {
 	return uint32(n), ok && err == nil
 }
 
-// ModeText is a mode as results show it: 0644, 01777.
+// ModeText returns a mode as results show it: 0644, 01777.
 func ModeText(mode uint32) string { return fmt.Sprintf("0%03o", mode&PermBits) }
 
 func symbolic(text string, now Current) (uint32, error) {
@@ -101,7 +101,7 @@ func apply(mode uint32, op byte, user rune, set uint32) uint32 {
 	return mode&^mask | set
 }
 
-// bits are the mode bits that the letters mean for one of u, g and o, without those of the umask.
+// bits returns the mode bits that the letters mean for one of u, g and o, without those of the umask.
 func bits(user rune, perms string, umask uint32, now Current) uint32 {
 	shift := map[rune]uint{'u': 6, 'g': 3, 'o': 0}[user]
 	var out uint32
@@ -130,7 +130,7 @@ func bits(user rune, perms string, umask uint32, now Current) uint32 {
 	return out
 }
 
-// Umask is the umask of this process, read without changing it.
+// Umask returns the umask of this process, read without changing it.
 func Umask() uint32 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err == nil {

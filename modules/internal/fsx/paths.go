@@ -16,7 +16,7 @@ func JoinPath(dir, name string) string {
 	return dir + "/" + name
 }
 
-// DirName is all before the last part of a path, "" if that is all there is, as Python has it.
+// DirName returns all before the last part of a path, "" if that is all there is, as Python has it.
 func DirName(path string) string {
 	at := strings.LastIndexByte(path, '/')
 	if at <= 0 {

@@ -18,8 +18,8 @@ func SELinux() bool {
 	return err == nil
 }
 
-// ContextOf is the context of a path: user, role, type and, where the policy has levels, level. Nil
-// if it has none.
+// ContextOf returns the context of a path: user, role, type and, where the policy has levels, level. Nil if it has
+// none.
 func ContextOf(path string) []string {
 	buf := make([]byte, 1024)
 	n := 0
@@ -33,7 +33,7 @@ func ContextOf(path string) []string {
 	return strings.SplitN(strings.TrimRight(string(buf[:n]), "\x00"), ":", 4)
 }
 
-// DefaultContext is what the policy says a new file at path gets, nil if it says nothing.
+// DefaultContext returns what the policy says a new file at path gets, nil if it says nothing.
 func DefaultContext(path string) []string {
 	if hostfs.Confined() {
 		return nil // what is confined starts no programs

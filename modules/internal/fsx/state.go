@@ -10,7 +10,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// State is what a path is, in the words of the file module: absent, link, directory, hard, file.
+// State returns what a path is, in the words of the file module: absent, link, directory, hard, file.
 func State(path string) string {
 	st, err := lstat(path)
 	if err != nil {
@@ -69,7 +69,7 @@ func Writable(path string) bool { return hostfs.Access(path, 2) == nil }
 // Readable reports whether this process may read path.
 func Readable(path string) bool { return hostfs.Access(path, 4) == nil }
 
-// Stat is the status of a path with the fields that os.FileInfo hides.
+// Stat returns the status of a path with the fields that os.FileInfo hides.
 func Stat(path string, follow bool) (*syscall.Stat_t, error) {
 	if !follow {
 		return lstat(path)
@@ -81,8 +81,8 @@ func Stat(path string, follow bool) (*syscall.Stat_t, error) {
 	return &st, nil
 }
 
-// Seconds is a time of a file as Python's float.
+// Seconds returns a time of a file as Python's float.
 func Seconds(t syscall.Timespec) float64 { return float64(t.Sec) + 1e-9*float64(t.Nsec) }
 
-// Self is the effective user and group of this process.
+// Self returns the effective user and group of this process.
 func Self() (uid, gid int) { return os.Geteuid(), os.Getegid() }

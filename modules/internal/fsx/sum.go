@@ -33,7 +33,7 @@ func Hash(algorithm string) (hash.Hash, error) {
 	return nil, fmt.Errorf("unknown checksum algorithm %q", algorithm)
 }
 
-// Sum is the checksum of a file in hex.
+// Sum returns the checksum of a file in hex.
 func Sum(path, algorithm string) (string, error) {
 	h, err := Hash(algorithm)
 	if err != nil {
@@ -56,7 +56,7 @@ func feed(h hash.Hash, f *os.File) error {
 	return err
 }
 
-// bufferFor is a buffer for what is read, no larger than a file is.
+// bufferFor returns a buffer for what is read, no larger than a file is.
 func bufferFor(r io.Reader) []byte {
 	const most = 32 << 10
 	if f, ok := r.(*os.File); ok {
@@ -73,16 +73,18 @@ type Sums struct {
 	Size              int64
 }
 
-// SumText is the sums of a text.
+// SumText returns the sums of a text.
 func SumText(text string) Sums {
 	raw := []byte(text)
 	a, b, c := sha1.Sum(raw), md5.Sum(raw), sha256.Sum256(raw)
-	return Sums{SHA1: hex.EncodeToString(a[:]), MD5: hex.EncodeToString(b[:]), SHA256: hex.EncodeToString(c[:]), Size: int64(len(text))}
+	return Sums{SHA1: hex.EncodeToString(a[:]), MD5: hex.EncodeToString(b[:]), SHA256: hex.EncodeToString(c[:]),
+		Size: int64(len(text))}
 }
 
 // CopySums copies and sums at once.
 func CopySums(w io.Writer, r io.Reader) (Sums, error) {
 	a, b, c := sha1.New(), md5.New(), sha256.New()
 	n, err := io.CopyBuffer(io.MultiWriter(w, a, b, c), struct{ io.Reader }{r}, bufferFor(r))
-	return Sums{SHA1: hex.EncodeToString(a.Sum(nil)), MD5: hex.EncodeToString(b.Sum(nil)), SHA256: hex.EncodeToString(c.Sum(nil)), Size: n}, err
+	return Sums{SHA1: hex.EncodeToString(a.Sum(nil)), MD5: hex.EncodeToString(b.Sum(nil)),
+		SHA256: hex.EncodeToString(c.Sum(nil)), Size: n}, err
 }

@@ -30,8 +30,8 @@ type Staged struct {
 	fallback error
 }
 
-// Stage makes an empty temporary file in the directory of dest, or elsewhere if unsafe and that is impossible.
-// It is readable by its owner alone.
+// Stage makes an empty temporary file in the directory of dest, or elsewhere if unsafe and that is impossible. It is
+// readable by its owner only.
 func Stage(dest string, unsafe bool) (*Staged, error) {
 	dir, base := filepath.Split(dest)
 	if len(base) > 100 {
@@ -46,7 +46,7 @@ func Stage(dest string, unsafe bool) (*Staged, error) {
 	if errors.As(err, &pe) {
 		temp = pe.Path
 	}
-	// Ansible, too, tells of this as an exception: that of the rename it tried first.
+	// Ansible reports this as an exception too: that of the rename it tried first.
 	why := &Error{
 		Msg: fmt.Sprintf("The destination directory (%s) is not writable by the current user. Error was: %s",
 			strings.TrimSuffix(dir, "/"), oserr.Bytes(err, temp)),

@@ -115,7 +115,7 @@ type entry struct {
 
 func (e entry) Info() (fs.FileInfo, error) { return Lstat(e.path) }
 
-// named is a file's information under the name by which it was asked for.
+// named is a file's information under the name that was asked for.
 type named struct {
 	fs.FileInfo
 	name string

@@ -58,7 +58,8 @@ func lay(t *testing.T, dir, outside string) {
 		}
 	}
 	for link, to := range map[string]string{
-		"out": outside, "up": "../outside", "deep": "in/../../outside", "file-out": outside + "/file", "new-out": outside + "/new", "good": dir + "/in", "near": "in",
+		"out": outside, "up": "../outside", "deep": "in/../../outside", "file-out": outside + "/file", "new-out": outside +
+			"/new", "good": dir + "/in", "near": "in",
 		"chain": "out/sub", "root": "/", "dangling": "nowhere",
 	} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
@@ -138,10 +139,12 @@ func TestNothingLeadsOut(t *testing.T) {
 	confinedTo(t, func(t *testing.T, dir, outside string) {
 		for name, do := range operations(dir) {
 			for _, path := range []string{
-				outside, dir + "/out", dir + "/up", dir + "/deep", dir + "/chain", dir + "/root", dir + "/../outside", dir + "/in/../../outside", dir + "/out/sub",
+				outside, dir + "/out", dir + "/up", dir + "/deep", dir + "/chain", dir + "/root", dir + "/../outside",
+				dir + "/in/../../outside", dir + "/out/sub",
 				dir + "/file-out", dir + "/new-out",
 			} {
-				if err := do(path); err == nil && !(name == "RemoveAll in" && path == dir+"/new-out") { // there is nothing to remove
+				// there is nothing to remove
+				if err := do(path); err == nil && !(name == "RemoveAll in" && path == dir+"/new-out") {
 					t.Errorf("%s of %s is done", name, path)
 				}
 			}

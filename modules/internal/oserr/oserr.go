@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Text is the C library's text of an error number. Go has the same texts, but in lower case.
+// Text returns the C library's text of an error number. Go has the same texts, but in lower case.
 func Text(errno syscall.Errno) string {
 	text := []byte(errno.Error())
 	if text[0] >= 'a' && text[0] <= 'z' {
@@ -17,10 +17,10 @@ func Text(errno syscall.Errno) string {
 	return string(text)
 }
 
-// Path is the text of an OSError about a path that Ansible gave as text.
+// Path returns the text of an OSError about a path that Ansible gave as text.
 func Path(err error, path string) string { return about(err, "'"+path+"'") }
 
-// Bytes is the text of an OSError about a path that Ansible gave as bytes.
+// Bytes returns the text of an OSError about a path that Ansible gave as bytes.
 func Bytes(err error, path string) string { return about(err, "b'"+path+"'") }
 
 // outsider is hostfs.OutsideError, whose text is the host's policy's and stays as it is.
@@ -29,7 +29,7 @@ type outsider interface {
 	OutsidePolicy()
 }
 
-// Bare is the text of an OSError about no path.
+// Bare returns the text of an OSError about no path.
 func Bare(err error) string {
 	var errno syscall.Errno
 	var outside outsider
@@ -42,7 +42,7 @@ func Bare(err error) string {
 	return fmt.Sprintf("[Errno %d] %s", int(errno), Text(errno))
 }
 
-// Class is the Python exception for an error number.
+// Class returns the Python exception for an error number.
 func Class(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOENT):

@@ -23,7 +23,8 @@ func TestErrorsAreWordedAsPythons(t *testing.T) {
 	} {
 		err := fmt.Errorf("cannot do it: %w", &fs.PathError{Op: "open", Path: "/other", Err: errno})
 		for what, got := range map[string][2]string{
-			"class": {Class(err), want[0]}, "bare": {Bare(err), want[1]}, "path": {Path(err, "/x"), want[1] + ": '/x'"}, "bytes": {Bytes(err, "/x"), want[1] + ": b'/x'"},
+			"class": {Class(err), want[0]}, "bare": {Bare(err), want[1]}, "path": {Path(err, "/x"), want[1] + ": '/x'"},
+			"bytes": {Bytes(err, "/x"), want[1] + ": b'/x'"},
 		} {
 			if got[0] != got[1] {
 				t.Errorf("%s of %v: %s, want %s", what, errno, got[0], got[1])
@@ -34,7 +35,8 @@ func TestErrorsAreWordedAsPythons(t *testing.T) {
 
 func TestErrorsThatAreNotTheSystemsStayAsTheyAre(t *testing.T) {
 	err := errors.New("some other thing")
-	if got := []string{Bare(err), Path(err, "/x"), Bytes(err, "/x"), Class(err)}; got[0] != "some other thing" || got[1] != got[0] || got[2] != got[0] || got[3] != "OSError" {
+	if got := []string{Bare(err), Path(err, "/x"), Bytes(err, "/x"), Class(err)}; got[0] != "some other thing" ||
+		got[1] != got[0] || got[2] != got[0] || got[3] != "OSError" {
 		t.Errorf("%q", got)
 	}
 }

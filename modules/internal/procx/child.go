@@ -90,7 +90,7 @@ func (e *StuckError) Error() string {
 	return fmt.Sprintf("process %d (%s) cannot be ended: it is in state %s, and was left behind", e.Pid, e.Name, e.State)
 }
 
-// Details are the keys that it adds to a result.
+// Details returns the keys that it adds to a result.
 func (e *StuckError) Details() *value.Dict {
 	return value.DictOf("stuck_pid", int64(e.Pid), "stuck_state", e.State)
 }

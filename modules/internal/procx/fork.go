@@ -38,7 +38,7 @@ func Undisturbed(write func() error) error {
 func (s *Spec) launch(cmd *exec.Cmd) (*Forked, error) {
 	awaitForks()
 	if s.Fork == nil {
-		if err := cmd.Start(); err != nil {
+		if err := StartLimited(cmd, s.Limits); err != nil {
 			return nil, err
 		}
 		return &Forked{Pid: cmd.Process.Pid, Wait: func() (syscall.WaitStatus, error) {
@@ -46,7 +46,7 @@ func (s *Spec) launch(cmd *exec.Cmd) (*Forked, error) {
 			if cmd.ProcessState == nil {
 				return 0, err
 			}
-			return cmd.ProcessState.Sys().(syscall.WaitStatus), nil // what Wait says tells of the return code
+			return cmd.ProcessState.Sys().(syscall.WaitStatus), nil // Wait's error says only what the return code says
 		}}, nil
 	}
 	dir := s.Dir

@@ -18,9 +18,14 @@ import (
 type StartError struct {
 	Errno syscall.Errno
 	Name  string
+	// Plain is set for the shell that Python starts where nobody names one: its name is text there, not bytes.
+	Plain bool
 }
 
 func (e *StartError) Error() string {
+	if e.Plain {
+		return oserr.Path(e.Errno, e.Name)
+	}
 	return oserr.Bytes(e.Errno, e.Name)
 }
 

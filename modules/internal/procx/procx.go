@@ -19,7 +19,7 @@ const (
 	silence = time.Second
 	// linger is how long a terminal is read on after its process has ended.
 	linger = 200 * time.Millisecond
-	// grace is the time between TERM and KILL: a cancelled run shall be over within a second.
+	// grace is the time between TERM and KILL: a cancelled run must end within a second.
 	grace = 800 * time.Millisecond
 	// resistance is how long KILL may take before a process is given up.
 	resistance = time.Second
@@ -33,7 +33,7 @@ type Spec struct {
 	Env   []string
 	Dir   string
 	Stdin []byte
-	// Umask is set in the child alone; it takes /bin/sh.
+	// Umask is set in the child only; it takes /bin/sh.
 	Umask *uint32
 	// MaxOutput caps stdout and stderr each; 0 is DefaultMaxOutput. What is beyond is read and dropped.
 	MaxOutput int64
@@ -41,12 +41,14 @@ type Spec struct {
 	Timeout time.Duration
 	// Credential, if set, is the user that the child runs as.
 	Credential *syscall.Credential
+	// Limits are those of the child, beside what it inherits.
+	Limits []Limit
 	// ToEnd reads the streams until nobody has them any more, however long all are silent. Only ctx and Timeout end that.
 	ToEnd bool
 	// Live, if set, takes the output as it comes, from one goroutine for each stream.
 	Live func(stderr bool, chunk []byte)
 
-	// Fork, if set, makes the process, which Argv then only names; Env, Umask and Credential are for it to know.
+	// Fork, if set, makes the process, which Argv then only names; Env, Umask, Limits and Credential are for it to know.
 	Fork Fork
 
 	// signal replaces signalSession in tests.
@@ -62,7 +64,7 @@ type Output struct {
 	Dropped        int64 // how many bytes were beyond MaxOutput
 }
 
-// limit is how much of each stream is kept.
+// limit returns how much of each stream is kept.
 func (s *Spec) limit() int {
 	if s.MaxOutput > 0 {
 		return int(s.MaxOutput)
@@ -145,7 +147,8 @@ func (s *Spec) command() (*exec.Cmd, error) {
 	if s.Umask != nil {
 		// Only the child's own code can set its umask; Go has no hook between fork and exec.
 		cmd.Path = "/bin/sh"
-		cmd.Args = append([]string{"sh", "-c", `umask "$0" && exec "$@"`, fmt.Sprintf("%04o", *s.Umask&0o777), path}, s.Argv[1:]...)
+		cmd.Args = append([]string{"sh", "-c", `umask "$0" && exec "$@"`, fmt.Sprintf("%04o", *s.Umask&0o777), path},
+			s.Argv[1:]...)
 	}
 	return cmd, nil
 }

@@ -186,15 +186,16 @@ func TestInputIsFedAndMayBeIgnored(t *testing.T) {
 
 func TestTalkAnswersQuestions(t *testing.T) {
 	asked := 0
-	out, err := Talk(t.Context(), sh(`printf 'name? '; read n; printf 'age? '; read a; test -t 0 && echo "$n is $a"`), Dialogue{
-		Answer: func(printed []byte) ([]byte, error) {
-			if !strings.Contains(string(printed), "? ") {
-				return nil, nil
-			}
-			asked++
-			return []byte([]string{"Bo\n", "7\n"}[asked-1]), nil
-		},
-	})
+	out, err := Talk(t.Context(), sh(`printf 'name? '; read n; printf 'age? '; read a; test -t 0 && echo "$n is $a"`),
+		Dialogue{
+			Answer: func(printed []byte) ([]byte, error) {
+				if !strings.Contains(string(printed), "? ") {
+					return nil, nil
+				}
+				asked++
+				return []byte([]string{"Bo\n", "7\n"}[asked-1]), nil
+			},
+		})
 	if err != nil || out.Rc != 0 || !strings.HasSuffix(strings.TrimSpace(string(out.Stdout)), "Bo is 7") {
 		t.Errorf("%v %+v %q", err, out, out.Stdout)
 	}
@@ -256,7 +257,8 @@ func TestOutputIsCapped(t *testing.T) {
 func TestLargeOutputIsWhole(t *testing.T) {
 	s := sh("yes 0123456 | head -c 6000000")
 	s.MaxOutput = 6_000_000
-	if out := run(t, s); string(out.Stdout) != strings.Repeat("0123456\n", 750_000) || out.Dropped != 0 || cap(out.Stdout) > 6_000_000 {
+	if out := run(t, s); string(out.Stdout) != strings.Repeat("0123456\n", 750_000) || out.Dropped != 0 ||
+		cap(out.Stdout) > 6_000_000 {
 		t.Errorf("%d bytes in %d, %d dropped", len(out.Stdout), cap(out.Stdout), out.Dropped)
 	}
 }

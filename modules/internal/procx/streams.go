@@ -82,7 +82,7 @@ func newStreams(cmd *exec.Cmd, s *Spec) (*streams, error) {
 	return p, nil
 }
 
-// pipe gives the reading end, and the writing end for the child.
+// pipe returns the reading end, and the writing end for the child.
 func (p *streams) pipe() (*os.File, *os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -28,7 +28,7 @@ type Dialogue struct {
 var errImpatient = errors.New("patience is over")
 
 // Talk runs a process in a terminal and speaks with it. Stdin and Timeout of the Spec do not count; all output is
-// Stdout. TimedOut tells that patience was over.
+// Stdout. TimedOut says that patience was over.
 func Talk(ctx context.Context, s Spec, d Dialogue) (Output, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

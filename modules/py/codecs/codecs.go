@@ -20,7 +20,7 @@ type Error struct{ Class, Msg string }
 
 func (e *Error) Error() string { return e.Msg }
 
-// InFull is an error as the last line of Python's traceback has it, with its class if it is one of Python's.
+// InFull returns an error as the last line of Python's traceback has it, with its class if it is one of Python's.
 func InFull(err error) string {
 	if e, ok := err.(*Error); ok {
 		return e.Class + ": " + e.Msg
@@ -30,7 +30,7 @@ func InFull(err error) string {
 
 func failf(class, format string, a ...any) error { return &Error{class, fmt.Sprintf(format, a...)} }
 
-// Encode gives text in an encoding. What the encoding does not have is an *Error.
+// Encode returns text in an encoding. What the encoding does not have is an *Error.
 func Encode(text, name string) ([]byte, error) {
 	canonical, codec, err := find(name)
 	if err != nil {
@@ -55,11 +55,11 @@ func Encode(text, name string) ([]byte, error) {
 
 // Decode reads text in an encoding. Bytes that this does not have are read as something, where it can be.
 func Decode(data []byte, name string) (string, error) {
-	_, codec, err := find(name)
+	canonical, codec, err := find(name)
 	if err != nil {
 		return "", err
 	}
-	if codec == nil {
+	if codec == nil || canonical == "ascii" { // what is no ASCII stays as it is, as surrogateescape keeps it
 		return string(data), nil
 	}
 	out, err := codec.NewDecoder().Bytes(data)
@@ -91,14 +91,17 @@ func DecodeStrict(data []byte, name string) (string, error) {
 	case at >= len(data): // several bytes are one character
 		return "", failf("UnicodeDecodeError", "'%s' codec can't decode the text", canonical)
 	case at >= 0 && end == at+1:
-		return "", failf("UnicodeDecodeError", "'%s' codec can't decode byte 0x%02x in position %d: %s", canonical, data[at], at, why)
+		return "", failf("UnicodeDecodeError", "'%s' codec can't decode byte 0x%02x in position %d: %s", canonical, data[at],
+			at, why)
 	case at >= 0:
-		return "", failf("UnicodeDecodeError", "'%s' codec can't decode bytes in position %d-%d: %s", canonical, at, end-1, why)
+		return "", failf("UnicodeDecodeError", "'%s' codec can't decode bytes in position %d-%d: %s", canonical, at, end-1,
+			why)
 	}
 	return text, nil
 }
 
-// invalidUTF8 is where the first bytes lie that are no UTF-8, -1 if all are, and why they are none, in Python's words.
+// invalidUTF8 returns where the first bytes lie that are no UTF-8, -1 if all are, and why they are none, in Python's
+// words.
 func invalidUTF8(data []byte) (at, end int, why string) {
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
@@ -148,7 +151,7 @@ func continues(first, b byte, n int) bool {
 	return b >= low && b <= high
 }
 
-// find gives the encoding with its name in Python's errors; a nil encoding is UTF-8.
+// find returns the encoding with its name in Python's errors; a nil encoding is UTF-8.
 func find(name string) (string, encoding.Encoding, error) {
 	plain := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
 	switch plain {
@@ -174,7 +177,8 @@ func find(name string) (string, encoding.Encoding, error) {
 	case "utf-32-be", "utf-32be":
 		return "utf-32-be", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM), nil
 	}
-	for _, spelling := range []struct{ python, web string }{{"iso8859", "iso-8859"}, {"cp125", "windows-125"}, {"cp866", "ibm866"}} {
+	for _, spelling := range []struct{ python, web string }{{"iso8859", "iso-8859"}, {"cp125", "windows-125"},
+		{"cp866", "ibm866"}} {
 		if rest, ok := strings.CutPrefix(plain, spelling.python); ok {
 			plain = spelling.web + rest
 		}
@@ -211,12 +215,14 @@ func refused(canonical, text string, codec encoding.Encoding) error {
 	case first < 0:
 		return failf("UnicodeEncodeError", "'%s' codec can't encode the text", canonical)
 	case first == last:
-		return failf("UnicodeEncodeError", "'%s' codec can't encode character %s in position %d: %s", canonical, escaped(runes[first]), first, reason)
+		return failf("UnicodeEncodeError", "'%s' codec can't encode character %s in position %d: %s", canonical,
+			escaped(runes[first]), first, reason)
 	}
-	return failf("UnicodeEncodeError", "'%s' codec can't encode characters in position %d-%d: %s", canonical, first, last, reason)
+	return failf("UnicodeEncodeError", "'%s' codec can't encode characters in position %d-%d: %s", canonical, first, last,
+		reason)
 }
 
-// escaped is a character as Python's ascii() prints it.
+// escaped returns a character as Python's ascii() prints it.
 func escaped(r rune) string {
 	const digits = "0123456789abcdef"
 	size, letter := 8, "U"

@@ -10,10 +10,11 @@ import (
 )
 
 // bcryptBase64 is bcrypt's own order of 64 digits.
-var bcryptBase64 = base64.NewEncoding("./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789").WithPadding(base64.NoPadding)
+var bcryptBase64 = base64.NewEncoding("./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789").
+	WithPadding(base64.NoPadding)
 
-// Bcrypt is the scheme that Blowfish's key schedule makes. ident is 2, 2a, 2b or 2y; the rounds are 2 to the power of
-// cost, 4 to 31; the salt has 22 digits. golang.org/x/crypto/bcrypt does not take the salt from the caller.
+// Bcrypt returns the scheme that Blowfish's key schedule makes. ident is 2, 2a, 2b or 2y; the rounds are 2 to the
+// power of cost, 4 to 31; the salt has 22 digits. golang.org/x/crypto/bcrypt does not take the salt from the caller.
 func Bcrypt(ctx context.Context, password []byte, ident string, cost int, salt string) (string, error) {
 	raw, err := bcryptBase64.DecodeString(salt)
 	if err != nil {
@@ -29,10 +30,11 @@ func Bcrypt(ctx context.Context, password []byte, ident string, cost int, salt s
 			cipher.Encrypt(sum[block:], sum[block:])
 		}
 	}
-	return fmt.Sprintf("$%s$%02d$%s%s", ident, cost, bcryptBase64.EncodeToString(raw), bcryptBase64.EncodeToString(sum[:23])), nil
+	return fmt.Sprintf("$%s$%02d$%s%s", ident, cost, bcryptBase64.EncodeToString(raw),
+		bcryptBase64.EncodeToString(sum[:23])), nil
 }
 
-// schedule is the costly part: the key schedule run over and over.
+// schedule returns the costly part: the key schedule run over and over.
 func schedule(ctx context.Context, password, salt []byte, ident string, cost int) (*blowfish.Cipher, error) {
 	key := password
 	if ident != "2" {

@@ -18,7 +18,7 @@ import (
 // alphabet is the order of crypt(3)'s 64 digits.
 const alphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// NewSalt is a salt of size digits.
+// NewSalt returns a salt of size digits.
 func NewSalt(size int) (string, error) {
 	salt := make([]byte, size)
 	for i := range salt {
@@ -41,7 +41,7 @@ func digits(out []byte, a, b, c byte, n int) []byte {
 	return out
 }
 
-// LDAP is the scheme {SHA}, which has no salt.
+// LDAP returns the scheme {SHA}, which has no salt.
 func LDAP(password []byte) string {
 	sum := sha1.Sum(password)
 	return "{SHA}" + base64.StdEncoding.EncodeToString(sum[:])

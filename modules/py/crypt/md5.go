@@ -11,8 +11,8 @@ const (
 	Apache  = "$apr1$"
 )
 
-// MD5 is the scheme of FreeBSD 2, with its fixed thousand rounds; Apache's differs by its identifier. The salt has up
-// to 8 digits.
+// MD5 returns the scheme of FreeBSD 2, with its fixed thousand rounds; Apache's differs by its identifier. The salt
+// has up to 8 digits.
 func MD5(id string, password []byte, saltText string) string {
 	salt := []byte(saltText)
 	other := md5.Sum(bytes.Join([][]byte{password, salt, password}, nil))

@@ -16,7 +16,8 @@ const (
 	MaxRounds   = 999999999
 )
 
-// SHA256 is the scheme of that name. The salt has up to 16 digits. Many rounds take long: it ends early with ctx.
+// SHA256 returns the scheme of that name. The salt has up to 16 digits. Many rounds take long: it ends early with
+// ctx.
 func SHA256(ctx context.Context, password []byte, rounds int, salt string) (string, error) {
 	sum, err := shaSum(ctx, sha256.New, password, []byte(salt), rounds)
 	if err != nil {
@@ -31,7 +32,8 @@ func SHA256(ctx context.Context, password []byte, rounds int, salt string) (stri
 	return string(digits(out, 0, sum[31], sum[30], 3)), nil
 }
 
-// SHA512 is the scheme of that name. The salt has up to 16 digits. Many rounds take long: it ends early with ctx.
+// SHA512 returns the scheme of that name. The salt has up to 16 digits. Many rounds take long: it ends early with
+// ctx.
 func SHA512(ctx context.Context, password []byte, rounds int, salt string) (string, error) {
 	sum, err := shaSum(ctx, sha512.New, password, []byte(salt), rounds)
 	if err != nil {
@@ -46,7 +48,7 @@ func SHA512(ctx context.Context, password []byte, rounds int, salt string) (stri
 	return string(digits(out, 0, 0, sum[63], 2)), nil
 }
 
-// shaPrefix is what stands before the sum: the specification's own rounds need not be said.
+// shaPrefix returns what stands before the sum: the specification's own rounds need not be said.
 func shaPrefix(id string, rounds int, salt string) string {
 	if rounds == usualRounds {
 		return id + salt + "$"
@@ -54,7 +56,7 @@ func shaPrefix(id string, rounds int, salt string) string {
 	return fmt.Sprintf("%srounds=%d$%s$", id, rounds, salt)
 }
 
-// shaSum is the sum before it is written as digits. The steps are numbered as in the specification.
+// shaSum returns the sum before it is written as digits. The steps are numbered as in the specification.
 func shaSum(ctx context.Context, algorithm func() hash.Hash, password, salt []byte, rounds int) ([]byte, error) {
 	sum := firstSum(algorithm, password, salt) // 1 to 12
 

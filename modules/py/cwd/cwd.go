@@ -1,5 +1,5 @@
-// Package cwd tells where the process stands as Python does: without symbolic links. Go's os.Getwd, and with it
-// filepath.Abs, takes the way by which the shell came there, if $PWD tells it.
+// Package cwd returns the working directory as Python does: without symbolic links. Go's os.Getwd, and with it
+// filepath.Abs, takes the path that the shell has in $PWD, if that is set.
 package cwd
 
 import (
@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Get is the working directory.
+// Get returns the working directory.
 func Get() (string, error) { return syscall.Getwd() }
 
 // Abs is path from the working directory if it is relative, without dots.

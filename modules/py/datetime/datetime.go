@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/modules/py/localtime"
 	"hark/modules/py/value"
 )
 
@@ -15,9 +16,11 @@ import (
 type DateTime struct {
 	Time  time.Time
 	Aware bool
+	// Here is the zone in which a naive one is taken for a moment: that of whoever renders. Nil is this process's.
+	Here *time.Location
 }
 
-// Naive is the datetime that a clock in t's zone shows.
+// Naive returns the datetime that a clock in t's zone shows.
 func Naive(t time.Time) *DateTime {
 	return &DateTime{Time: time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(),
 		t.Nanosecond()/1000*1000, time.UTC)}
@@ -60,7 +63,7 @@ func offset(t time.Time, sep string) string {
 	return fmt.Sprintf("%s%02d%s%02d", sign, secs/3600, sep, secs/60%60)
 }
 
-// Repr is the expression that makes it.
+// Repr returns the expression that makes it.
 func (d *DateTime) Repr() string {
 	t := d.Time
 	parts := []int{t.Year(), int(t.Month()), t.Day(), t.Hour(), t.Minute()}
@@ -96,6 +99,8 @@ func (d *DateTime) Attr(name string) (value.Value, bool) {
 		return v, true
 	}
 	switch name {
+	case "strftime":
+		return strftimeOf(d.Time, d.Aware, d.here()), true
 	case "hour":
 		return value.Int(d.Time.Hour()), true
 	case "minute":
@@ -110,9 +115,9 @@ func (d *DateTime) Attr(name string) (value.Value, bool) {
 		}
 		return value.None{}, true
 	case "date":
-		return method(name, func() value.Value { return dateOf(d.Time) }), true
+		return method(name, func() value.Value { return dateOf(d.Time, d.Here) }), true
 	case "time":
-		return method(name, func() value.Value { return &TimeOfDay{d.Time} }), true
+		return method(name, func() value.Value { return &TimeOfDay{Time: d.Time, Here: d.Here} }), true
 	case "timestamp":
 		return method(name, func() value.Value { return value.Float(float64(d.instant().UnixMicro()) / 1e6) }), true
 	case "utcoffset":
@@ -129,7 +134,7 @@ func (d *DateTime) Attr(name string) (value.Value, bool) {
 	case "replace":
 		return &value.Func{Name: name, Fn: d.replace}, true
 	case "astimezone":
-		return method(name, func() value.Value { return &DateTime{Time: d.instant().Local(), Aware: true} }), true
+		return method(name, func() value.Value { return &DateTime{Time: d.instant().In(d.here()), Aware: true} }), true
 	}
 	return nil, false
 }
@@ -145,13 +150,27 @@ func (d *DateTime) zone() string {
 	return name
 }
 
-// instant is the moment: a naive datetime is in the local zone.
+// instant returns the moment: a naive datetime is in the local zone.
 func (d *DateTime) instant() time.Time {
 	if d.Aware {
 		return d.Time
 	}
-	t := d.Time
-	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.Local)
+	return shownIn(d.here(), d.Time)
+}
+
+func (d *DateTime) here() *time.Location { return local(d.Here) }
+
+// local returns a zone, or that of this process.
+func local(here *time.Location) *time.Location {
+	if here == nil {
+		return localtime.Zone()
+	}
+	return here
+}
+
+// shownIn returns the moment at which the clocks of a zone show what t shows.
+func shownIn(here *time.Location, t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), here)
 }
 
 func (d *DateTime) utcOffset() value.Value {
@@ -209,7 +228,7 @@ func (d *DateTime) replace(args *value.Args) (value.Value, error) {
 	if made.Year() != now[0] || int(made.Month()) != now[1] || made.Day() != now[2] || made.Hour() != now[3] {
 		return nil, value.ValueErrorf("day is out of range for month")
 	}
-	return &DateTime{Time: made, Aware: d.Aware}, nil
+	return &DateTime{Time: made, Aware: d.Aware, Here: d.Here}, nil
 }
 
 // Binary adds and subtracts.
@@ -251,7 +270,7 @@ func (d *DateTime) plus(delta *TimeDelta, sign int64) (value.Value, bool, error)
 	if t.Year() < 1 || t.Year() > 9999 {
 		return nil, true, value.Errorf("OverflowError", "date value out of range")
 	}
-	return &DateTime{Time: t, Aware: d.Aware}, true, nil
+	return &DateTime{Time: t, Aware: d.Aware, Here: d.Here}, true, nil
 }
 
 // Compare orders two datetimes.
@@ -263,7 +282,7 @@ func (d *DateTime) Compare(other value.Value) (int, bool) {
 	return d.Time.Compare(o.Time), true
 }
 
-// Key is the same for equal datetimes.
+// Key returns the same for equal datetimes.
 func (d *DateTime) Key() string { return fmt.Sprint("datetime", d.Aware, d.Time.UnixMicro()) }
 
 // True is always true.
@@ -274,7 +293,7 @@ func (d *DateTime) Format(spec string) (string, error) {
 	if spec == "" {
 		return d.Str(), nil
 	}
-	return Strftime(d.Time, d.Aware, spec), nil
+	return StrftimeHere(d.Time, d.Aware, d.here(), spec), nil
 }
 
 func between(a, b time.Time) *TimeDelta {
@@ -292,7 +311,7 @@ func method(name string, f func() value.Value) value.Value {
 	}}
 }
 
-// dateAttr is what dates and datetimes share.
+// dateAttr returns what dates and datetimes share.
 func dateAttr(t time.Time, name string) (value.Value, bool) {
 	switch name {
 	case "year":
@@ -315,20 +334,23 @@ func dateAttr(t time.Time, name string) (value.Value, bool) {
 		return method(name, func() value.Value { return value.Int(ordinal(t)) }), true
 	case "ctime":
 		return method(name, func() value.Value { return value.Str(t.Format("Mon Jan _2 15:04:05 2006")) }), true
-	case "strftime":
-		return &value.Func{Name: name, Fn: func(args *value.Args) (value.Value, error) {
-			a, err := args.BindCall("strftime", value.Req("format"))
-			if err != nil {
-				return nil, err
-			}
-			format, ok := value.Text(a[0])
-			if !ok {
-				return nil, value.TypeErrorf("strftime() argument 1 must be str, not %s", a[0].Type())
-			}
-			return value.Str(Strftime(t, false, format)), nil
-		}}, true
 	}
 	return nil, false
+}
+
+// strftimeOf returns the method strftime of what shows t.
+func strftimeOf(t time.Time, zone bool, here *time.Location) value.Value {
+	return &value.Func{Name: "strftime", Fn: func(args *value.Args) (value.Value, error) {
+		a, err := args.BindCall("strftime", value.Req("format"))
+		if err != nil {
+			return nil, err
+		}
+		format, ok := value.Text(a[0])
+		if !ok {
+			return nil, value.TypeErrorf("strftime() argument 1 must be str, not %s", a[0].Type())
+		}
+		return value.Str(StrftimeHere(t, zone, here, format)), nil
+	}}
 }
 
 func ordinal(t time.Time) int64 {

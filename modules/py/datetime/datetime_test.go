@@ -36,7 +36,7 @@ func answer(t *testing.T, kind, given string) string {
 	switch kind {
 	case "strptime":
 		format, text, _ := strings.Cut(given, "|")
-		d, err := datetime.Strptime(text, format)
+		d, err := datetime.Strptime(text, format, nil)
 		if err != nil {
 			return "ERR " + err.Error()
 		}

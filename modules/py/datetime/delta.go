@@ -51,7 +51,7 @@ func (d *TimeDelta) Str() string {
 	return s
 }
 
-// Repr is the expression that makes it.
+// Repr returns the expression that makes it.
 func (d *TimeDelta) Repr() string {
 	var parts []string
 	for _, p := range []struct {
@@ -159,17 +159,20 @@ func (d *TimeDelta) Compare(other value.Value) (int, bool) {
 	return 0, true
 }
 
-// Key is the same for equal timedeltas.
+// Key returns the same for equal timedeltas.
 func (d *TimeDelta) Key() string { return fmt.Sprint("timedelta", d.Days, d.Seconds, d.Micros) }
 
 // True is false for no time at all.
 func (d *TimeDelta) True() bool { return *d != TimeDelta{} }
 
-// Date is Python's date.
-type Date struct{ Time time.Time }
+// Date is Python's date. Here is as with DateTime.
+type Date struct {
+	Time time.Time
+	Here *time.Location
+}
 
-func dateOf(t time.Time) *Date {
-	return &Date{time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)}
+func dateOf(t time.Time, here *time.Location) *Date {
+	return &Date{time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), here}
 }
 
 // ISO is like 2023-05-06.
@@ -184,7 +187,7 @@ func (*Date) QualifiedType() string { return "datetime.date" }
 // Str is like 2023-05-06.
 func (d *Date) Str() string { return d.Time.Format("2006-01-02") }
 
-// Repr is the expression that makes it.
+// Repr returns the expression that makes it.
 func (d *Date) Repr() string {
 	return "datetime.date(" + numbers([]int{d.Time.Year(), int(d.Time.Month()), d.Time.Day()}) + ")"
 }
@@ -193,6 +196,9 @@ func (d *Date) Repr() string {
 func (d *Date) Attr(name string) (value.Value, bool) {
 	if name == "isoformat" {
 		return method(name, func() value.Value { return value.Str(d.Str()) }), true
+	}
+	if name == "strftime" {
+		return strftimeOf(d.Time, false, local(d.Here)), true
 	}
 	return dateAttr(d.Time, name)
 }
@@ -218,7 +224,7 @@ func (d *Date) Binary(op string, left, right value.Value) (value.Value, bool, er
 	if days > 4_000_000 || days < -4_000_000 {
 		return nil, true, value.Errorf("OverflowError", "date value out of range")
 	}
-	return &Date{d.Time.AddDate(0, 0, int(days))}, true, nil
+	return &Date{d.Time.AddDate(0, 0, int(days)), d.Here}, true, nil
 }
 
 // Compare orders two dates.
@@ -230,14 +236,17 @@ func (d *Date) Compare(other value.Value) (int, bool) {
 	return d.Time.Compare(o.Time), true
 }
 
-// Key is the same for equal dates.
+// Key returns the same for equal dates.
 func (d *Date) Key() string { return "date" + d.Str() }
 
 // True is always true.
 func (*Date) True() bool { return true }
 
-// TimeOfDay is Python's time.
-type TimeOfDay struct{ Time time.Time }
+// TimeOfDay is Python's time. Here is as with DateTime.
+type TimeOfDay struct {
+	Time time.Time
+	Here *time.Location
+}
 
 // Type names Python's class.
 func (*TimeOfDay) Type() string { return "time" }
@@ -248,7 +257,7 @@ func (*TimeOfDay) QualifiedType() string { return "datetime.time" }
 // Str is like 07:08:09.
 func (t *TimeOfDay) Str() string { return clock(t.Time) }
 
-// Repr is the expression that makes it.
+// Repr returns the expression that makes it.
 func (t *TimeOfDay) Repr() string {
 	parts := []int{t.Time.Hour(), t.Time.Minute()}
 	us := t.Time.Nanosecond() / 1000
@@ -269,7 +278,8 @@ func (t *TimeOfDay) Attr(name string) (value.Value, bool) {
 	case "isoformat":
 		return method(name, func() value.Value { return value.Str(t.Str()) }), true
 	case "strftime":
-		return dateAttr(t.Time, name)
+		at := time.Date(1900, 1, 1, t.Time.Hour(), t.Time.Minute(), t.Time.Second(), t.Time.Nanosecond(), time.UTC)
+		return strftimeOf(at, false, local(t.Here)), true
 	}
 	return nil, false
 }

@@ -7,10 +7,10 @@ import (
 	"hark/modules/py/value"
 )
 
-// Printed is the date or datetime that prints as text; other text stays what it is.
+// Printed returns the date or datetime that prints as text; other text stays what it is.
 func Printed(text string) value.Value {
 	if t, err := time.Parse("2006-01-02", text); err == nil {
-		return dateOf(t)
+		return dateOf(t, nil)
 	}
 	day, clock, _ := strings.Cut(text, " ")
 	if strings.ContainsAny(clock, "+-") {

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"hark/modules/py/value"
 )
 
 // Strftime formats as glibc's strftime in the C locale. Zone fields are empty for a naive time.
 func Strftime(t time.Time, zone bool, format string) string {
+	return StrftimeHere(t, zone, t.Location(), format)
+}
+
+// StrftimeHere is Strftime where the local zone is not that of the time: for libc the seconds since 1970 (%s) are
+// those at which the clocks of the local zone show what t shows.
+func StrftimeHere(t time.Time, zone bool, here *time.Location, format string) string {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {
@@ -26,6 +30,9 @@ func Strftime(t time.Time, zone bool, format string) string {
 			i++
 		}
 		s, ok := field(t, zone, format[i])
+		if format[i] == 's' && here != t.Location() {
+			s = fmt.Sprint(shownIn(here, t).Unix())
+		}
 		if !ok {
 			b.WriteByte('%')
 			if flag != 0 {
@@ -161,38 +168,4 @@ func weekOrZone(t time.Time, zone bool, c byte) (string, bool) {
 		return name, true
 	}
 	return "", false
-}
-
-// Strptime reads text by a format as Python's datetime.strptime does.
-func Strptime(s, format string) (*DateTime, error) {
-	p := parser{rest: s, year: 1900, month: 1, day: 1}
-	mismatch := value.ValueErrorf("time data %s does not match format %s", value.ReprText(s), value.ReprText(format))
-	for i := 0; i < len(format); i++ {
-		c := format[i]
-		if c == ' ' || c == '\t' || c == '\n' {
-			p.rest = strings.TrimLeft(p.rest, " \t\n\r")
-			continue
-		}
-		if c != '%' {
-			if !strings.HasPrefix(p.rest, string(c)) {
-				return nil, mismatch
-			}
-			p.rest = p.rest[1:]
-			continue
-		}
-		if i++; i == len(format) {
-			return nil, value.ValueErrorf("stray %% in format '%s'", format)
-		}
-		ok, known := p.field(format[i])
-		if !known {
-			return nil, value.ValueErrorf("'%c' is a bad directive in format '%s'", format[i], format)
-		}
-		if !ok {
-			return nil, mismatch
-		}
-	}
-	if p.rest != "" {
-		return nil, value.ValueErrorf("unconverted data remains: %s", p.rest)
-	}
-	return p.made()
 }

@@ -1,6 +1,8 @@
 package datetime
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -8,219 +10,244 @@ import (
 	"hark/modules/py/value"
 )
 
-// parser collects the fields of a text.
-type parser struct {
-	rest                        string
-	year, month, day            int
-	hour, minute, second, micro int
-	yearDay                     int
-	pm, hasPM, aware            bool
-	zone                        int // seconds
-}
-
-// field reads one directive.
-func (p *parser) field(c byte) (ok, known bool) {
-	switch c {
-	case 'Y':
-		return p.digits(4, 4, &p.year), true
-	case 'y':
-		ok := p.digits(2, 2, &p.year)
-		if p.year < 69 {
-			p.year += 2000
-		} else {
-			p.year += 1900
-		}
-		return ok, true
-	case 'm':
-		return p.number(1, 12, &p.month), true
-	case 'd', 'e':
-		return p.number(1, 31, &p.day), true
-	case 'H':
-		return p.number(0, 23, &p.hour), true
-	case 'I':
-		return p.number(1, 12, &p.hour), true
-	case 'M':
-		return p.number(0, 59, &p.minute), true
-	case 'S':
-		return p.number(0, 61, &p.second), true
-	case 'f':
-		return p.fraction(), true
-	case 'j':
-		return p.number(1, 366, &p.yearDay), true
-	case 'w', 'u':
-		n := 0
-		return p.digits(1, 1, &n), true
-	case 'p':
-		return p.amPM(), true
-	case 'a', 'A':
-		return p.word(weekdays()) >= 0, true
-	case 'b', 'B', 'h':
-		n := p.word(months())
-		p.month = n%12 + 1
-		return n >= 0, true
-	case 'z':
-		return p.offset(), true
-	case 'Z':
-		return p.zoneName(), true
-	case 'T':
-		return p.fields("H:M:S"), true
-	case 'D':
-		return p.fields("m/d/y"), true
-	case 'F':
-		return p.fields("Y-m-d"), true
-	case 'R':
-		return p.fields("H:M"), true
-	case 'c':
-		return p.fields("a b d H:M:S Y"), true
-	case 'x':
-		return p.fields("m/d/y"), true
-	case 'X':
-		return p.fields("H:M:S"), true
-	case '%':
-		return p.literal("%"), true
+// Strptime reads text by a format as Python's datetime.strptime does: the format becomes a regular expression, which
+// tries again with fewer digits where the rest does not fit, and ignores case. here is the local zone, nil that of this
+// process.
+func Strptime(s, format string, here *time.Location) (*DateTime, error) {
+	f, err := readFormat(format, local(here))
+	if err != nil {
+		return nil, err
 	}
-	return false, false
+	found := f.re.FindStringSubmatchIndex(s)
+	if found == nil {
+		return nil, value.ValueErrorf("time data %s does not match format %s", value.ReprText(s), value.ReprText(format))
+	}
+	if found[1] != len(s) {
+		return nil, value.ValueErrorf("unconverted data remains: %s", s[found[1]:])
+	}
+	p := newParsed()
+	for i, c := range f.fields {
+		if err := p.take(c, s[found[2*i+2]:found[2*i+3]]); err != nil {
+			return nil, err
+		}
+	}
+	d, err := p.made()
+	if err != nil {
+		return nil, err
+	}
+	d.Here = here
+	return d, nil
 }
 
-// fields reads directives, each one letter, and what stands between them.
-func (p *parser) fields(pattern string) bool {
-	for _, c := range []byte(pattern) {
+// format is a format of strptime.
+type format struct {
+	re     *regexp.Regexp
+	fields []byte // the letter of each group
+}
+
+// directives returns the expressions of the fields that are numbers.
+func directives() map[byte]string {
+	return map[byte]string{
+		'd': `3[01]|[12][0-9]|0[1-9]|[1-9]| [1-9]`, 'f': `[0-9]{1,6}`, 'G': `[0-9]{4}`, 'H': `2[0-3]|[01][0-9]|[0-9]`, 'I': `1[0-2]|0[1-9]|[1-9]`,
+		'j': `36[0-6]|3[0-5][0-9]|[12][0-9]{2}|0[1-9][0-9]|00[1-9]|[1-9][0-9]|0[1-9]|[1-9]`, 'm': `1[0-2]|0[1-9]|[1-9]`, 'M': `[0-5][0-9]|[0-9]`,
+		'S': `6[01]|[0-5][0-9]|[0-9]`, 'U': `5[0-3]|[0-4][0-9]|[0-9]`, 'W': `5[0-3]|[0-4][0-9]|[0-9]`, 'V': `5[0-3]|0[1-9]|[1-4][0-9]|[0-9]`,
+		'u': `[1-7]`, 'w': `[0-6]`, 'y': `[0-9]{2}`, 'Y': `[0-9]{4}`, 'z': `[+-][0-9]{2}:?[0-5][0-9](?::?[0-5][0-9](?:\.[0-9]{1,6})?)?|(?-i:Z)`,
+	}
+}
+
+// readFormat makes the expression of a format.
+func readFormat(text string, here *time.Location) (*format, error) {
+	f, known := &format{}, directives()
+	for c, words := range map[byte][]string{'A': weekdays(), 'a': short(weekdays()), 'B': months(), 'b': short(months()), 'p': {"am", "pm"}, 'Z': zones(here)} {
+		words = slices.Clone(words)
+		slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
+		known[c] = strings.Join(words, "|")
+	}
+	var re strings.Builder
+	re.WriteString("^(?i)")
+	rest := strings.NewReplacer("%c", "%a %b %d %H:%M:%S %Y", "%x", "%m/%d/%y", "%X", "%H:%M:%S", "%%", "%%").Replace(text)
+	for rest != "" {
+		c := rest[0]
+		blank := len(rest) - len(strings.TrimLeft(rest, " \t\n\r\f\v"))
 		switch {
-		case c == ' ':
-			p.rest = strings.TrimLeft(p.rest, " ")
-		case c < 'A':
-			if !p.literal(string(c)) {
-				return false
+		case blank > 0:
+			re.WriteString(`[\s\v]+`)
+			rest = rest[blank:]
+			continue
+		case c != '%':
+			end := strings.IndexAny(rest, "% \t\n\r\f\v")
+			if end < 0 {
+				end = len(rest)
 			}
-		default:
-			if ok, _ := p.field(c); !ok {
-				return false
-			}
+			re.WriteString(regexp.QuoteMeta(rest[:end]))
+			rest = rest[end:]
+			continue
+		case len(rest) == 1:
+			return nil, value.ValueErrorf("stray %% in format '%s'", text)
 		}
-	}
-	return true
-}
-
-func (p *parser) literal(s string) bool {
-	rest, ok := strings.CutPrefix(p.rest, s)
-	p.rest = rest
-	return ok
-}
-
-func (p *parser) digits(least, most int, into *int) bool {
-	n := 0
-	for n < len(p.rest) && n < most && p.rest[n] >= '0' && p.rest[n] <= '9' {
-		n++
-	}
-	if n < least {
-		return false
-	}
-	*into, _ = strconv.Atoi(p.rest[:n])
-	p.rest = p.rest[n:]
-	return true
-}
-
-// number reads as many digits as make a number that is not too large.
-func (p *parser) number(least, most int, into *int) bool {
-	before := p.rest
-	for width := len(strconv.Itoa(most)); width > 0; width-- {
-		p.rest = before
-		if p.digits(1, width, into) && *into >= least && *into <= most {
-			return true
+		c, rest = rest[1], rest[2:]
+		pattern, isKnown := known[c]
+		switch {
+		case c == '%':
+			re.WriteByte('%')
+			continue
+		case !isKnown:
+			return nil, value.ValueErrorf("'%c' is a bad directive in format '%s'", c, text)
 		}
+		if i := slices.Index(f.fields, c); i >= 0 {
+			return nil, value.ValueErrorf("redefinition of group name '%c' as group %d; was group %d", c, len(f.fields)+1, i+1)
+		}
+		f.fields = append(f.fields, c)
+		re.WriteString("(" + pattern + ")")
 	}
-	return false
-}
-
-func (p *parser) fraction() bool {
-	before := len(p.rest)
-	if !p.digits(1, 6, &p.micro) {
-		return false
-	}
-	for n := before - len(p.rest); n < 6; n++ {
-		p.micro *= 10
-	}
-	return true
-}
-
-func (p *parser) amPM() bool {
-	if len(p.rest) < 2 {
-		return false
-	}
-	word := strings.ToLower(p.rest[:2])
-	p.rest = p.rest[2:]
-	p.hasPM, p.pm = true, word == "pm"
-	return word == "am" || word == "pm"
+	var err error
+	f.re, err = regexp.Compile(re.String())
+	return f, err
 }
 
 func weekdays() []string {
-	return []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
-		"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+	return []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 }
 
 func months() []string {
 	return []string{"january", "february", "march", "april", "may", "june", "july", "august", "september",
-		"october", "november", "december",
-		"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
+		"october", "november", "december"}
 }
 
-// word reads one of the words, in any case; -1 if none is there.
-func (p *parser) word(words []string) int {
-	lower := strings.ToLower(p.rest)
-	for i, w := range words {
-		if strings.HasPrefix(lower, w) {
-			p.rest = p.rest[len(w):]
-			return i
-		}
+func short(words []string) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, w[:3])
 	}
-	return -1
+	return out
 }
 
-func (p *parser) offset() bool {
+// zones returns the names that zones may have: libc's tzname has those of winter and summer.
+func zones(here *time.Location) []string {
+	names, year := []string{"utc", "gmt"}, time.Now().Year()
+	for _, month := range []time.Month{time.January, time.July} {
+		name, _ := time.Date(year, month, 1, 0, 0, 0, 0, here).Zone()
+		names = append(names, regexp.QuoteMeta(strings.ToLower(name)))
+	}
+	return names
+}
+
+// parsed are the fields of a text; -1 stands for what it does not say.
+type parsed struct {
+	year, isoYear, month, day   int
+	hour, minute, second, micro int
+	yearDay, week, isoWeek      int
+	weekday                     int // from 0, a Monday
+	fromSunday                  bool
+	pm, twelve                  bool // of the hour
+	aware                       bool
+	zone                        int // seconds
+}
+
+func newParsed() *parsed {
+	return &parsed{year: -1, isoYear: -1, month: 1, day: 1, yearDay: -1, week: -1, isoWeek: -1, weekday: -1}
+}
+
+// take notes one field.
+func (p *parsed) take(c byte, text string) error {
+	lower := strings.ToLower(text)
+	n, _ := strconv.Atoi(strings.TrimSpace(text))
+	switch c {
+	case 'y':
+		if p.year = n + 1900; n <= 68 {
+			p.year += 100
+		}
+	case 'a':
+		p.weekday = slices.Index(short(weekdays()), lower)
+	case 'A':
+		p.weekday = slices.Index(weekdays(), lower)
+	case 'b':
+		p.month = slices.Index(short(months()), lower) + 1
+	case 'B':
+		p.month = slices.Index(months(), lower) + 1
+	case 'I':
+		p.hour, p.twelve = n, true
+	case 'p':
+		p.pm = lower == "pm"
+	case 'w':
+		p.weekday = (n + 6) % 7
+	case 'u':
+		p.weekday = n - 1
+	case 'f':
+		p.micro, _ = strconv.Atoi((text + "00000")[:6])
+	case 'U', 'W':
+		p.week, p.fromSunday = n, c == 'U'
+	case 'z':
+		return p.offset(text)
+	case 'Z': // says nothing without an offset
+	default:
+		*map[byte]*int{
+			'Y': &p.year, 'G': &p.isoYear, 'm': &p.month, 'd': &p.day, 'H': &p.hour, 'M': &p.minute, 'S': &p.second, 'j': &p.yearDay, 'V': &p.isoWeek,
+		}[c] = n
+	}
+	return nil
+}
+
+// offset reads the distance from UTC.
+func (p *parsed) offset(text string) error {
 	p.aware = true
-	if strings.HasPrefix(p.rest, "Z") {
-		p.rest = p.rest[1:]
-		return true
+	if text == "Z" {
+		return nil
 	}
-	if p.rest == "" || p.rest[0] != '+' && p.rest[0] != '-' {
-		return false
+	digits := text[1:]
+	if digits[2] == ':' {
+		if len(digits) > 5 && digits[5] != ':' {
+			return value.ValueErrorf("Inconsistent use of : in %s", text)
+		}
+		digits = strings.ReplaceAll(digits, ":", "")
 	}
-	sign := 1
-	if p.rest[0] == '-' {
-		sign = -1
-	}
-	p.rest = p.rest[1:]
-	var h, m int
-	if !p.digits(2, 2, &h) {
-		return false
-	}
-	p.literal(":")
-	if !p.digits(2, 2, &m) {
-		return false
-	}
-	p.zone = sign * (h*3600 + m*60)
-	return true
-}
-
-func (p *parser) zoneName() bool {
-	local, _ := time.Now().Zone()
-	for _, name := range []string{"UTC", "GMT", local} {
-		if name != "" && strings.HasPrefix(strings.ToUpper(p.rest), strings.ToUpper(name)) {
-			p.rest = p.rest[len(name):]
-			return true
+	for i, unit := range []int{3600, 60, 1} {
+		if len(digits) >= 2*i+2 {
+			n, _ := strconv.Atoi(digits[2*i : 2*i+2])
+			p.zone += n * unit
 		}
 	}
-	return false
+	if text[0] == '-' {
+		p.zone = -p.zone
+	}
+	return nil
 }
 
-func (p *parser) made() (*DateTime, error) {
-	if p.hasPM {
-		p.hour %= 12
-		if p.pm {
+const dayOfWeek = "a weekday directive ('%A', '%a', '%w', or '%u')."
+
+// check refuses fields that do not go together.
+func (p *parsed) check() error {
+	switch {
+	case p.year < 0 && p.isoYear >= 0 && (p.isoWeek < 0 || p.weekday < 0):
+		return value.ValueErrorf("%s", "ISO year directive '%G' must be used with the ISO week directive '%V' and "+dayOfWeek)
+	case p.year < 0 && p.isoYear >= 0 && p.yearDay >= 0:
+		return value.ValueErrorf("%s", "Day of the year directive '%j' is not compatible with ISO year directive '%G'. Use '%Y' instead.")
+	case p.year < 0 && p.isoYear >= 0, p.week >= 0 || p.isoWeek < 0:
+		return nil
+	case p.weekday < 0:
+		return value.ValueErrorf("%s", "ISO week directive '%V' must be used with the ISO year directive '%G' and "+dayOfWeek)
+	}
+	return value.ValueErrorf("%s", "ISO week directive '%V' is incompatible with the year directive '%Y'. Use the ISO year '%G' instead.")
+}
+
+// made returns the moment that the fields say.
+func (p *parsed) made() (*DateTime, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if p.twelve {
+		if p.hour %= 12; p.pm {
 			p.hour += 12
 		}
 	}
-	if p.yearDay > 0 {
+	if p.year < 0 {
+		p.year = 1900
+	}
+	if p.yearDay < 0 && p.weekday >= 0 {
+		p.byWeek()
+	}
+	byDay := p.yearDay < 0
+	if !byDay {
 		p.month, p.day = 1, p.yearDay
 	}
 	loc := time.UTC
@@ -228,8 +255,35 @@ func (p *parser) made() (*DateTime, error) {
 		loc = time.FixedZone("", p.zone)
 	}
 	t := time.Date(p.year, time.Month(p.month), p.day, p.hour, p.minute, p.second, p.micro*1000, loc)
-	if p.yearDay == 0 && t.Day() != p.day || p.year < 1 {
+	switch {
+	case p.year < 1:
+		return nil, value.ValueErrorf("year %d is out of range", p.year)
+	case p.second > 59:
+		return nil, value.ValueErrorf("second must be in 0..59")
+	case byDay && t.Day() != p.day:
 		return nil, value.ValueErrorf("day is out of range for month")
 	}
 	return &DateTime{Time: t, Aware: p.aware}, nil
+}
+
+// byWeek takes the day from week and weekday.
+func (p *parsed) byWeek() {
+	monday := func(t time.Time) int { return (int(t.Weekday()) + 6) % 7 }
+	switch {
+	case p.week >= 0:
+		first, day := monday(time.Date(p.year, 1, 1, 0, 0, 0, 0, time.UTC)), p.weekday
+		if p.fromSunday {
+			first, day = (first+1)%7, (day+1)%7
+		}
+		p.yearDay = 1 + day - first // of week 0, which may be of the year before
+		if p.week > 0 {
+			p.yearDay = 1 + (7-first)%7 + 7*(p.week-1) + day
+		}
+		date := time.Date(p.year, 1, p.yearDay, 0, 0, 0, 0, time.UTC)
+		p.year, p.yearDay = date.Year(), date.YearDay()
+	case p.isoYear >= 0 && p.isoWeek >= 0:
+		fourth := time.Date(p.isoYear, 1, 4, 0, 0, 0, 0, time.UTC) // is in week 1
+		date := fourth.AddDate(0, 0, 7*(p.isoWeek-1)+p.weekday-monday(fourth))
+		p.year, p.yearDay = date.Year(), date.YearDay()
+	}
 }

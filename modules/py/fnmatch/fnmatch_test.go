@@ -8,10 +8,14 @@ func TestMatchIsPythons(t *testing.T) {
 		pattern, name string
 		want          bool
 	}{
-		{"*", "a/b", true}, {"*.txt", ".txt", true}, {"a?c", "abc", true}, {"a?c", "ac", false}, {"[ab]x", "bx", true}, {"[!ab]x", "bx", false},
-		{"[a-c]", "b", true}, {"[", "[", true}, {"a*b*c", "aXbYc", true}, {"a*b*c", "aXbY", false}, {"", "", true}, {"", "a", false},
-		{"*", "a/b\nc", true}, {"[!ab]x", "cx", true}, {"[^a]", "^", true}, {"[^a]", "b", false}, {"[]", "[]", true}, {"[]]", "]", true},
-		{"[!]]", "x", true}, {"[!]]", "]", false}, {"[c-a]", "b", false}, {"a.c", "abc", false}, {"r : sec*", "r : second", true}, {"(x", "(x", true},
+		{"*", "a/b", true}, {"*.txt", ".txt", true}, {"a?c", "abc", true}, {"a?c", "ac", false}, {"[ab]x", "bx", true},
+		{"[!ab]x", "bx", false},
+		{"[a-c]", "b", true}, {"[", "[", true}, {"a*b*c", "aXbYc", true}, {"a*b*c", "aXbY", false}, {"", "", true},
+		{"", "a", false},
+		{"*", "a/b\nc", true}, {"[!ab]x", "cx", true}, {"[^a]", "^", true}, {"[^a]", "b", false}, {"[]", "[]", true},
+		{"[]]", "]", true},
+		{"[!]]", "x", true}, {"[!]]", "]", false}, {"[c-a]", "b", false}, {"a.c", "abc", false},
+		{"r : sec*", "r : second", true}, {"(x", "(x", true},
 		{`[\]`, `\`, true}, {"[[]", "[", true},
 	} {
 		if got := Match(c.pattern, c.name); got != c.want {

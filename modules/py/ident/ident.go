@@ -3,11 +3,11 @@ package ident
 
 import "slices"
 
-// Python reports whether a text is an identifier of Python, of ASCII alone, and no keyword: the rule of ansible-core
+// Python reports whether a text is an identifier of Python, of ASCII only, and no keyword: the rule of ansible-core
 // to 2.18.
 func Python(name string) bool { return shaped(name) && !slices.Contains(keywords(), name) }
 
-// Jinja reports whether a text is an identifier of Python, of ASCII alone, that a template can look up: the rule of
+// Jinja reports whether a text is an identifier of Python, of ASCII only, that a template can look up: the rule of
 // ansible-core since 2.19, whose variables may be called if or class.
 func Jinja(name string) bool { return shaped(name) && !slices.Contains(constants(), name) }
 
@@ -23,12 +23,13 @@ func shaped(name string) bool {
 
 func keywords() []string {
 	return []string{
-		"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if",
+		"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
+		"else", "except", "finally", "for", "from", "global", "if",
 		"import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 	}
 }
 
-// constants are what Jinja takes for something else wherever a name may stand.
+// constants returns what Jinja takes for something else wherever a name may stand.
 func constants() []string {
 	return []string{"true", "false", "none", "True", "False", "None", "not"}
 }

@@ -231,7 +231,8 @@ func (p *parser[V]) signed() (V, bool) {
 // number reads a number without its sign, which was read before it: "-", "+" or "".
 func (p *parser[V]) number(sign string) (V, bool) {
 	start := p.at
-	for p.at < len(p.s) && (isAlnum(p.s[p.at]) || p.s[p.at] == '.' || p.s[p.at] == '_' || isExponentSign(p.s[start:p.at], p.s[p.at])) {
+	for p.at < len(p.s) && (isAlnum(p.s[p.at]) || p.s[p.at] == '.' || p.s[p.at] == '_' ||
+		isExponentSign(p.s[start:p.at], p.s[p.at])) {
 		p.at++
 	}
 	s := p.s[start:p.at]

@@ -12,14 +12,20 @@ import (
 // error there.
 func TestLiteralsAreReadAsPythonDoes(t *testing.T) {
 	for text, want := range map[string]string{
-		"1": "1", "-1": "-1", "+1": "1", "1_000": "1000", "01": "", "00": "0", "0x1F": "31", "0b101": "5", "0o17": "15", "1e3": "1000.0", "1.": "1.0", "-.5": "-0.5",
+		"1": "1", "-1": "-1", "+1": "1", "1_000": "1000", "01": "", "00": "0", "0x1F": "31", "0b101": "5", "0o17": "15",
+		"1e3": "1000.0", "1.": "1.0", "-.5": "-0.5",
 		"1e400": "inf", "1__0": "", "_1": "", "1_": "", "- 1": "-1", "--1": "", "-[1]": "",
-		"9223372036854775807": "9223372036854775807", "9223372036854775808": "9223372036854775808", "-9223372036854775808": "-9223372036854775808",
-		"'a'": "'a'", `"a'b"`: `"a'b"`, "'a' 'b'": "'ab'", "'a' b'b'": "", `b'\xff'`: `b'\xff'`, "b'é'": "", "u'x'": "'x'", `r'\n'`: `'\\n'`, `rb'\n'`: `b'\\n'`,
-		`'\x41\u00e9\101\q'`: `'Aé` + `A\\q'`, `'\'`: "", "'''a\nb'''": `'a\nb'`, "'a\nb'": "", `'\U0001F600'`: "'😀'", `b'\x4'`: "", "'é'": "'é'",
+		"9223372036854775807": "9223372036854775807", "9223372036854775808": "9223372036854775808",
+		"-9223372036854775808": "-9223372036854775808",
+		"'a'":                  "'a'", `"a'b"`: `"a'b"`, "'a' 'b'": "'ab'", "'a' b'b'": "", `b'\xff'`: `b'\xff'`, "b'é'": "", "u'x'": "'x'",
+		`r'\n'`: `'\\n'`, `rb'\n'`: `b'\\n'`,
+		`'\x41\u00e9\101\q'`: `'Aé` + `A\\q'`, `'\'`: "", "'''a\nb'''": `'a\nb'`, "'a\nb'": "", `'\U0001F600'`: "'😀'",
+		`b'\x4'`: "", "'é'": "'é'",
 		"[]": "[]", "[1, 2,]": "[1, 2]", "[,]": "", "[1": "", "(1,)": "(1,)", "(1)": "1", "()": "()", "1, 2": "(1, 2)",
-		"{}": "{}", "{'a': 1, 'a': 2}": "{'a': 2}", "{[1]: 2}": "", "{'a': (1, [None, True, False])}": "{'a': (1, [None, True, False])}",
-		"true": "", "None": "None", "nope": "", "f(1)": "", "'a' + 'b'": "", "": "", " 1": "", "1 ": "1", "\n1\n": "1", "1\n2": "", "1 2": "",
+		"{}": "{}", "{'a': 1, 'a': 2}": "{'a': 2}", "{[1]: 2}": "",
+		"{'a': (1, [None, True, False])}": "{'a': (1, [None, True, False])}",
+		"true":                            "", "None": "None", "nope": "", "f(1)": "", "'a' + 'b'": "", "": "", " 1": "", "1 ": "1", "\n1\n": "1",
+		"1\n2": "", "1 2": "",
 		"[1,\n 2]": "[1, 2]", "1 # c": "1", "[1, # c\n 2]": "[1, 2]",
 	} {
 		v, ok, err := literal.Parse[value.Value](text, value.Literals{}, false)
@@ -43,7 +49,8 @@ func TestNamesOfJSONAreReadWhereTheyAreWanted(t *testing.T) {
 // Python gives up at 200 brackets within each other; so does Parse, before the stack does.
 func TestBracketsAreBounded(t *testing.T) {
 	for depth, want := range map[int]bool{literal.MaxDepth: true, literal.MaxDepth + 1: false, 1 << 20: false} {
-		if _, ok, _ := literal.Parse[value.Value](strings.Repeat("[", depth)+strings.Repeat("]", depth), value.Literals{}, false); ok != want {
+		if _, ok, _ := literal.Parse[value.Value](strings.Repeat("[", depth)+strings.Repeat("]", depth), value.Literals{},
+			false); ok != want {
 			t.Errorf("%d brackets: %t", depth, ok)
 		}
 	}

@@ -5,6 +5,7 @@ package localtime
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,31 +15,97 @@ import (
 // path is the zone of the machine: a file, or a link to one.
 const path = "/etc/localtime"
 
-// Zone is the zone of this process's TZ, or of the machine.
-func Zone() *time.Location {
+// Zone returns the zone of this process's TZ, or of the machine.
+func Zone() *time.Location { return current().location }
+
+// Data returns that zone as a file of it has it (TZif), for other machines: they may not have the file, or another
+// one.
+func Data() []byte { return current().data }
+
+// In returns a time in that zone.
+func In(t time.Time) time.Time { return t.In(Zone()) }
+
+// Now returns the time in that zone.
+func Now() time.Time { return In(time.Now()) }
+
+// Of returns a zone from the data of a file.
+func Of(data []byte) (*time.Location, error) { return time.LoadLocationFromTZData("Local", data) }
+
+// zone is a zone with the data that it was read from.
+type zone struct {
+	location *time.Location
+	data     []byte
+}
+
+func current() zone {
 	if name, ok := os.LookupEnv("TZ"); ok {
 		return named(name)
 	}
 	return ofMachine.zone()
 }
 
-// In is a time in that zone.
-func In(t time.Time) time.Time { return t.In(Zone()) }
-
-// Now is the time in that zone.
-func Now() time.Time { return In(time.Now()) }
-
-// named is the zone of a TZ, which may be the path of a file. One that cannot be read is UTC, as libc has it.
-func named(name string) *time.Location {
+// named returns the zone of a TZ, which may be the path of a file or a rule. One that is neither is UTC, as libc has
+// it.
+func named(name string) zone {
 	name = strings.TrimPrefix(name, ":")
 	if strings.HasPrefix(name, "/") {
 		f := file{path: name}
 		return f.zone()
 	}
-	if zone, err := time.LoadLocation(name); err == nil {
-		return zone
+	if name != "" && filepath.IsLocal(name) {
+		for _, dir := range directories() {
+			if z, ok := read(filepath.Join(dir, name)); ok {
+				return z
+			}
+		}
 	}
-	return time.UTC
+	if z, ok := ruled(name); ok {
+		return z
+	}
+	return utc()
+}
+
+// directories returns where zones have files by their names.
+func directories() []string {
+	var dirs []string
+	if dir := os.Getenv("TZDIR"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	return append(dirs, "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/etc/zoneinfo")
+}
+
+func read(path string) (zone, bool) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return zone{}, false
+	}
+	location, err := Of(data)
+	return zone{location, data}, err == nil
+}
+
+func utc() zone { return zone{time.UTC, ofRule("UTC0")} }
+
+// ruled returns the zone of a rule as POSIX has it, CET-1CEST or <+03>-3.
+func ruled(rule string) (zone, bool) {
+	data := ofRule(rule)
+	location, err := Of(data)
+	if err != nil {
+		return zone{}, false
+	}
+	name, _ := time.Unix(0, 0).In(location).Zone()
+	return zone{location, data}, name != unruled
+}
+
+// unruled is the abbreviation in a file of a rule that nobody understands.
+const unruled = "-00"
+
+// ofRule returns a file of a zone that has nothing but a rule (RFC 9636).
+func ofRule(rule string) []byte {
+	const oneType, noTimes = "\x00\x00\x00\x01", "\x00\x00\x00\x00"
+	const counts = noTimes + noTimes + noTimes + noTimes + oneType + "\x00\x00\x00\x04"
+	const part = "TZif2" + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" + counts + // the head
+		"\x00\x00\x00\x00\x00\x00" + unruled + "\x00" // the type and its abbreviation
+	return []byte(part + part + "\n" + rule + "\n")
 }
 
 // file is a file of a zone, which is read again when it is another.
@@ -46,29 +113,27 @@ type file struct {
 	path string
 
 	mu   sync.Mutex
-	is   string         // which file was read; guarded by mu
-	kept *time.Location // guarded by mu
+	is   string // which file was read; guarded by mu
+	kept zone   // guarded by mu
 }
 
 var ofMachine = file{path: path}
 
-func (f *file) zone() *time.Location {
+func (f *file) zone() zone {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	is := identity(f.path)
-	if is == f.is && f.kept != nil {
+	if is == f.is && f.kept.location != nil {
 		return f.kept
 	}
-	f.is, f.kept = is, time.UTC
-	if data, err := os.ReadFile(f.path); err == nil {
-		if zone, err := time.LoadLocationFromTZData("Local", data); err == nil {
-			f.kept = zone
-		}
+	f.is, f.kept = is, utc()
+	if z, ok := read(f.path); ok {
+		f.kept = z
 	}
 	return f.kept
 }
 
-// identity tells a file from all that were, or will be, at its path.
+// identity distinguishes a file from all that were, or will be, at its path.
 func identity(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestAZoneThatChangesIsTheNewOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if got := noon(f.zone()); got != step.want {
+			if got := noon(f.zone().location); got != step.want {
 				t.Errorf("step %d: %d o'clock, want %d", i, got, step.want)
 			}
 		}
@@ -60,5 +60,24 @@ func TestTZSaysWhichZone(t *testing.T) {
 	}
 	if Now().Sub(time.Now()).Abs() > time.Minute || In(time.Unix(0, 0)).Unix() != 0 {
 		t.Error("another instant")
+	}
+}
+
+// TestARuleIsAZone: TZ may be a rule as POSIX has it, and a zone is the same from its data, wherever that is read.
+func TestARuleIsAZone(t *testing.T) {
+	for name, want := range map[string]int{"UTC-3": 15, "<+0530>-5:30": 17, "XST5XDT4,M3.2.0,M11.1.0": 7, "UTC0": 12, "": 12, "no rule at all": 12} {
+		t.Setenv("TZ", name)
+		if got := noon(Zone()); got != want {
+			t.Errorf("TZ=%s: %d o'clock, want %d", name, got, want)
+		}
+		zone, err := Of(Data())
+		if err != nil || noon(zone) != want {
+			t.Errorf("TZ=%s: the data is of another zone: %v", name, err)
+		}
+	}
+	summer := time.Date(2024, 7, 1, 12, 0, 0, 0, time.UTC)
+	t.Setenv("TZ", "XST5XDT4,M3.2.0,M11.1.0")
+	if name, _ := summer.In(Zone()).Zone(); name != "XDT" {
+		t.Errorf("in summer it is %s", name)
 	}
 }

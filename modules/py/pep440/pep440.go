@@ -57,7 +57,7 @@ func Parse(text string) (Version, bool) {
 	return v, true
 }
 
-// Key is a text that sorts among the keys of other versions as the version does among them.
+// Key returns a text that sorts among the keys of other versions as the version does among them.
 func (v Version) Key() string { return v.public + v.local }
 
 // ComparePublic orders two versions without what follows a +.
@@ -96,13 +96,13 @@ func trim(digits string) string {
 	return "0"
 }
 
-// number is the key of digits of any length; none are 0.
+// number returns the key of digits of any length; none are 0.
 func number(digits string) string {
 	n := trim(digits)
 	return fmt.Sprintf("%08x%s", len(n), n)
 }
 
-// stage is the letter of a stage; the letters are in the order of the stages.
+// stage returns the letter of a stage; the letters are in the order of the stages.
 func stage(word string) string {
 	switch strings.ToLower(word) {
 	case "alpha", "a":

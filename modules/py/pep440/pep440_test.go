@@ -7,8 +7,10 @@ import (
 
 // The order is that of packaging.version.
 func TestVersionsAreOrdered(t *testing.T) {
-	order := strings.Fields("0.9 1.dev0 1.0.dev456 1.0a1 1.0a2.dev456 1.0a12.dev456 1.0a12 1.0b1.dev456 1.0b2 1.0b2.post345.dev456 1.0b2.post345 " +
-		"1.0rc1.dev456 1.0rc1 1.0 1.0+abc.5 1.0+abc.7 1.0+5 1.0.post456.dev34 1.0.post456 1.0.15 1.1.dev1 1.9 1.10 99999999999999999999999999 1!0.1")
+	order := strings.Fields("0.9 1.dev0 1.0.dev456 1.0a1 1.0a2.dev456 1.0a12.dev456 1.0a12 1.0b1.dev456 1.0b2 " +
+		"1.0b2.post345.dev456 1.0b2.post345 " +
+		"1.0rc1.dev456 1.0rc1 1.0 1.0+abc.5 1.0+abc.7 1.0+5 1.0.post456.dev34 1.0.post456 1.0.15 1.1.dev1 1.9 1.10 " +
+		"99999999999999999999999999 1!0.1")
 	for i, a := range order {
 		for j, b := range order {
 			x, ok := Parse(a)
@@ -24,7 +26,8 @@ func TestVersionsAreOrdered(t *testing.T) {
 }
 
 func TestWritingsOfOneVersionAreEqual(t *testing.T) {
-	for _, same := range []string{"1.0 1 v1.0.0 01.0", "1.0a1 1.0-ALPHA.1 1.0_a_1", "1.0rc1 1.0c1 1.0-preview1", "1.0.post1 1.0-1 1.0rev1", "1.0+a.b 1.0+A-b"} {
+	for _, same := range []string{"1.0 1 v1.0.0 01.0", "1.0a1 1.0-ALPHA.1 1.0_a_1", "1.0rc1 1.0c1 1.0-preview1",
+		"1.0.post1 1.0-1 1.0rev1", "1.0+a.b 1.0+A-b"} {
 		list := strings.Fields(same)
 		first, _ := Parse(list[0])
 		for _, other := range list[1:] {
@@ -42,7 +45,8 @@ func TestWritingsOfOneVersionAreEqual(t *testing.T) {
 
 func TestBegins(t *testing.T) {
 	v, _ := Parse("1.4.0.2")
-	for prefix, want := range map[string]bool{"1": true, "1.4": true, "1.4.0": true, "1.04": true, "1.40": false, "1.4.0.2.0": true, "1.4.x": false, "": false} {
+	for prefix, want := range map[string]bool{"1": true, "1.4": true, "1.4.0": true, "1.04": true, "1.40": false,
+		"1.4.0.2.0": true, "1.4.x": false, "": false} {
 		if got := v.Begins(prefix); got != want {
 			t.Errorf("%s: %v", prefix, got)
 		}

@@ -32,7 +32,7 @@ func (p *parser) escape() (width, itemKind, error) {
 	return one, element, nil
 }
 
-// category is a class of characters by its letter.
+// category returns a class of characters by its letter.
 func (p *parser) category(c rune, inClass bool) string {
 	if !p.flags.ASCII {
 		return `\` + string(c)
@@ -158,7 +158,8 @@ func (p *parser) class() error {
 			return err
 		}
 		if !low.single || !high.single || low.r > high.r {
-			return p.fail(len([]rune(low.source))+1+len([]rune(high.source)), "bad character range %s-%s", low.source, high.source)
+			return p.fail(len([]rune(low.source))+1+len([]rune(high.source)), "bad character range %s-%s", low.source,
+				high.source)
 		}
 		p.out.WriteString(low.written + "-" + high.written)
 	}

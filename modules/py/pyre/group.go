@@ -69,7 +69,8 @@ func (p *parser) capture(name string, start int, verbose bool, depth int) (width
 	n := len(p.widths)
 	if name != "" {
 		if old, taken := p.names[name]; taken {
-			return width{}, nothing, p.fail(len([]rune(name))+1, "redefinition of group name %s as group %d; was group %d", value.ReprText(name), n, old)
+			return width{}, nothing, p.fail(len([]rune(name))+1, "redefinition of group name %s as group %d; was group %d",
+				value.ReprText(name), n, old)
 		}
 		p.names[name] = n
 	}

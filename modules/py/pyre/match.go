@@ -13,7 +13,7 @@ type Match struct {
 	m    *regexp2.Match
 }
 
-// place is where a group is in the text; false if it took no part.
+// place returns where a group is in the text; false if it took no part.
 func (m *Match) place(n int) (start, end int, took bool) {
 	g := m.m.GroupByNumber(n)
 	if g == nil || len(g.Captures) == 0 {
@@ -22,13 +22,13 @@ func (m *Match) place(n int) (start, end int, took bool) {
 	return g.Index, g.Index + g.Length, true
 }
 
-// Group is the text of group n, 0 for the whole; false if it took no part.
+// Group returns the text of group n, 0 for the whole; false if it took no part.
 func (m *Match) Group(n int) (string, bool) {
 	start, end, took := m.place(n)
 	return m.r.text(m.text[start:end]), took
 }
 
-// Around is the text before and after group n, nothing if it took no part.
+// Around returns the text before and after group n, nothing if it took no part.
 func (m *Match) Around(n int) (before, after string) {
 	start, end, took := m.place(n)
 	if !took {
@@ -37,7 +37,7 @@ func (m *Match) Around(n int) (before, after string) {
 	return m.r.text(m.text[:start]), m.r.text(m.text[end:])
 }
 
-// Groups are the texts of all groups but the match itself, nil for what took no part, as Python's groups and
+// Groups returns the texts of all groups but the match itself, nil for what took no part, as Python's groups and
 // groupdict give them.
 func (m *Match) Groups() (all []any, named map[string]any) {
 	all, named = []any{}, map[string]any{}

@@ -60,7 +60,7 @@ func (p *parser) parse() error {
 	return nil
 }
 
-// lastOther is the place of the last character that is no backslash.
+// lastOther returns the place of the last character that is no backslash.
 func lastOther(text []rune) int {
 	i := len(text) - 1
 	for i >= 0 && text[i] == '\\' {
@@ -283,7 +283,7 @@ func (p *parser) literal(c rune) {
 	p.out.WriteString(spelled(c))
 }
 
-// spelled is a character as regexp2 reads it; that of a byte which is no UTF-8 cannot stand in a Go string.
+// spelled returns a character as regexp2 reads it; that of a byte which is no UTF-8 cannot stand in a Go string.
 func spelled(c rune) string {
 	if isStray(c) {
 		return `\u` + strconv.FormatInt(int64(c), 16)

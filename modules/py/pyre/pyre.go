@@ -67,7 +67,8 @@ func Compile(pattern string, o Options) (*Regexp, error) {
 	for _, f := range []struct {
 		on     bool
 		option regexp2.RegexOptions
-	}{{p.flags.IgnoreCase, regexp2.IgnoreCase}, {p.flags.Multiline, regexp2.Multiline}, {p.flags.DotAll, regexp2.Singleline}} {
+	}{{p.flags.IgnoreCase, regexp2.IgnoreCase}, {p.flags.Multiline, regexp2.Multiline},
+		{p.flags.DotAll, regexp2.Singleline}} {
 		if f.on {
 			options |= f.option
 		}
@@ -90,16 +91,16 @@ func Compile(pattern string, o Options) (*Regexp, error) {
 	return &Regexp{re: re, groups: len(p.widths), names: p.names, bytes: o.Bytes}, nil
 }
 
-// Groups is how many groups the expression has.
+// Groups returns how many groups the expression has.
 func (r *Regexp) Groups() int { return r.groups }
 
-// Group is the number of a named group.
+// Group returns the number of a named group.
 func (r *Regexp) Group(name string) (int, bool) {
 	n, ok := r.names[name]
 	return n, ok
 }
 
-// Search is the first match, nil if there is none.
+// Search returns the first match, nil if there is none.
 func (r *Regexp) Search(text string) (*Match, error) {
 	runes := r.runes(text)
 	m, err := r.re.FindRunesMatch(runes)

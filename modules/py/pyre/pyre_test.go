@@ -41,7 +41,8 @@ func TestAnswersArePythons(t *testing.T) {
 
 func (c pythonCase) ours() any {
 	has := func(letter string) bool { return strings.Contains(c.Flags, letter) }
-	re, err := Compile(c.Pattern, Options{IgnoreCase: has("i"), Multiline: has("m"), DotAll: has("s"), Verbose: has("x"), ASCII: has("a")})
+	re, err := Compile(c.Pattern, Options{IgnoreCase: has("i"), Multiline: has("m"), DotAll: has("s"), Verbose: has("x"),
+		ASCII: has("a")})
 	if err != nil {
 		return failure(err)
 	}

@@ -46,7 +46,8 @@ func TestWrongTemplatesAreErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for repl, want := range map[string]string{
-		`\2`: "invalid group reference 2 at position 1", `\q`: `bad escape \q at position 0`, `\g<x>`: "unknown group name 'x'", `\`: "bad escape (end of pattern) at position 0",
+		`\2`: "invalid group reference 2 at position 1", `\q`: `bad escape \q at position 0`,
+		`\g<x>`: "unknown group name 'x'", `\`: "bad escape (end of pattern) at position 0",
 	} {
 		if _, _, err := re.Replace("a", repl, Bounds{}); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", repl, err, want)

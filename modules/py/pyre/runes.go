@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// runesOf are the characters of a text. Bytes that are no UTF-8 become surrogates, as in Python, so that textOf finds
-// them again.
+// runesOf returns the characters of a text. Bytes that are no UTF-8 become surrogates, as in Python, so that textOf
+// finds them again.
 func runesOf(s string, bytes bool) []rune {
 	out := make([]rune, 0, len(s))
 	for i := 0; i < len(s); {

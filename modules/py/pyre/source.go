@@ -14,7 +14,7 @@ type source struct {
 	at   int
 }
 
-// peek is the next character; 0 at the end.
+// peek returns the next character; 0 at the end.
 func (s *source) peek() rune {
 	if s.at < len(s.text) {
 		return s.text[s.at]

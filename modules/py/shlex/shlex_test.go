@@ -16,7 +16,8 @@ func TestSplitIsPythons(t *testing.T) {
 			t.Errorf("Split(%q) = %q, %v", text, got, err)
 		}
 	}
-	for text, want := range map[string]string{`"a`: "No closing quotation", `a\`: "No escaped character", `"a\`: "No escaped character"} {
+	for text, want := range map[string]string{`"a`: "No closing quotation", `a\`: "No escaped character",
+		`"a\`: "No escaped character"} {
 		if _, err := Split(text); err == nil || err.Error() != want {
 			t.Errorf("Split(%q): %v", text, err)
 		}

@@ -88,7 +88,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// position is an index, counted from the end if it is negative.
+// position returns an index, counted from the end if it is negative.
 func position(key Value, n int) (int, bool) {
 	i, ok := AsInt(key)
 	if i < 0 {
@@ -222,8 +222,8 @@ func slicePart(v Value) (i int, given bool, err error) {
 	return int(max(min(n, 1<<30), -1<<30)), true, nil
 }
 
-// Under is what lies below v when one mapping after the other is asked for the next key; nil if any is no mapping or
-// has no such key.
+// Under returns what lies below v when one mapping after the other is asked for the next key; nil if any is no
+// mapping or has no such key.
 func Under(v Value, keys ...string) Value {
 	for _, key := range keys {
 		d, ok := v.(*Dict)

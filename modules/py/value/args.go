@@ -23,13 +23,13 @@ type Param struct {
 	Default Value
 }
 
-// Req is a required parameter.
+// Req returns a required parameter.
 func Req(name string) Param { return Param{Name: name} }
 
-// Opt is a parameter with a default.
+// Opt returns a parameter with a default.
 func Opt(name string, def Value) Param { return Param{Name: name, Default: def} }
 
-// KwOf gives a keyword argument.
+// KwOf returns a keyword argument.
 func (a *Args) KwOf(name string) (Value, bool) {
 	for _, k := range a.Kw {
 		if k.Name == name {

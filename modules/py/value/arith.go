@@ -42,8 +42,8 @@ func Binary(op string, left, right Value) (Value, error) {
 	return nil, unsupported(op, left, right)
 }
 
-// NativeType is how Python's functions in C name the type of a value: those of datetime, which are written in C too,
-// with their module.
+// NativeType returns how Python's functions in C name the type of a value: those of datetime, which are written in C
+// too, with their module.
 func NativeType(v Value) string {
 	if q, ok := v.(interface{ QualifiedType() string }); ok && strings.HasPrefix(q.QualifiedType(), "datetime.") {
 		return q.QualifiedType()
@@ -132,7 +132,7 @@ func repeat(left, right Value) (Value, error) {
 	if n == nil {
 		for _, pair := range [][2]Value{{left, right}, {right, left}} {
 			switch pair[0].(type) {
-			case *List, *Tuple, Bytes, Str, Source, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, Omit:
+			case *List, *Tuple, Bytes, Str, Source, Rendered, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, Omit:
 				return nil, TypeErrorf("can't multiply sequence by non-int of type '%s'", pair[1].Type())
 			}
 		}

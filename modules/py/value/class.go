@@ -11,7 +11,7 @@ type Class struct {
 	Bases []*Class
 }
 
-// Type is that of Python's classes.
+// Type returns that of Python's classes.
 func (*Class) Type() string { return "type" }
 
 // Str prints as Python prints a class.
@@ -25,7 +25,7 @@ func (c *Class) Str() string {
 // Repr is Str.
 func (c *Class) Repr() string { return c.Str() }
 
-// Attr gives the names of the class and its order of bases.
+// Attr returns the names of the class and its order of bases.
 func (c *Class) Attr(name string) (Value, bool) {
 	switch name {
 	case "__name__", "__qualname__":
@@ -44,7 +44,7 @@ func (c *Class) Attr(name string) (Value, bool) {
 	return nil, false
 }
 
-// ClassOf is the class of v.
+// ClassOf returns the class of v.
 func ClassOf(v Value) *Class {
 	objectClass := builtin("object")
 	strClass := builtin("str", objectClass)
@@ -57,6 +57,8 @@ func ClassOf(v Value) *Class {
 		return &Class{Module: yamlObject.Module, Name: v.Type(), Bases: []*Class{yamlObject, strClass, objectClass}}
 	case UnsafeStr:
 		return &Class{Module: unsafeMixin.Module, Name: v.Type(), Bases: []*Class{strClass, unsafeMixin, objectClass}}
+	case Rendered:
+		return ClassOf(v.Plain())
 	case NativeStr:
 		return &Class{Module: nativeText.Module, Name: v.Type(), Bases: []*Class{strClass, objectClass}}
 	case NativeUnsafeStr:
@@ -75,7 +77,7 @@ func ClassOf(v Value) *Class {
 	return builtin(v.Type(), objectClass)
 }
 
-// names are the modules and names of the class and its bases.
+// names returns the modules and names of the class and its bases.
 func (c *Class) names() []Value {
 	out := []Value{Str(c.Module), Str(c.Name)}
 	for _, b := range c.Bases {
@@ -84,7 +86,7 @@ func (c *Class) names() []Value {
 	return out
 }
 
-// classNamed is the class that names tells of.
+// classNamed returns the class of names.
 func classNamed(names []Value) (Value, error) {
 	var all []*Class
 	for i := 0; i+1 < len(names); i += 2 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -31,7 +32,7 @@ func (k Kind) TextAs(s string) Value {
 	return Str(s)
 }
 
-// Texts is a list of texts of the kind.
+// Texts returns a list of texts of the kind.
 func (k Kind) Texts(list []string) *List {
 	out := &List{Items: make([]Value, len(list))}
 	for i, s := range list {
@@ -44,7 +45,8 @@ func (k Kind) Texts(list []string) *List {
 // is no literal, {"!t": [..]} a tuple, {"!b": base64} bytes, {"!f": "nan"} a float that JSON cannot hold, {"!v":
 // [cipher, plain]} an opened vault string, {"!v": [cipher, null, reason]} one that cannot be opened, {"!c": [module,
 // name, module, name..]} a class and its bases, {"!m": text} a date or datetime, {"!s": text} text that a template
-// made and {"!n": text} such that is no literal, where they are told apart from that of files, {"!o": 1} then what is
+// made and {"!n": text} such that is no literal, where they are told apart from that of files, {"!r": text} and {"!nr":
+// text} then what of it level 2.14 renders again, {"!o": 1} then what is
 // to be left out, {"!l": name} the lines of the text beside it, where they are asked for so, {"!d": [[k, v]..]} a
 // dict with keys that are not text or that would be taken for one of these.
 
@@ -77,15 +79,35 @@ func encode(v Value, short bool) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// inert reports whether a text comes to the same whatever kind it is: it is a number, or a word that nothing can be
-// evaluated of.
-func inert(s string) bool {
+// Inert reports whether a text comes to the same whatever kind it is: it is a number, or a word or path that nothing can
+// be evaluated of. Letters of all languages make words; spaces of all kinds part expressions.
+func Inert(s string) bool {
 	for i := range len(s) {
 		c := s[i]
+		if c >= utf8.RuneSelf {
+			return inertWord(s[i:])
+		}
 		if c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' && c != '_' || c > 'z' {
 			if c != '-' && c != '.' && c != '/' && c != ':' && c != '@' {
 				return false
 			}
+		}
+	}
+	return true
+}
+
+// inertWord is Inert for text with letters that are not ASCII.
+func inertWord(s string) bool {
+	for _, c := range s {
+		switch {
+		case c == utf8.RuneError:
+			return false
+		case c < utf8.RuneSelf:
+			if !Inert(string(c)) {
+				return false
+			}
+		case !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c):
+			return false
 		}
 	}
 	return true
@@ -125,7 +147,8 @@ func ShortSize(v Value) int {
 	return n
 }
 
-// WriteJSONText writes a text as JSON, as encoding/json does that spares HTML, and without another copy of it.
+// WriteJSONText writes a text as JSON, as encoding/json does that spares HTML, and without another copy of it. Bytes
+// that are no UTF-8 are written as Python's surrogateescape has them, and Decode reads them as they were.
 func WriteJSONText(b *bytes.Buffer, s string) {
 	b.Grow(len(s) + 2)
 	b.WriteByte('"')
@@ -147,7 +170,7 @@ func WriteJSONText(b *bytes.Buffer, s string) {
 	b.WriteByte('"')
 }
 
-// JSONTextSize is how many bytes WriteJSONText writes.
+// JSONTextSize returns how many bytes WriteJSONText writes.
 func JSONTextSize(s string) int {
 	n := len(s) + 2
 	for i := 0; i < len(s); {
@@ -167,7 +190,7 @@ func JSONTextSize(s string) int {
 // plain reports whether a byte stands for itself.
 func plain(c byte) bool { return c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
-// escapeOf is how the first letter of s stands in JSON, "" if as it is, and its size.
+// escapeOf returns how the first letter of s stands in JSON, "" if as it is, and its size.
 func escapeOf(s string) (escape string, size int) {
 	c := s[0]
 	switch {
@@ -192,8 +215,8 @@ func escapeOf(s string) (escape string, size int) {
 	}
 	r, size := utf8.DecodeRuneInString(s)
 	switch {
-	case r == utf8.RuneError && size == 1:
-		return `\ufffd`, 1
+	case r == utf8.RuneError && size == 1: // as the surrogate that Python reads it as
+		return fmt.Sprintf(`\udc%02x`, c), 1
 	case r == '\u2028', r == '\u2029':
 		return fmt.Sprintf(`\u%04x`, r), size
 	}
@@ -218,7 +241,7 @@ func DecodeMoments(data []byte, text Kind, moment func(text string) Value) (Valu
 	return readJSON(&jsonReader{text: strings.ToValidUTF8(string(data), "\ufffd"), kind: text, object: untag})
 }
 
-// untag gives the value that a dict of one tag stands for, and any other dict itself.
+// untag returns the value that a dict of one tag stands for, and any other dict itself.
 func untag(d *Dict, moment func(text string) Value) (Value, error) {
 	if d.Len() != 1 {
 		return d, d.findTexts()
@@ -236,6 +259,8 @@ func untag(d *Dict, moment func(text string) Value) (Value, error) {
 		return Str(s), nil
 	case tag == "!n" && isText:
 		return NativeStr(s), nil
+	case (tag == "!r" || tag == "!nr") && isText:
+		return Rendered{text: s, final: tag == "!nr"}, nil
 	case tag == "!o":
 		return Omit{}, nil
 	case tag == "!m" && isText:

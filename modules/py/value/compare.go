@@ -162,7 +162,7 @@ func equalMappings(a, b Value, depth int) (bool, error) {
 	return true, nil
 }
 
-// ToDict is a mapping as a Dict: v itself, or its entries looked up.
+// ToDict returns a mapping as a Dict: v itself, or its entries looked up.
 func ToDict(v Value) (*Dict, error) {
 	if d, ok := v.(*Dict); ok {
 		return d, nil
@@ -178,7 +178,7 @@ func ToDict(v Value) (*Dict, error) {
 	return entries(m, keys)
 }
 
-// PrintedDict is a mapping with the keys that it prints.
+// PrintedDict returns a mapping with the keys that it prints.
 func PrintedDict(m Mapping) (*Dict, error) {
 	keys, err := m.Keys()
 	if r, ok := m.(Reticent); ok {
@@ -298,7 +298,7 @@ func order[T int64 | float64](x, y T) int {
 	return 0
 }
 
-// exact is a number without any rounding, so that huge ints and floats compare as in Python.
+// exact returns a number without any rounding, so that huge ints and floats compare as in Python.
 func exact(v Value) *big.Float {
 	if f, ok := v.(Float); ok {
 		return big.NewFloat(float64(f))

@@ -16,7 +16,7 @@ func CutLine(text string) (line, end, rest string) {
 	return text, "", ""
 }
 
-// endAt is the size of the end of a line with which a text begins, 0 if it begins with none.
+// endAt returns the size of the end of a line with which a text begins, 0 if it begins with none.
 func endAt(text string) int {
 	switch c := text[0]; {
 	case c == '\r' && strings.HasPrefix(text, "\r\n"):

@@ -61,7 +61,7 @@ func dataDict(d *Dict) *Dict {
 	return out
 }
 
-// upTo is a dict of the first n entries.
+// upTo returns a dict of the first n entries.
 func (d *Dict) upTo(n int) *Dict {
 	out := &Dict{keys: make([]Value, 0, d.Len()), vals: make([]Value, 0, d.Len())}
 	for i := range n {
@@ -71,7 +71,7 @@ func (d *Dict) upTo(n int) *Dict {
 }
 
 func dataKey(k Value) Value {
-	if s, ok := Text(k); ok && inert(s) {
+	if s, ok := Text(k); ok && Inert(s) {
 		return k
 	}
 	return Data(k)

@@ -21,12 +21,12 @@ const manyKeys = 8
 // few is for how many entries a dict that gets one has room: most have three or more.
 const few = 4
 
-// NewDict is an empty dict.
+// NewDict returns an empty dict.
 func NewDict() *Dict { return &Dict{} }
 
 func (*Dict) Type() string { return "dict" }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (d *Dict) Len() int {
 	if d == nil {
 		return 0
@@ -45,7 +45,7 @@ func (d *Dict) Get(key string) (Value, bool) {
 // Has reports whether there is an entry under a text key.
 func (d *Dict) Has(key string) bool { return d.findText(key) >= 0 }
 
-// Text is the text of the entry under a text key, "" if it is none.
+// Text returns the text of the entry under a text key, "" if it is none.
 func (d *Dict) Text(key string) string {
 	v, _ := d.Get(key)
 	s, _ := Text(v)
@@ -58,7 +58,7 @@ func (d *Dict) True(key string) bool {
 	return IsTrue(v)
 }
 
-// read is an entry as everybody sees it.
+// read returns an entry as everybody sees it.
 func read(v Value) Value {
 	switch v := v.(type) {
 	case *Lines:
@@ -77,7 +77,7 @@ func (d *Dict) GetKey(key Value) (Value, bool) {
 	return nil, false
 }
 
-// findText is the position of a text key; -1 if it is not there.
+// findText returns the position of a text key; -1 if it is not there.
 func (d *Dict) findText(key string) int {
 	if d == nil {
 		return -1
@@ -96,7 +96,7 @@ func (d *Dict) findText(key string) int {
 	return -1
 }
 
-// find is the position of a key, -1 if it is not there. It is not hashable without ok.
+// find returns the position of a key, -1 if it is not there. It is not hashable without ok.
 func (d *Dict) find(key Value) (i int, ok bool) {
 	if s, isText := Text(key); isText {
 		return d.findText(s), true
@@ -111,9 +111,9 @@ func (d *Dict) find(key Value) (i int, ok bool) {
 	return -1, true
 }
 
-// Key is a text as a key: a str, and unsafe if it is more than a name.
+// Key returns a text as a key: a str, and unsafe if it is more than a name.
 func Key(key string) Value {
-	if inert(key) {
+	if Inert(key) {
 		return Str(key)
 	}
 	return UnsafeStr(key)
@@ -195,7 +195,7 @@ func (d *Dict) Delete(key Value) bool {
 	return true
 }
 
-// At is the entry at position i, 0 <= i < Len.
+// At returns the entry at position i, 0 <= i < Len.
 func (d *Dict) At(i int) (key, v Value) { return d.keys[i], read(d.vals[i]) }
 
 // Kept is At for those who only pass the entry on, or look for what Lines never are: those come as they are, and are
@@ -211,7 +211,7 @@ func (d *Dict) Each(f func(key, v Value) bool) {
 	}
 }
 
-// Keys is a copy of the keys in order.
+// Keys returns a copy of the keys in order.
 func (d *Dict) Keys() []Value {
 	if d == nil {
 		return nil
@@ -219,7 +219,7 @@ func (d *Dict) Keys() []Value {
 	return append([]Value(nil), d.keys...)
 }
 
-// Names are the texts of the keys that are text, in their order.
+// Names returns the texts of the keys that are text, in their order.
 func (d *Dict) Names() []string {
 	names := make([]string, 0, d.Len())
 	for i := range d.Len() {
@@ -230,10 +230,10 @@ func (d *Dict) Names() []string {
 	return names
 }
 
-// Copy is a shallow copy.
+// Copy returns a shallow copy.
 func (d *Dict) Copy() *Dict { return d.CopyFor(0) }
 
-// CopyFor is a shallow copy with room for that many more entries.
+// CopyFor returns a shallow copy with room for that many more entries.
 func (d *Dict) CopyFor(more int) *Dict {
 	if d == nil {
 		return NewDict()
@@ -242,8 +242,8 @@ func (d *Dict) CopyFor(more int) *Dict {
 	return &Dict{keys: append(make([]Value, 0, n), d.keys...), vals: append(make([]Value, 0, n), d.vals...), texts: maps.Clone(d.texts), other: maps.Clone(d.other)}
 }
 
-// HashKey is a text that two keys share exactly when Python holds them equal.
-// It is false for values that cannot be hashed: lists, dicts and what contains them.
+// HashKey returns a text that two keys share exactly when Python holds them equal. It is false for values that cannot
+// be hashed: lists, dicts and what contains them.
 func HashKey(v Value) (string, bool) {
 	if s, ok := Text(v); ok {
 		return "s" + s, true

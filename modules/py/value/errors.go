@@ -56,12 +56,12 @@ func FilterErrorf(format string, args ...any) error {
 	return Errorf("AnsibleFilterError", format, args...)
 }
 
-// UndefinedName is the value of a variable that is not defined.
+// UndefinedName returns the value of a variable that is not defined.
 func UndefinedName(name string) *Undefined {
 	return &Undefined{Name: name, Msg: ReprText(name) + " is undefined"}
 }
 
-// UndefinedAttr is the value of an attribute or element that obj has not.
+// UndefinedAttr returns the value of an attribute or element that obj has not.
 func UndefinedAttr(obj, name Value) *Undefined {
 	s, ok := Text(name)
 	if !ok {
@@ -71,7 +71,7 @@ func UndefinedAttr(obj, name Value) *Undefined {
 	return &Undefined{Name: s, Msg: ReprText(objectType(obj)) + " has no attribute " + ReprText(s), Of: obj, Key: name}
 }
 
-// Tagged is the message in the words of ansible-core 2.19, which knows one kind of text.
+// Tagged returns the message in the words of ansible-core 2.19, which knows one kind of text.
 func (u *Undefined) Tagged() string {
 	switch {
 	case u.Of == nil:
@@ -89,7 +89,7 @@ func plainObject(v Value) string {
 	return PlainType(v) + " object"
 }
 
-// PlainType is the name of the Python type of a value, where all kinds of text are one.
+// PlainType returns the name of the Python type of a value, where all kinds of text are one.
 func PlainType(v Value) string {
 	switch v.(type) {
 	case *Vault:
@@ -103,7 +103,7 @@ func PlainType(v Value) string {
 	return v.Type()
 }
 
-// undefinedRepr is the repr of what was asked for, which may be undefined itself.
+// undefinedRepr returns the repr of what was asked for, which may be undefined itself.
 func undefinedRepr(name Value) string {
 	if u, undefined := name.(*Undefined); undefined {
 		return fmt.Sprintf("AnsibleUndefined(hint=None, obj=missing, name=%s)", ReprText(u.Name))
@@ -115,7 +115,7 @@ func undefinedRepr(name Value) string {
 	return r
 }
 
-// UndefinedHint is an undefined value with a message of its own.
+// UndefinedHint returns an undefined value with a message of its own.
 func UndefinedHint(hint string) *Undefined { return &Undefined{Msg: hint} }
 
 // objectType names the type of a value as Jinja's messages do: classes that are not Python's own with their module.
@@ -129,6 +129,8 @@ func objectType(v Value) string {
 		return "ansible.utils.unsafe_proxy.AnsibleUnsafeText object"
 	case NativeUnsafeStr:
 		return "ansible.utils.unsafe_proxy.NativeJinjaUnsafeText object"
+	case Rendered:
+		return objectType(v.Plain())
 	case NativeStr:
 		return "ansible.utils.native_jinja.NativeJinjaText object"
 	case Markup:

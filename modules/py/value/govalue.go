@@ -99,8 +99,8 @@ func FromGo(x any, text Kind) Value {
 	return text.TextAs(fmt.Sprint(x))
 }
 
-// DictOf is a dict of keys and values in turns, in that order. The values are Go's as FromGo takes them, the text of
-// all is unsafe: it is how modules tell what they found.
+// DictOf returns a dict of keys and values in turns, in that order. The values are Go's as FromGo takes them, the
+// text of all is unsafe: it is how modules tell what they found.
 func DictOf(pairs ...any) *Dict {
 	d := &Dict{keys: make([]Value, 0, len(pairs)/2), vals: make([]Value, 0, len(pairs)/2)}
 	for i := 0; i < len(pairs); i += 2 {

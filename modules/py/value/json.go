@@ -196,7 +196,7 @@ func (p *jsonReader) dict(depth int) Value {
 	return d
 }
 
-// made is what becomes of a whole object.
+// made returns what becomes of a whole object.
 func (p *jsonReader) made(d *Dict) Value {
 	if p.object == nil || p.err != nil {
 		return d
@@ -237,7 +237,7 @@ func (p *jsonReader) str() string {
 	return ""
 }
 
-// plainLength is how much of the beginning of s stands for itself in a JSON string.
+// plainLength returns how much of the beginning of s stands for itself in a JSON string.
 func plainLength(s string) int {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c == '"' || c == '\\' {
@@ -278,6 +278,10 @@ func (p *jsonReader) escape(b *strings.Builder) bool {
 		} else {
 			p.at = back
 		}
+	}
+	if r >= 0xdc80 && r <= 0xdcff { // alone it is a byte that is no UTF-8, as Python's surrogateescape has it
+		b.WriteByte(byte(r))
+		return true
 	}
 	b.WriteRune(r)
 	return true

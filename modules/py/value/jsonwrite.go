@@ -27,7 +27,7 @@ type JSONOptions struct {
 	Replace func(Value) Value
 }
 
-// Dumps is a value as Python's json.dumps writes it. What JSON has no form for is an error.
+// Dumps returns a value as Python's json.dumps writes it. What JSON has no form for is an error.
 func Dumps(v Value, o JSONOptions) (string, error) {
 	var b bytes.Buffer
 	if err := newDumper(&b, o, dumped).value(v); err != nil {
@@ -62,8 +62,8 @@ func newDumper(b *bytes.Buffer, o JSONOptions, forms jsonForms) *jsonWriter {
 	return &jsonWriter{Buffer: b, forms: forms, o: o}
 }
 
-// PlainJSON is a value as plain JSON, which is read with Decode: lines stand there as in EncodeShort, kinds of text
-// and tuples are not told apart, numbers print as Python's, and what JSON has no form for is text.
+// PlainJSON returns a value as plain JSON, which is read with Decode: lines stand there as in EncodeShort, kinds of
+// text and tuples are not told apart, numbers print as Python's, and what JSON has no form for is text.
 func PlainJSON(v Value) []byte {
 	var b bytes.Buffer
 	b.Grow(128)                                                                                            // most are small, and larger ones grow in few steps from there
@@ -130,7 +130,7 @@ func (w *jsonWriter) python() bool { return w.forms >= dumped }
 func (w *jsonWriter) deeper() error {
 	w.depth++
 	switch {
-	case w.python() && w.depth > maxNesting:
+	case w.python() && w.depth > maxJSONDepth: // a view shows what can be sent, within other objects
 		return ValueErrorf("Circular reference detected")
 	case w.depth > maxJSONDepth:
 		return Errorf("RecursionError", "maximum recursion depth exceeded while encoding a JSON object")
@@ -163,7 +163,7 @@ func (w *jsonWriter) value(v Value) error {
 		return w.dict(v)
 	case *Later:
 		made := v.Value()
-		if u, undefined := made.(*Undefined); undefined && w.forms == tagged {
+		if u, undefined := made.(*Undefined); undefined && w.forms == tagged && u.Use() != nil {
 			return u.Use()
 		}
 		return w.value(made)
@@ -233,8 +233,13 @@ func (w *jsonWriter) madeText(v Value) error {
 		text = string(v)
 	case NativeStr:
 		text, tag = string(v), "!n"
+	case Rendered:
+		text, tag = v.text, "!r"
+		if v.final {
+			tag = "!nr"
+		}
 	}
-	if !w.source || inert(text) {
+	if !w.source || Inert(text) {
 		return w.other(v)
 	}
 	return w.tag(tag, true, func() error { w.text(text); return nil })
@@ -308,7 +313,7 @@ func (w *jsonWriter) object(v Value) error {
 	return TypeErrorf("Object of type %s is not JSON serializable", v.Type())
 }
 
-// inWords is a value as Python's str prints it. What cannot be printed is its error for people, and nothing for
+// inWords returns a value as Python's str prints it. What cannot be printed is its error for people, and nothing for
 // programs.
 func (w *jsonWriter) inWords(v Value) string {
 	if b, ok := v.(Bytes); ok && w.forms == plainForms {
@@ -337,7 +342,7 @@ func (w *jsonWriter) float(f float64) {
 	}
 }
 
-// jsonFloat is a number as Python's json has it, with words for those that JSON lacks.
+// jsonFloat returns a number as Python's json has it, with words for those that JSON lacks.
 func jsonFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -466,17 +471,17 @@ func (w *jsonWriter) plainKeys(d *Dict) bool {
 		s, ok := Text(k)
 		_, written := k.(Source)
 		_, said := k.(UnsafeStr)
-		if (said || w.source && !written) && !inert(s) {
+		if (said || w.source && !written) && !Inert(s) {
 			return false
 		}
-		if !ok || d.Len() == 1 && len(s) == 2 && s[0] == '!' {
+		if !ok || d.Len() == 1 && s != "" && s[0] == '!' {
 			return false
 		}
 	}
 	return true
 }
 
-// key is a key as text.
+// key returns a key as text.
 func (w *jsonWriter) key(k Value) (string, error) {
 	if s, ok := Text(k); ok {
 		return s, nil
@@ -491,7 +496,7 @@ func (w *jsonWriter) key(k Value) (string, error) {
 	return w.inWords(k), nil
 }
 
-// jsonKey is a key as Python's json writes it.
+// jsonKey returns a key as Python's json writes it.
 func jsonKey(k Value) (string, error) {
 	switch k := k.(type) {
 	case None:
@@ -510,7 +515,7 @@ func jsonKey(k Value) (string, error) {
 	return s, nil
 }
 
-// order is the order in which the entries are written, nil if as they stand.
+// order returns the order in which the entries are written, nil if as they stand.
 func (w *jsonWriter) order(d *Dict) ([]int, error) {
 	if !w.o.Sorted {
 		return nil, nil
@@ -558,7 +563,14 @@ func writePythonText(b *bytes.Buffer, s string, ascii bool) {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if escape := pythonEscape(r, ascii); escape != "" {
+		escape := ""
+		switch {
+		case r != utf8.RuneError || n > 1:
+			escape = pythonEscape(r, ascii)
+		case ascii:
+			escape = fmt.Sprintf(`\udc%02x`, s[i])
+		}
+		if escape != "" {
 			b.WriteString(s[done:i])
 			b.WriteString(escape)
 			done = i + n
@@ -569,7 +581,7 @@ func writePythonText(b *bytes.Buffer, s string, ascii bool) {
 	b.WriteByte('"')
 }
 
-// pythonEscape is how a letter stands in the JSON that Python writes, "" if as it is.
+// pythonEscape returns how a letter stands in the JSON that Python writes, "" if as it is.
 func pythonEscape(r rune, ascii bool) string {
 	switch {
 	case r < utf8.RuneSelf && strings.IndexByte("\"\\\n\r\t\b\f", byte(r)) >= 0:

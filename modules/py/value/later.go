@@ -9,13 +9,13 @@ type Later struct {
 	busy bool
 }
 
-// NewLater is an entry that make makes. loop is what it is for make itself.
+// NewLater returns an entry that make makes. loop is what it is for make itself.
 func NewLater(make func() Value, loop Value) *Later { return &Later{make: make, v: loop} }
 
-// Type is that of the entry.
+// Type returns that of the entry.
 func (l *Later) Type() string { return l.Value().Type() }
 
-// Value is the entry.
+// Value returns the entry.
 func (l *Later) Value() Value {
 	if l.make == nil || l.busy {
 		return l.v

@@ -39,7 +39,7 @@ func OrNone(v Value) Value {
 	return v
 }
 
-// Items are the elements of a list or tuple; false for everything else.
+// Items returns the elements of a list or tuple; false for everything else.
 func Items(v Value) ([]Value, bool) {
 	switch v := v.(type) {
 	case *List:

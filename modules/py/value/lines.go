@@ -18,12 +18,12 @@ type Lines struct {
 	list *List // nil if nobody has read it; guarded by mu
 }
 
-// NewLines are the lines of a text.
+// NewLines returns the lines of a text.
 func NewLines(text Value) *Lines { return &Lines{text: text} }
 
 func (*Lines) Type() string { return "list" }
 
-// List is the list itself: the same one each time.
+// List returns the list itself: the same one each time.
 func (l *Lines) List() *List {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,7 +34,7 @@ func (l *Lines) List() *List {
 	return l.list
 }
 
-// Text is what they are the lines of; nil if somebody has changed the list since.
+// Text returns what they are the lines of; nil if somebody has changed the list since.
 func (l *Lines) Text() Value {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,7 +93,7 @@ func (d *Dict) findTexts() error {
 	return nil
 }
 
-// kept is the entry that a copy of the dict has whose texts were made by of.
+// kept returns the entry that a copy of the dict has whose texts were made by of.
 func (l *Lines) kept(of func(Value) Value) Value {
 	if text := l.Text(); text != nil {
 		return NewLines(of(text))
@@ -101,7 +101,7 @@ func (l *Lines) kept(of func(Value) Value) Value {
 	return of(l.List())
 }
 
-// lineKind is the kind of text that a line of a text is.
+// lineKind returns the kind of text that a line of a text is.
 func lineKind(v Value) Kind {
 	switch v.(type) {
 	case UnsafeStr, NativeUnsafeStr:

@@ -13,7 +13,7 @@ func NewInt(n *big.Int) Value {
 	return &BigInt{n}
 }
 
-// AsInt gives an int or bool as int64; false for everything else and for ints that do not fit.
+// AsInt returns an int or bool as int64; false for everything else and for ints that do not fit.
 func AsInt(v Value) (int64, bool) {
 	switch v := v.(type) {
 	case Int:
@@ -27,7 +27,7 @@ func AsInt(v Value) (int64, bool) {
 	return 0, false
 }
 
-// AsBig gives an int or bool of any size; nil for everything else.
+// AsBig returns an int or bool of any size; nil for everything else.
 func AsBig(v Value) *big.Int {
 	if b, ok := v.(*BigInt); ok {
 		return b.Int

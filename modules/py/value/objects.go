@@ -68,7 +68,7 @@ type Func struct {
 	Fn   func(args *Args) (Value, error)
 }
 
-// Type is that of Python's own functions.
+// Type returns that of Python's own functions.
 func (*Func) Type() string { return "builtin_function_or_method" }
 
 // Namespace is what namespace() makes: the one thing whose attributes a template can set.
@@ -80,7 +80,7 @@ func (*Namespace) Type() string { return "Namespace" }
 // QualifiedType names Jinja's class with its module.
 func (*Namespace) QualifiedType() string { return "jinja2.utils.Namespace" }
 
-// Attr gives an attribute that was set.
+// Attr returns an attribute that was set.
 func (n *Namespace) Attr(name string) (Value, bool) { return n.Attrs.Get(name) }
 
 // View is dict.keys(), dict.values() or dict.items().
@@ -90,10 +90,10 @@ type View struct {
 	Kind string
 }
 
-// Type is the kind.
+// Type returns the kind.
 func (v *View) Type() string { return v.Kind }
 
-// Items are what the view shows now.
+// Items returns what the view shows now.
 func (v *View) Items() []Value {
 	out := make([]Value, 0, v.Dict.Len())
 	v.Dict.Each(func(k, item Value) bool {
@@ -115,7 +115,7 @@ type Range struct{ Start, Stop, Step int64 }
 // Type is range.
 func (Range) Type() string { return "range" }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (r Range) Len() int64 {
 	if r.Step > 0 && r.Start < r.Stop {
 		return int64((uint64(r.Stop-r.Start)-1)/uint64(r.Step)) + 1

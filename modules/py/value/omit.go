@@ -11,7 +11,7 @@ import (
 // tasks.
 type Omit struct{}
 
-// Type is that of its text.
+// Type returns that of its text.
 func (Omit) Type() string { return "str" }
 
 // OmitText is the text of Omit. Each process has its own.
@@ -31,6 +31,8 @@ func IsOmit(v Value) bool {
 		return true
 	case Str:
 		return len(v) > 0 && v[0] == '_' && string(v) == OmitText()
+	case Rendered:
+		return v.text != "" && v.text[0] == '_' && v.text == OmitText()
 	case NativeStr:
 		return len(v) > 0 && v[0] == '_' && string(v) == OmitText()
 	}

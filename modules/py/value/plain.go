@@ -76,28 +76,28 @@ func (Literals) None() Value { return None{} }
 // Bool is True or False.
 func (Literals) Bool(b bool) Value { return Bool(b) }
 
-// Int is a number.
+// Int returns a number.
 func (Literals) Int(n int64) Value { return Int(n) }
 
-// Big is a number of any size.
+// Big returns a number of any size.
 func (Literals) Big(n *big.Int) Value { return NewInt(n) }
 
-// Float is a float.
+// Float returns a float.
 func (Literals) Float(f float64) Value { return Float(f) }
 
-// Text is a str.
+// Text returns a str.
 func (l Literals) Text(s string) Value { return l.Kind.TextAs(s) }
 
 // Bytes are bytes.
 func (Literals) Bytes(b string) Value { return Bytes(b) }
 
-// List is a list.
+// List returns a list.
 func (Literals) List(items []Value) Value { return &List{Items: items} }
 
-// Tuple is a tuple.
+// Tuple returns a tuple.
 func (Literals) Tuple(items []Value) Value { return NewTuple(items...) }
 
-// Dict is a dict; the error is Python's for the first key that cannot be one.
+// Dict returns a dict; the error is Python's for the first key that cannot be one.
 func (Literals) Dict(keys, values []Value) (Value, error) {
 	d := NewDict()
 	var err error

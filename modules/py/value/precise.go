@@ -22,7 +22,7 @@ func atanhTimes2(z *big.Float) *big.Float {
 	return sum.Mul(sum, bigFloat(2))
 }
 
-// lnBig is the natural logarithm of x > 0.
+// lnBig returns the natural logarithm of x > 0.
 func lnBig(x float64) *big.Float {
 	fraction, exponent := math.Frexp(x) // in [1/2, 1)
 	if fraction < 0.75 {
@@ -34,7 +34,7 @@ func lnBig(x float64) *big.Float {
 	return ln2.Mul(ln2, bigFloat(float64(exponent))).Add(ln2, atanhTimes2(z))
 }
 
-// Ln is the natural logarithm of x > 0.
+// Ln returns the natural logarithm of x > 0.
 func Ln(x float64) float64 {
 	if math.IsInf(x, 1) || math.IsNaN(x) {
 		return x

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// ReprText is the repr of a str. Bytes that are no UTF-8 are shown as the surrogates that Python reads them as.
+// ReprText returns the repr of a str. Bytes that are no UTF-8 are shown as the surrogates that Python reads them as.
 func ReprText(s string) string {
 	quote := quoteFor(s)
 	var b strings.Builder
@@ -44,7 +44,7 @@ func ReprText(s string) string {
 	return b.String()
 }
 
-// ReprBytes is the repr of bytes.
+// ReprBytes returns the repr of bytes.
 func ReprBytes(v string) string {
 	quote := quoteFor(v)
 	var b strings.Builder
@@ -71,7 +71,7 @@ func ReprBytes(v string) string {
 	return b.String()
 }
 
-// quoteFor is a single quote unless the text holds one and no double quote.
+// quoteFor returns a single quote unless the text holds one and no double quote.
 func quoteFor(s string) byte {
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
 		return '"'
@@ -79,7 +79,7 @@ func quoteFor(s string) byte {
 	return '\''
 }
 
-// FloatText is the repr of a float: the shortest text that reads back the same.
+// FloatText returns the repr of a float: the shortest text that reads back the same.
 func FloatText(f float64) string {
 	switch {
 	case math.IsNaN(f):

@@ -11,16 +11,17 @@ type Signature struct {
 	Before int
 	// Params are the others; those that have a default have a Default that is not nil.
 	Params []Param
-	// Named is how many of Params, at the end, are given by name alone; Hidden how many the counts in errors leave out.
+	// Named is how many of Params, at the end, are given by name only; Hidden how many the counts in errors leave
+	// out.
 	Named, Hidden int
 	// Rest and Keywords allow any further arguments by position and by name.
 	Rest, Keywords bool
-	// Native is a function in C that takes the value alone.
+	// Native is a function in C that takes the value only.
 	Native bool
 }
 
 // ParseSignature reads the parameters of a function as words: first those that the caller fills ("+name" for Jinja's
-// environment), "name=" has a default, "*" and "**" take the rest, "*-" parts those that are given by name alone,
+// environment), "name=" has a default, "*" and "**" take the rest, "*-" parts those that are given by name only,
 // "?name" is one that younger versions have, and "!" stands for a function in C that takes one value.
 func ParseSignature(name string, words []string) *Signature {
 	s := &Signature{Name: name, Before: 1}

@@ -11,23 +11,23 @@ import (
 // files. The zero Source is the empty text.
 type Source struct{ text string }
 
-// SourceText is a text as a reader of source gives it. Nothing that a host, a lookup or a template has made may be
-// given to it.
+// SourceText returns a text as a reader of source gives it. Nothing that a host, a lookup or a template has made may
+// be given to it.
 func SourceText(s string) Source { return Source{s} }
 
-// Type is the name of Ansible's class.
+// Type returns the name of Ansible's class.
 func (Source) Type() string { return "AnsibleUnicode" }
 
-// Text is the text itself.
+// Text returns the text itself.
 func (s Source) Text() string { return s.text }
 
 // Trimmed is s without blanks around it.
 func (s Source) Trimmed() Source { return Source{strings.TrimSpace(s.text)} }
 
-// Braced is an expression as the template that is nothing else.
+// Braced returns an expression as the template that is nothing else.
 func (s Source) Braced() Source { return Source{"{{" + s.text + "}}"} }
 
-// ReplaceAll gives the text of s with f's in place of the parts that match.
+// ReplaceAll returns the text of s with f's in place of the parts that match.
 func (s Source) ReplaceAll(match *regexp.Regexp, f func(part Source) string) string {
 	return match.ReplaceAllStringFunc(s.text, func(part string) string { return f(Source{part}) })
 }

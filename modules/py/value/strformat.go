@@ -54,7 +54,7 @@ func (f *fields) expand(s string, depth int) (string, error) {
 	return b.String(), nil
 }
 
-// cutField gives the text up to the closing brace, and how much was read.
+// cutField returns the text up to the closing brace, and how much was read.
 func cutField(s string) (string, int, error) {
 	if s == "" {
 		return "", 0, ValueErrorf("Single '{' encountered in format string")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // NativeStr is text that a filter such as string or to_json made on purpose: it is never taken for a literal.
@@ -42,7 +43,7 @@ func SameText(v Value, s string) Value {
 	return TextLike(v, s)
 }
 
-// TextSize is the size of the text among the values, for who is going to join them.
+// TextSize returns the size of the text among the values, for who is going to join them.
 func TextSize(vs []Value) int {
 	n := 0
 	for _, v := range vs {
@@ -50,6 +51,8 @@ func TextSize(vs []Value) int {
 		case Str:
 			n += len(v)
 		case Source:
+			n += len(v.text)
+		case Rendered:
 			n += len(v.text)
 		case UnsafeStr:
 			n += len(v)
@@ -69,6 +72,8 @@ func ToStr(v Value) (string, error) {
 	case Str:
 		return string(v), nil
 	case Source:
+		return v.text, nil
+	case Rendered:
 		return v.text, nil
 	case UnsafeStr:
 		return string(v), nil
@@ -289,4 +294,65 @@ func (p *printer) pair(i int, k, v Value, depth int) error {
 	}
 	p.b.WriteString(": ")
 	return p.repr(v, depth+1)
+}
+
+// NotUTF8 returns what Python says of the first text in a value that it cannot encode, since bytes in it are no
+// UTF-8; "" if there is none.
+func NotUTF8(v Value) string {
+	if s, ok := Text(v); ok {
+		return notUTF8(s)
+	}
+	if items, ok := Items(v); ok {
+		for _, item := range items {
+			if why := NotUTF8(item); why != "" {
+				return why
+			}
+		}
+	}
+	d, ok := v.(*Dict)
+	if !ok {
+		return ""
+	}
+	for i := range d.Len() {
+		k, item := d.At(i)
+		for _, x := range []Value{k, item} {
+			if why := NotUTF8(x); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+func notUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return ""
+	}
+	at := 0
+	for rest := s; rest != ""; at++ {
+		r, size := utf8.DecodeRuneInString(rest)
+		if r == utf8.RuneError && size == 1 {
+			return fmt.Sprintf("'utf-8' codec can't encode character '\\udc%02x' in position %d: surrogates not allowed", rest[0], at)
+		}
+		rest = rest[size:]
+	}
+	return ""
+}
+
+// Readable returns a text for people: a question mark stands for each byte that is no UTF-8.
+func Readable(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 {
+			b.WriteByte('?')
+		} else {
+			b.WriteString(s[:size])
+		}
+		s = s[size:]
+	}
+	return b.String()
 }

@@ -65,7 +65,7 @@ func otherText(v Value) Value {
 	case *Dict:
 		for i := range v.Len() {
 			k, item := v.At(i)
-			if s, _ := Text(k); !inert(s) && otherText(k) != nil {
+			if s, _ := Text(k); !Inert(s) && otherText(k) != nil {
 				return k
 			}
 			if other := otherText(item); other != nil {
@@ -106,4 +106,16 @@ func kindsOf(v Value) string {
 		return "omit"
 	}
 	return v.Type() + " " + PrintedRepr(v)
+}
+
+func TestOnlyWordsAreInert(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, "a-b_1.c": true, "/srv/ǺÑŚ/β": true, "12.5": true,
+		"a b": false, "a\u00a0or\u00a0b": false, "f(x)": false, "{{ a }}": false, "é|upper": false, "é b": false, "a\xffb": false,
+		"é{b}": false, "a\u2028b": false,
+	} {
+		if got := Inert(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
 }

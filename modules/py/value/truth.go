@@ -19,6 +19,8 @@ func Truth(v Value) (bool, error) {
 		return v != "", nil
 	case Source:
 		return v.text != "", nil
+	case Rendered:
+		return v.text != "", nil
 	case *Undefined:
 		return false, v.Use()
 	case *Vault:
@@ -98,7 +100,7 @@ func Iterate(v Value) (*Iterator, error) {
 	return &Iterator{items: items}, err
 }
 
-// Next gives the next element; false at the end.
+// Next returns the next element; false at the end.
 func (it *Iterator) Next() (Value, bool) {
 	i := it.pos
 	items := it.items
@@ -119,7 +121,7 @@ func (it *Iterator) Next() (Value, bool) {
 // MaxItems is the most elements that an operation may make a list or range of.
 const MaxItems = 4_000_000
 
-// Elements are the elements of v. The slice must not be changed: it may be v's own.
+// Elements returns the elements of v. The slice must not be changed: it may be v's own.
 func Elements(v Value) ([]Value, error) {
 	switch v := v.(type) {
 	case *List:
@@ -259,6 +261,8 @@ func Unsafe(v Value) Value {
 		return UnsafeStr(v)
 	case Source:
 		return UnsafeStr(v.text)
+	case Rendered:
+		return Unsafe(v.Plain())
 	case NativeStr:
 		return NativeUnsafeStr(v)
 	case Markup:
@@ -288,7 +292,7 @@ func unsafeItems(items []Value) []Value {
 	return out
 }
 
-// Clone is a deep copy of the lists and dicts of v.
+// Clone returns a deep copy of the lists and dicts of v.
 func Clone(v Value) Value {
 	switch v := v.(type) {
 	case *List:
@@ -369,8 +373,8 @@ func StrictBool(v Value) (bool, error) {
 	return b, nil
 }
 
-// NotBool is what Ansible says of a text that is none of its words for true and false. They stand in a set there:
-// their order varies from run to run.
+// NotBool returns what Ansible says of a text that is none of its words for true and false. They stand in a set
+// there: their order varies from run to run.
 func NotBool(text string) string {
 	return "The value '" + text + "' is not a valid boolean.  Valid booleans include: " +
 		"0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"

@@ -80,19 +80,21 @@ func (*List) Type() string      { return "list" }
 func (*Tuple) Type() string     { return "tuple" }
 func (*Undefined) Type() string { return "AnsibleUndefined" }
 
-// NewList is a list of the given values.
+// NewList returns a list of the given values.
 func NewList(items ...Value) *List { return &List{Items: items} }
 
-// NewTuple is a tuple of the given values.
+// NewTuple returns a tuple of the given values.
 func NewTuple(items ...Value) *Tuple { return &Tuple{Items: items} }
 
-// Text gives the text of any kind of string (Str, Source, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, an opened
+// Text gives the text of any kind of string (Str, Source, Rendered, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, an opened
 // *Vault). The second result is false for every other value.
 func Text(v Value) (string, bool) {
 	switch v := v.(type) {
 	case Str:
 		return string(v), true
 	case Source:
+		return v.text, true
+	case Rendered:
 		return v.text, true
 	case UnsafeStr:
 		return string(v), true

@@ -17,7 +17,7 @@ type Vault struct {
 
 func (*Vault) Type() string { return "AnsibleVaultEncryptedUnicode" }
 
-// Open is the plain text. It is safe for concurrent use; the work is done once.
+// Open returns the plain text. It is safe for concurrent use; the work is done once.
 func (v *Vault) Open() (string, error) {
 	v.once.Do(func() {
 		if v.Decrypt == nil {
@@ -39,7 +39,7 @@ func Sealed(v Value) error {
 	return err
 }
 
-// OpenedVault is a vault string whose plain text, or the reason why it cannot be had, is known already.
+// OpenedVault returns a vault string whose plain text, or the reason why it cannot be had, is known already.
 func OpenedVault(cipher, plain string, err error) *Vault {
 	return &Vault{Cipher: cipher, Decrypt: func(string) (string, error) { return plain, err }}
 }

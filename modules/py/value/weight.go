@@ -2,9 +2,8 @@ package value
 
 import "bytes"
 
-// What Decode makes of JSON takes more memory than the text, up to forty times as much. These are about the bytes
-// that each
-// kind of value takes beside its text, its place in a list or a mapping included.
+// What Decode makes of JSON takes more memory than the text, up to forty times as much. These are about the bytes that
+// each kind of value takes beside its text, its place in a list or a mapping included.
 const (
 	weightOfDict = 56
 	weightOfList = 32
@@ -17,8 +16,7 @@ const (
 var unsafeTag = []byte(`"!u":`)
 
 // Weight is about how many bytes the values take in memory that Decode makes of JSON. It makes none of them, so that
-// who reads
-// what others write can refuse it before.
+// who reads what others write can refuse it before.
 func Weight(text []byte) int {
 	n := 0
 	for i := 0; i < len(text); i++ {

@@ -27,7 +27,7 @@ func (s *site) tools(bin string) []tool {
 	ssh := []string{"ANSIBLE_HOST_KEY_CHECKING=false", "ANSIBLE_SSH_ARGS=-o ControlMaster=auto -o ControlPersist=60s -o UserKnownHostsFile=/dev/null"}
 	all := []tool{
 		{name: "hark, agents", command: append([]string{filepath.Join(bin, "hark"), "play"}, forks...), env: []string{"HARK_BROKER=" + s.broker}, python: there, own: true},
-		{name: "hark, ssh", command: append([]string{filepath.Join(bin, "hark"), "play", "--ephemeral"}, forks...), env: ssh, python: there, sshd: true, own: true},
+		{name: "hark, ssh", command: append([]string{filepath.Join(bin, "hark"), "play", "--ephemeral"}, forks...), env: append([]string{"HARK_SSH_KEEP=no"}, ssh...), python: there, sshd: true, own: true},
 		{name: "hark, ssh, program kept", command: append([]string{filepath.Join(bin, "hark"), "play", "--ephemeral"}, forks...), env: append([]string{"HARK_SSH_KEEP=yes"}, ssh...),
 			python: there, sshd: true, keeps: true, own: true},
 	}

@@ -156,7 +156,7 @@ func (s *site) open(ctx context.Context) error {
 func (s *site) startBroker(ctx context.Context, listen string) error {
 	_ = os.Remove(s.path("url"))
 	s.broker = s.command(filepath.Join(s.bin, "hark"), "broker", "run", "--tls", "--data", s.path("broker"), "--listen", listen, "--url-file", s.path("url"))
-	s.broker.Stderr = nil // it tells of each agent
+	s.broker.Stderr = nil // it logs each agent
 	if err := s.broker.Start(); err != nil {
 		return err
 	}

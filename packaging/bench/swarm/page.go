@@ -19,7 +19,7 @@ const (
 	to   = "<!-- end of figures -->\n"
 )
 
-// write puts the figures into the page, or prints them.
+// write puts the figures into the page and draws the chart beside it, or prints them.
 func (b bench) write(rows []row) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s, %s of this commit's parent %s, %s, %d cores.\n\n", time.Now().UTC().Format("2006-01-02"), runtime.Version(), commit(), runtime.GOARCH, runtime.NumCPU())
@@ -40,8 +40,15 @@ func (b bench) write(rows []row) error {
 	if !ok || !end {
 		return fmt.Errorf("%s has no place for figures: %q and %q", b.page, from, to)
 	}
-	return os.WriteFile(b.page, []byte(before+from+out.String()+to+after), 0o644)
+	page := before + from + out.String() + to + after
+	if err := os.WriteFile(chartOf(b.page), []byte(chartText(page)), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(b.page, []byte(page), 0o644)
 }
+
+// chartOf is where the chart of a page lies.
+func chartOf(page string) string { return strings.TrimSuffix(page, ".md") + ".svg" }
 
 // commit is what was measured.
 func commit() string {

@@ -86,7 +86,7 @@ func Run(t *testing.T) {
 	}
 }
 
-// known are the lines of a file whose answer in the tagged language is not yet that of ansible-core.
+// known returns the lines of a file whose answer in the tagged language is not yet that of ansible-core.
 func known(t *testing.T, dir, name string) map[int]bool {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "tagged.txt"))
@@ -128,7 +128,7 @@ func runTagged(t *testing.T, engine *templar.Engine, shared Case, cases []Case, 
 	}
 }
 
-// engines are the files that are no other package's.
+// engines returns the files that are no other package's.
 func engines(t *testing.T, dir string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
@@ -200,12 +200,12 @@ func ourAnswer(t *testing.T, engine *templar.Engine, shared, c Case) string {
 		Engine: engine,
 		Native: shared.Native,
 		Do:     slices.Contains(shared.Extensions, "jinja2.ext.do"), LoopControls: slices.Contains(shared.Extensions, "jinja2.ext.loopcontrols"),
-		Load: func(_ context.Context, name string) (string, bool, error) {
+		Load: func(_ context.Context, name string) (value.Source, bool, error) {
 			if s, ok := c.Files[name]; ok {
-				return s, true, nil
+				return value.SourceText(s), true, nil
 			}
 			s, ok := shared.Files[name]
-			return s, ok, nil
+			return value.SourceText(s), ok, nil
 		},
 	})
 	got, err := evaluate(tpl, c, text)
@@ -229,7 +229,7 @@ func evaluate(tpl *templar.Templar, c Case, text value.Value) (value.Value, erro
 		ok, _, err := tpl.Condition(ctx, text)
 		return value.Bool(ok), err
 	case "file":
-		s, _ := value.Text(text)
+		s, _ := text.(value.Source)
 		out, err := tpl.File(ctx, s, templar.FileOptions{
 			LstripBlocks: c.Opts.LstripBlocks, NoTrimBlocks: c.Opts.TrimBlocks != nil && !*c.Opts.TrimBlocks,
 		})

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/netaddr"
 )
@@ -25,7 +26,8 @@ type Option struct {
 	Choices []string
 }
 
-// Bind gives the value of each option; the first is what is filtered. Positional arguments beyond the last are ignored.
+// Bind returns the value of each option; the first is what is filtered. Positional arguments beyond the last are
+// ignored.
 func Bind(in value.Value, args *value.Args, options ...Option) ([]value.Value, error) {
 	out := make([]value.Value, len(options))
 	for i, v := range append([]value.Value{in}, args.Pos...) {
@@ -66,7 +68,7 @@ func bindNamed(out []value.Value, args *value.Args, options []Option) (unknown [
 	return unknown
 }
 
-// missing is the problem of options that must be given and are not.
+// missing returns the problem of options that must be given and are not.
 func missing(out []value.Value, options []Option) []string {
 	var names []string
 	for i, o := range options {
@@ -81,7 +83,7 @@ func missing(out []value.Value, options []Option) []string {
 	return []string{"missing required arguments: " + strings.Join(names, ", ")}
 }
 
-// value is the value of an option, of what was given for it; nil for nothing. A *refusal is a problem with it.
+// value returns the value of an option, of what was given for it; nil for nothing. A *refusal is a problem with it.
 func (o Option) value(given value.Value) (value.Value, error) {
 	switch {
 	case given == nil && o.Default != nil:
@@ -124,7 +126,7 @@ func unknownOptions(unknown []string, options []Option) string {
 	}
 	sort.Strings(names)
 	sort.Strings(unknown)
-	return strings.Join(unknown, ", ") + ". Supported parameters include: " + strings.Join(names, ", ") + "."
+	return strings.Join(unknown, ", ") + dialect.SupportedOptions.Text(strings.Join(names, ", ")+".")
 }
 
 // refusal says that a value cannot be converted.
@@ -132,7 +134,7 @@ type refusal struct{ text string }
 
 func (r *refusal) Error() string { return r.text }
 
-// Text is a value converted to text, as an option of kind str is.
+// Text returns a value converted to text, as an option of kind str is.
 func Text(v value.Value) (string, error) {
 	got, err := convert(v, "str")
 	if err != nil {
@@ -189,7 +191,7 @@ func toBool(v value.Value) (value.Value, error) {
 	return nil, &refusal{fmt.Sprintf("The value '%s' is not a valid boolean.", s)}
 }
 
-// toList gives a list, of texts if these are wanted.
+// toList returns a list, of texts if these are wanted.
 func toList(v value.Value, texts bool) (value.Value, error) {
 	items, isList := value.Items(v)
 	s, isText := value.Text(v)
@@ -218,7 +220,7 @@ func toList(v value.Value, texts bool) (value.Value, error) {
 	return out, nil
 }
 
-// typeName is the kind as Ansible names it.
+// typeName returns the kind as Ansible names it.
 func (o Option) typeName() string {
 	if o.Kind == "items" {
 		return "list"

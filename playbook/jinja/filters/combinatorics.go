@@ -7,7 +7,7 @@ import (
 	"hark/playbook/jinja"
 )
 
-// rows are the elements of the value and of every positional argument.
+// rows returns the elements of the value and of every positional argument.
 func rows(in value.Value, args *jinja.Args) ([][]value.Value, error) {
 	var out [][]value.Value
 	for _, v := range append([]value.Value{in}, args.Pos...) {
@@ -159,7 +159,7 @@ func tuples(all [][]value.Value) value.Value {
 	return list(out)
 }
 
-// chosen is the argument r of permutations and combinations; nil for all, which only permutations has.
+// chosen returns the argument r of permutations and combinations; nil for all, which only permutations has.
 func chosen(fn string, args *jinja.Args) (value.Value, error) {
 	r, given := args.KwOf("r")
 	if n := 1 + len(args.Pos) + len(args.Kw); n > 2 {

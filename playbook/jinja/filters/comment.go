@@ -90,7 +90,7 @@ func lineCount(v value.Value) (int, error) {
 	return max(n, 0), err
 }
 
-// around is the comment of a text.
+// around returns the comment of a text.
 func (p *commentText) around(s string) string {
 	newline, decoration, prefix := p.text["newline"], p.text["decoration"], p.text["prefix"]
 	var b strings.Builder

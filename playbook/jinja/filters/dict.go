@@ -57,7 +57,8 @@ func items2dict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	for _, item := range items {
 		var kv [2]value.Value
 		for i, name := range a {
-			if !value.IsMapping(item) {
+			_, isInt := value.AsInt(name)
+			if !value.IsMapping(item) && (!isInt || !value.IsSequence(item) || value.IsText(item)) {
 				return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list of dictionaries, got %s instead.", value.PrintedRepr(in))
 			}
 			v, err := value.Get(item, name)

@@ -28,7 +28,7 @@ func ansibleDigests() map[string]jinja.Filter {
 	}
 }
 
-// newHash is a hash by hashlib's name; nil if it has none of that name.
+// newHash returns a hash by hashlib's name; nil if it has none of that name.
 func newHash(name string) hash.Hash {
 	switch strings.ToLower(name) {
 	case "md5":
@@ -59,7 +59,7 @@ func newHash(name string) hash.Hash {
 	return nil
 }
 
-// keyless is a hash that could have a key, without one.
+// keyless returns a hash that could have a key, without one.
 func keyless(make func(key []byte) (hash.Hash, error)) hash.Hash {
 	h, err := make(nil)
 	if err != nil {

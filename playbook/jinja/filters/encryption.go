@@ -75,7 +75,7 @@ func vaultFilter(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	return value.Str(out), nil
 }
 
-// vaultSalt is the salt that is given; nil is none.
+// vaultSalt returns the salt that is given; nil is none.
 func vaultSalt(v value.Value) ([]byte, error) {
 	if value.IsNone(v) {
 		return nil, nil
@@ -132,7 +132,8 @@ type Secrets interface {
 	TextAs(s, placeholder string) string
 }
 
-// secretsOf are those of the play whose template calls; nil before ansible-core 2.22, and where nothing is hidden.
+// secretsOf returns those of the play whose template calls; nil before ansible-core 2.22, and where nothing is
+// hidden.
 func secretsOf(c *jinja.Call) Secrets {
 	if s, ok := c.Scope.(interface{ Secrets() Secrets }); ok {
 		return s.Secrets()
@@ -147,7 +148,7 @@ func hide(c *jinja.Call, texts ...string) {
 	}
 }
 
-// Hiding are the filters that hide texts, since ansible-core 2.22.
+// Hiding returns the filters that hide texts, since ansible-core 2.22.
 func Hiding() map[string]jinja.Filter {
 	return map[string]jinja.Filter{"register_secret": registerSecret, "mask_secrets": maskSecrets}
 }

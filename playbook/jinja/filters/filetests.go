@@ -36,7 +36,7 @@ func fileTests() map[string]jinja.Test {
 	return tests
 }
 
-// onPath is a test of a file name; refusal is Python's word for what is none.
+// onPath returns a test of a file name; refusal is Python's word for what is none.
 func onPath(refusal string, f func(string) bool) jinja.Test {
 	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
 		s, ok := value.Text(in)

@@ -9,7 +9,7 @@ import (
 	"hark/playbook/jinja"
 )
 
-// Filters are the filters by name.
+// Filters returns the filters by name.
 func Filters() map[string]jinja.Filter {
 	all := map[string]jinja.Filter{}
 	takes := signatures("filter")
@@ -36,7 +36,7 @@ func Filters() map[string]jinja.Filter {
 	return all
 }
 
-// Tests are the tests by name.
+// Tests returns the tests by name.
 func Tests() map[string]jinja.Test {
 	all := map[string]jinja.Test{}
 	takes := signatures("test")

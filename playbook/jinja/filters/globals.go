@@ -160,7 +160,7 @@ func (*joiner) Type() string { return "Joiner" }
 
 func (*joiner) QualifiedType() string { return "jinja2.utils.Joiner" }
 
-// Attr gives the separator and whether it was used.
+// Attr returns the separator and whether it was used.
 func (j *joiner) Attr(name string) (value.Value, bool) {
 	switch name {
 	case "sep":

@@ -87,7 +87,7 @@ func sortFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	return list(out), value.Sort(out, down, keys)
 }
 
-// sortKeys are what elements are sorted by: themselves, or one or more attributes of them.
+// sortKeys returns what elements are sorted by: themselves, or one or more attributes of them.
 func sortKeys(items []value.Value, attribute value.Value, sensitive bool) ([]value.Value, error) {
 	var getters []getter
 	if s, ok := value.Text(attribute); ok {

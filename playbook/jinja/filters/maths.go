@@ -82,7 +82,7 @@ func pyRound(f float64, digits int) float64 {
 	return math.RoundToEven(f/scale) * scale
 }
 
-// number is an operand of the filter fn.
+// number returns an operand of the filter fn.
 func number(fn string, v value.Value) (float64, error) {
 	f, ok := value.AsFloat(v)
 	if !ok {

@@ -126,7 +126,7 @@ func moreTests() map[string]jinja.Test {
 	}
 }
 
-// flagOr is a flag that counts as def where the result does not have it: a task that was no job is finished.
+// flagOr returns a flag that counts as def where the result does not have it: a task that was no job is finished.
 func flagOr(name string, def bool) func(value.Value) (bool, error) {
 	return func(d value.Value) (bool, error) {
 		v, ok, err := value.Item(d, value.Str(name))
@@ -218,7 +218,7 @@ func nan(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
 	return ok && f != f, nil
 }
 
-// quantified is all and any.
+// quantified returns all and any.
 func quantified(all bool) jinja.Test {
 	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
 		items, err := value.Elements(in)

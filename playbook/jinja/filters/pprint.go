@@ -61,7 +61,7 @@ func prettyItems(items []value.Value, at, width int) (string, error) {
 	return strings.Join(rows, ",\n"+strings.Repeat(" ", at+1)), nil
 }
 
-// prettyFlat is the repr with the keys of dicts sorted.
+// prettyFlat returns the repr with the keys of dicts sorted.
 func prettyFlat(v value.Value) (string, error) {
 	d, ok := v.(*value.Dict)
 	if !ok {

@@ -111,7 +111,7 @@ func regexFindAll(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 	return list(out), err
 }
 
-// found is what findall yields of a match: the text, the one group, or a tuple of the groups.
+// found returns what findall yields of a match: the text, the one group, or a tuple of the groups.
 func found(in value.Value, groups int, m *pyre.Match) value.Value {
 	group := func(n int) value.Value {
 		text, _ := m.Group(n)
@@ -170,7 +170,7 @@ func regexSearch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	return list(out), nil
 }
 
-// searchArgs are the arguments of regex_search, which takes every keyword and minds three.
+// searchArgs returns the arguments of regex_search, which takes every keyword and minds three.
 func searchArgs(args *jinja.Args) (pattern value.Value, groups []value.Value, ignoreCase, multiline value.Value) {
 	ignoreCase, multiline = value.Bool(false), value.Bool(false)
 	if len(args.Pos) > 0 {

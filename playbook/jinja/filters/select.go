@@ -8,7 +8,7 @@ import (
 	"hark/playbook/jinja"
 )
 
-// selecting are the filters that apply others to the elements of a sequence.
+// selecting returns the filters that apply others to the elements of a sequence.
 func selecting() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
 		"map":        mapFilter,
@@ -154,7 +154,7 @@ func mapper(c *jinja.Call, args *jinja.Args) (func(value.Value) (value.Value, er
 	return func(v value.Value) (value.Value, error) { return c.Filter(name, v, rest) }, nil
 }
 
-// pluginName is the name of a filter or test that is given as an argument.
+// pluginName returns the name of a filter or test that is given as an argument.
 func pluginName(v value.Value) (string, error) {
 	s, ok := value.Text(v)
 	if !ok {

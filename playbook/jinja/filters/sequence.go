@@ -44,8 +44,8 @@ func defined(v value.Value) error {
 
 var errTooLong = value.Errorf("MemoryError", "the list is too long")
 
-// rowLength is the argument of batch. One that is no number is compared with the lengths of rows, which can only tell
-// that they are not equal to it: all is one row, unless it is to be filled up.
+// rowLength returns the argument of batch. One that is no number is compared with the lengths of rows, which can only
+// tell that they are not equal to it: all is one row, unless it is to be filled up.
 func rowLength(v value.Value, fills bool, most int) (int, error) {
 	if _, ok := value.AsFloat(v); ok || most == 0 {
 		n, ok := value.AsInt(v)
@@ -134,7 +134,7 @@ func slice(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 	return list(out), nil
 }
 
-// groupTuple is what groupby yields: a pair whose parts have names.
+// groupTuple returns what groupby yields: a pair whose parts have names.
 func groupTuple(key value.Value, items []value.Value) value.Value {
 	return &value.Tuple{Items: []value.Value{key, list(items)}, Names: []string{"grouper", "list"}}
 }

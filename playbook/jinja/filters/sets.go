@@ -24,7 +24,7 @@ func ansibleSets() map[string]jinja.Filter {
 	}
 }
 
-// pair are the elements of the two sides of a set operation.
+// pair returns the elements of the two sides of a set operation.
 func pair(fn string, in value.Value, args *jinja.Args) (x, y []value.Value, err error) {
 	a, err := args.Bind(fn, value.Req("b"))
 	if err != nil {
@@ -36,7 +36,7 @@ func pair(fn string, in value.Value, args *jinja.Args) (x, y []value.Value, err 
 	return x, y, err
 }
 
-// keep are the elements of items, each once, that are (or are not) among others.
+// keep returns the elements of items, each once, that are (or are not) among others.
 func keep(items, others []value.Value, among bool) ([]value.Value, error) {
 	seen, theirs := value.NewDict(), value.NewDict()
 	var odd, theirOdd []value.Value

@@ -14,7 +14,7 @@ import (
 //go:embed signatures.txt
 var signatureLines string
 
-// signatures are those of one kind by name.
+// signatures returns those of one kind by name.
 func signatures(kind string) map[string]*value.Signature {
 	all := map[string]*value.Signature{}
 	for line := range strings.Lines(signatureLines) {
@@ -25,7 +25,7 @@ func signatures(kind string) map[string]*value.Signature {
 	return all
 }
 
-// checkedFilter is a filter that refuses arguments as its function in Python does, before it looks at the value.
+// checkedFilter returns a filter that refuses arguments as its function in Python does, before it looks at the value.
 func checkedFilter(s *value.Signature, f jinja.Filter) jinja.Filter {
 	if s == nil {
 		return f

@@ -182,8 +182,8 @@ func exactBytes(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	return value.FloatToInt(pyRound(n*sizeUnits[at].power, 0))
 }
 
-// sizeFactor is what a unit stands for: its first letter counts, and the second tells bytes (B) from bits (b) unless
-// the word is in it.
+// sizeFactor returns what a unit stands for: its first letter counts, and the second tells bytes (B) from bits (b)
+// unless the word is in it.
 func sizeFactor(unit string, isBits bool) (factor float64, ok bool) {
 	for _, u := range sizeUnits {
 		if u.letter == strings.ToUpper(unit[:1]) {

@@ -5,7 +5,7 @@ import (
 	"hark/playbook/jinja"
 )
 
-// Tagged are the filters that do something else in the language of ansible-core 2.19, by name.
+// Tagged returns the filters that do something else in the language of ansible-core 2.19, by name.
 func Tagged() map[string]jinja.Filter {
 	all := map[string]jinja.Filter{}
 	for name, f := range map[string]jinja.Filter{

@@ -82,7 +82,7 @@ func ansibleTests() map[string]jinja.Test {
 	}
 }
 
-// regexTest is one of Python's ways to match. The test regex is told which one to use.
+// regexTest returns one of Python's ways to match. The test regex is told which one to use.
 func regexTest(kind string) jinja.Test {
 	fn, params := kind, []value.Param{value.Opt("pattern", value.Str("")), value.Opt("ignorecase", value.Bool(false)),
 		value.Opt("multiline", value.Bool(false))}
@@ -116,7 +116,7 @@ func regexTest(kind string) jinja.Test {
 	}
 }
 
-// resultTests are the tests of results of tasks. Errors name the test that does the work.
+// resultTests returns the tests of results of tasks. Errors name the test that does the work.
 func resultTests() map[string]jinja.Test {
 	no := func(f func(value.Value) (bool, error)) func(value.Value) (bool, error) {
 		return func(d value.Value) (bool, error) { ok, err := f(d); return !ok, err }

@@ -26,7 +26,7 @@ func textFilters() map[string]jinja.Filter {
 	}
 }
 
-// textFilter is a filter without arguments that changes text; other values are printed first.
+// textFilter returns a filter without arguments that changes text; other values are printed first.
 func textFilter(f func(string) string) jinja.Filter {
 	return func(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 		if _, err := args.Bind("do_" + c.Name); err != nil {
@@ -41,11 +41,11 @@ func textFilter(f func(string) string) jinja.Filter {
 }
 
 // stringFilter makes text that is never taken for a literal.
-func stringFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+func stringFilter(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	if _, err := args.Bind("soft_str"); err != nil {
 		return nil, err
 	}
-	if value.IsOmit(in) {
+	if value.IsOmit(in) || value.IsText(in) && c.Env.Unknown == nil { // text keeps its mark since ansible-core 2.19
 		return in, nil
 	}
 	s, err := value.ToStr(in)

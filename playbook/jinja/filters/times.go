@@ -13,7 +13,7 @@ func ansibleTimes() map[string]jinja.Filter {
 	return map[string]jinja.Filter{"to_datetime": toDatetime, "strftime": strftime}
 }
 
-func toDatetime(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+func toDatetime(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("to_datetime", value.Opt("format", value.Str("%Y-%m-%d %H:%M:%S")))
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func toDatetime(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	if !ok {
 		return nil, value.TypeErrorf("strptime() argument 2 must be str, not %s", argumentType(a[0]))
 	}
-	return datetime.Strptime(s, layout)
+	return datetime.Strptime(s, layout, c.Now().Location())
 }
 
 // argumentType names a type as Python's C code does.
@@ -37,7 +37,10 @@ func argumentType(v value.Value) string {
 	return v.Type()
 }
 
-func strftime(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+// gmt is UTC under the name that libc has for it.
+func gmt() *time.Location { return time.FixedZone("GMT", 0) }
+
+func strftime(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("strftime", value.Opt("second", none), value.Opt("utc", value.Bool(false)))
 	if err != nil {
 		return nil, err
@@ -50,7 +53,8 @@ func strftime(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	if !ok {
 		return nil, value.TypeErrorf("strftime() argument 1 must be str, not %s", in.Type())
 	}
-	at := time.Now()
+	at := c.Now()
+	here := at.Location()
 	if !value.IsNone(a[0]) {
 		seconds, ok := value.AsFloat(a[0])
 		if s, isText := value.Text(a[0]); isText {
@@ -60,10 +64,10 @@ func strftime(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 			text, _ := value.ToStr(a[0])
 			return nil, value.FilterErrorf("Invalid value for epoch value (%s)", text)
 		}
-		at = time.Unix(int64(seconds), 0)
+		at = time.Unix(int64(seconds), 0).In(here)
 	}
 	if utc {
-		at = at.UTC()
+		at = at.In(gmt())
 	}
-	return value.Str(datetime.Strftime(at, true, layout)), nil
+	return value.Str(datetime.StrftimeHere(at, true, here, layout)), nil
 }

@@ -156,7 +156,7 @@ func (l *linker) link(s string) string {
 	return s
 }
 
-// shown is an address cut to the limit.
+// shown returns an address cut to the limit.
 func (l *linker) shown(s string) string {
 	if l.limit < 0 || utf8.RuneCountInString(s) <= l.limit {
 		return s

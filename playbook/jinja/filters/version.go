@@ -8,8 +8,8 @@ import (
 	"hark/playbook/jinja/versions"
 )
 
-// operators are the test version's words for comparisons, with the signs of the order that fulfil them, as Ansible
-// lists them.
+// operators returns the test version's words for comparisons, with the signs of the order that fulfil them, as
+// Ansible lists them.
 func operators() ([]string, map[string]func(int) bool) {
 	names := []string{"==", "=", "eq", "<", "lt", "<=", "le", ">", "gt", ">=", "ge", "!=", "<>", "ne"}
 	holds := []func(int) bool{
@@ -65,7 +65,7 @@ func versionTest(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) 
 	return known[op](n), nil
 }
 
-// versionText is a version as text; what counts as nothing is an error.
+// versionText returns a version as text; what counts as nothing is an error.
 func versionText(v value.Value, empty string) (string, error) {
 	if given, err := value.Truth(v); err != nil || !given {
 		if err == nil {

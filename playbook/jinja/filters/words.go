@@ -109,7 +109,8 @@ func indent(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 	return value.TextLike(in, strings.Join(lines, "\n")), nil
 }
 
-// comparedInt is a number that lengths of texts are compared with: one that is too large is as good as the largest.
+// comparedInt returns a number that lengths of texts are compared with: one that is too large is as good as the
+// largest.
 func comparedInt(v value.Value) (int, error) {
 	if _, err := jinja.CompareOp(">=", v, value.Int(0)); err != nil {
 		return 0, err

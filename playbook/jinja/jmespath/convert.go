@@ -14,7 +14,7 @@ func toArray(v value.Value) (value.Value, error) {
 	return value.NewList(v), nil
 }
 
-// toNumber is the number of a text, or nothing.
+// toNumber returns the number of a text, or nothing.
 func toNumber(v value.Value) (value.Value, error) {
 	if isNumber(v) {
 		return v, nil

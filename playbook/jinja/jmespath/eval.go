@@ -233,7 +233,7 @@ func not(e expr) expr {
 	}}
 }
 
-// isNumber tells numbers from bools, which are numbers in Python.
+// isNumber reports whether a value is a number and no bool, which is a number in Python.
 func isNumber(v value.Value) bool {
 	if _, isBool := v.(value.Bool); isBool {
 		return false

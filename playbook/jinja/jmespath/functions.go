@@ -69,7 +69,7 @@ func functions() map[string]function {
 	}
 }
 
-// call is the call of a function.
+// call returns the call of a function.
 func call(name string, args []expr) expr {
 	return expr{eval: func(v value.Value) (value.Value, error) {
 		resolved := make([]argument, len(args))
@@ -159,7 +159,8 @@ func wrongType(name, shown string, types []string, got string) error {
 	for i, t := range types {
 		quoted[i] = value.ReprText(t)
 	}
-	return failf(`In function %s(), invalid type for value: %s, expected one of: [%s], received: "%s"`, name, shown, strings.Join(quoted, ", "), got)
+	return failf(`In function %s(), invalid type for value: %s, expected one of: [%s], received: "%s"`, name, shown,
+		strings.Join(quoted, ", "), got)
 }
 
 func typeOf(v value.Value) string {
@@ -305,12 +306,12 @@ func reverse(v value.Value) (value.Value, error) {
 	return &value.List{Items: out}, nil
 }
 
-// extreme is the first of the elements that come first in an order.
+// extreme returns the first of the elements that come first in an order.
 func extreme(op string) func(v value.Value) (value.Value, error) {
 	return func(v value.Value) (value.Value, error) { return best(op, items(v), items(v)) }
 }
 
-// best is the item whose key comes first in an order.
+// best returns the item whose key comes first in an order.
 func best(op string, all, keys []value.Value) (value.Value, error) {
 	if len(all) == 0 {
 		return none, nil
@@ -334,7 +335,7 @@ func sorted(v value.Value) (value.Value, error) {
 	return &value.List{Items: out}, err
 }
 
-// keysOf are what a reference finds in the items, all of the types allowed.
+// keysOf returns what a reference finds in the items, all of the types allowed.
 func keysOf(name string, all []value.Value, ref argument, allowed ...string) ([]value.Value, error) {
 	found := make([]value.Value, len(all))
 	for i, item := range all {

@@ -15,7 +15,7 @@ func (e *Error) Error() string { return e.Msg }
 
 func failf(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
-// Search is what an expression finds in a value; None is nothing.
+// Search returns what an expression finds in a value; None is nothing.
 func Search(expression string, in value.Value) (value.Value, error) {
 	tokens, err := tokenize(expression)
 	if err != nil {

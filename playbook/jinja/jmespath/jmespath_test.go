@@ -25,7 +25,8 @@ func TestValuesComeInTheOrderOfTheirDict(t *testing.T) {
 }
 
 func FuzzSearch(f *testing.F) {
-	for _, s := range []string{"a[?b > `1`].c | [0]", "{x: a, y: [b, c]}", "sort_by(@, &n)[::-1]", "*.a[]", "\"q\".b || !c && 'raw'", "[1:2:", "a[?"} {
+	for _, s := range []string{"a[?b > `1`].c | [0]", "{x: a, y: [b, c]}", "sort_by(@, &n)[::-1]", "*.a[]",
+		"\"q\".b || !c && 'raw'", "[1:2:", "a[?"} {
 		f.Add(s)
 	}
 	in, err := value.Decode([]byte(`{"a": [{"b": 2, "c": {"n": 1}}, {"b": "x"}], "n": null}`), value.KindStr)

@@ -24,7 +24,8 @@ type lexer struct {
 }
 
 func simpleTokens() map[rune]string {
-	return map[rune]string{'.': "dot", '*': "star", ']': "rbracket", ',': "comma", ':': "colon", '@': "current", '(': "lparen",
+	return map[rune]string{'.': "dot", '*': "star", ']': "rbracket", ',': "comma", ':': "colon", '@': "current",
+		'(': "lparen",
 		')': "rparen", '{': "lbrace", '}': "rbrace"}
 }
 
@@ -105,7 +106,7 @@ func (l *lexer) next() error {
 	return nil
 }
 
-// run is the longest run of characters out of a set.
+// run returns the longest run of characters out of a set.
 func (l *lexer) run(set string) string {
 	end := l.at
 	for end < len(l.text) && strings.ContainsRune(set, l.text[end]) {
@@ -191,7 +192,7 @@ func (l *lexer) quoted() error {
 	return nil
 }
 
-// int is the number of a token; one that is too large is beyond every list.
+// int returns the number of a token; one that is too large is beyond every list.
 func (t token) int() int {
 	n, err := strconv.Atoi(t.text)
 	if err != nil {

@@ -26,7 +26,7 @@ type parser struct {
 // maxDepth bounds nested expressions.
 const maxDepth = 300
 
-// power is how strongly a token binds what is on its left.
+// power returns how strongly a token binds what is on its left.
 func power(kind string) int {
 	switch kind {
 	case "pipe":
@@ -64,7 +64,7 @@ func (p *parser) token() token { return p.tokens[p.at] }
 
 func (p *parser) is(kind string) bool { return p.token().kind == kind }
 
-// ahead is the kind of the token after the current one.
+// ahead returns the kind of the token after the current one.
 func (p *parser) ahead() string {
 	if p.at+1 < len(p.tokens) {
 		return p.tokens[p.at+1].kind
@@ -87,7 +87,8 @@ func (p *parser) failAt(t token, msg string) error {
 }
 
 func (p *parser) incomplete() error {
-	return failf("Invalid jmespath expression: Incomplete expression:\n\"%s\"\n%s^", p.source, strings.Repeat(" ", len([]rune(p.source))+1))
+	return failf("Invalid jmespath expression: Incomplete expression:\n\"%s\"\n%s^", p.source,
+		strings.Repeat(" ", len([]rune(p.source))+1))
 }
 
 // unexpected is the error of the current token where another is wanted.
@@ -365,6 +366,7 @@ func (p *parser) afterDot(min int) (expr, error) {
 		p.advance()
 		return p.multiHash()
 	default:
-		return expr{}, p.failAt(t, "Expecting: ['quoted_identifier', 'unquoted_identifier', 'lbracket', 'lbrace'], got: "+t.kind)
+		return expr{}, p.failAt(t, "Expecting: ['quoted_identifier', 'unquoted_identifier', 'lbracket', 'lbrace'], got: "+
+			t.kind)
 	}
 }

@@ -140,14 +140,15 @@ func (c *composer) flow(end tokenKind, context, missing string, entry func(t *to
 }
 
 func (c *composer) flowSequence(n *Node) error {
-	return c.flow(flowSequenceEnd, "while parsing a flow sequence", "did not find expected ',' or ']'", func(t *token) error {
-		if t.kind == keyToken {
-			pair := &Node{Kind: Mapping, Mark: t.start}
-			n.Content = append(n.Content, pair)
-			return c.flowPair(pair)
-		}
-		return c.item(n, t, t.start, false, false)
-	})
+	return c.flow(flowSequenceEnd, "while parsing a flow sequence", "did not find expected ',' or ']'",
+		func(t *token) error {
+			if t.kind == keyToken {
+				pair := &Node{Kind: Mapping, Mark: t.start}
+				n.Content = append(n.Content, pair)
+				return c.flowPair(pair)
+			}
+			return c.item(n, t, t.start, false, false)
+		})
 }
 
 // flowPair reads a key and its value in a sequence, which are a mapping.
@@ -177,34 +178,35 @@ func (c *composer) flowPair(n *Node) error {
 }
 
 func (c *composer) flowMapping(n *Node) error {
-	return c.flow(flowMappingEnd, "while parsing a flow mapping", "did not find expected ',' or '}'", func(t *token) error {
-		if t.kind != keyToken {
-			if err := c.item(n, t, t.start, false, false); err != nil {
+	return c.flow(flowMappingEnd, "while parsing a flow mapping", "did not find expected ',' or '}'",
+		func(t *token) error {
+			if t.kind != keyToken {
+				if err := c.item(n, t, t.start, false, false); err != nil {
+					return err
+				}
+				t, err := c.s.next()
+				if err == nil {
+					n.Content = append(n.Content, empty(t.start))
+				}
 				return err
 			}
-			t, err := c.s.next()
-			if err == nil {
-				n.Content = append(n.Content, empty(t.start))
+			t, err := c.pass()
+			if err != nil {
+				return err
 			}
-			return err
-		}
-		t, err := c.pass()
-		if err != nil {
-			return err
-		}
-		if err = c.item(n, t, t.start, false, false, valueToken, flowEntry, flowMappingEnd); err != nil {
-			return err
-		}
-		if t, err = c.s.next(); err != nil {
-			return err
-		}
-		if t.kind != valueToken {
-			n.Content = append(n.Content, empty(t.start))
-			return nil
-		}
-		if t, err = c.pass(); err != nil {
-			return err
-		}
-		return c.item(n, t, t.start, false, false, flowEntry, flowMappingEnd)
-	})
+			if err = c.item(n, t, t.start, false, false, valueToken, flowEntry, flowMappingEnd); err != nil {
+				return err
+			}
+			if t, err = c.s.next(); err != nil {
+				return err
+			}
+			if t.kind != valueToken {
+				n.Content = append(n.Content, empty(t.start))
+				return nil
+			}
+			if t, err = c.pass(); err != nil {
+				return err
+			}
+			return c.item(n, t, t.start, false, false, flowEntry, flowMappingEnd)
+		})
 }

@@ -38,7 +38,7 @@ func (s *scanner) fetch() error {
 	return s.fault("while scanning for the next token", s.mark, "found character that cannot start any token")
 }
 
-// fetchIndicator reads a token that a character tells; false if none does.
+// fetchIndicator reads a token that begins with an indicator character; false if there is none.
 func (s *scanner) fetchIndicator(r rune) (bool, error) {
 	alone := isBlankOrEnd(s.peek(1))
 	switch {

@@ -33,7 +33,8 @@ func TestPlacesAreInTheText(t *testing.T) {
 }
 
 func FuzzAll(f *testing.F) {
-	for _, text := range []string{"a: [b, {c: d}]", "- |\n x\n- &a !!str 'q'\n- *a", "%YAML 1.1\n%TAG ! !x-\n--- !y\n? a\n: \"\\x41\\\n b\"\n...\n---\n"} {
+	for _, text := range []string{"a: [b, {c: d}]", "- |\n x\n- &a !!str 'q'\n- *a",
+		"%YAML 1.1\n%TAG ! !x-\n--- !y\n? a\n: \"\\x41\\\n b\"\n...\n---\n"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -40,7 +40,8 @@ func (c *composer) document() (*Node, error) {
 		return nil, err
 	}
 	n := empty(t.start)
-	if c.bare || !slices.Contains([]tokenKind{versionDirective, tagDirective, documentStart, documentEnd, streamEnd}, t.kind) {
+	if c.bare || !slices.Contains([]tokenKind{versionDirective, tagDirective, documentStart, documentEnd, streamEnd},
+		t.kind) {
 		if n, err = c.node(true, false); err != nil {
 			return nil, err
 		}
@@ -139,8 +140,9 @@ func (c *composer) node(block, indentless bool) (*Node, error) {
 	}
 	if n.Anchor != "" {
 		if first, twice := c.anchors[n.Anchor]; twice {
-			return nil, &Error{Class: "ComposerError", Context: "found duplicate anchor; first occurrence", ContextMark: first.Mark,
-				Problem: "second occurrence", Mark: n.Mark}
+			return nil, &Error{Class: "ComposerError", Context: "found duplicate anchor; first occurrence",
+				ContextMark: first.Mark,
+				Problem:     "second occurrence", Mark: n.Mark}
 		}
 		c.anchors[n.Anchor] = n
 	}

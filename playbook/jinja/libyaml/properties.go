@@ -51,7 +51,7 @@ func (s *scanner) tag() error {
 	return nil
 }
 
-// shortTag reads a tag of a handle and a suffix. The tag "!" has a suffix alone.
+// shortTag reads a tag of a handle and a suffix. The tag "!" has a suffix only.
 func (s *scanner) shortTag(start Mark) (handle, suffix string, err error) {
 	if handle, err = s.handle("while scanning a tag", start, false); err != nil {
 		return "", "", err
@@ -108,7 +108,8 @@ func (s *scanner) uri(at context2, brackets bool, head string) (string, error) {
 				return "", err
 			}
 			out = append(out, octets...)
-		case isWord(r) || r != 0 && strings.ContainsRune(";/?:@&=+$.!~*'()", r) || brackets && (r == ',' || r == '[' || r == ']'):
+		case isWord(r) || r != 0 && strings.ContainsRune(";/?:@&=+$.!~*'()", r) ||
+			brackets && (r == ',' || r == '[' || r == ']'):
 			out = utf8.AppendRune(out, r)
 			s.skip(1)
 		default:

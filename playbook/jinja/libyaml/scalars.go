@@ -24,7 +24,7 @@ func (f *folding) add(s *scanner) {
 	}
 }
 
-// fold gives what the blanks and breaks become, and forgets them.
+// fold returns what the blanks and breaks become, and forgets them.
 func (f *folding) fold(to []rune) []rune {
 	switch {
 	case !f.broken:
@@ -267,7 +267,8 @@ func (s *scanner) blockBreaks(indent *int, start Mark, end *Mark) (breaks []rune
 		}
 		widest = max(widest, s.column())
 		if (*indent == 0 || s.column() < *indent) && s.peek(0) == '\t' {
-			return nil, s.fault("while scanning a block scalar", start, "found a tab character where an indentation space is expected")
+			return nil, s.fault("while scanning a block scalar", start,
+				"found a tab character where an indentation space is expected")
 		}
 		if !isBreak(s.peek(0)) {
 			break

@@ -92,7 +92,7 @@ func isWord(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r == '-'
 }
 
-// next is the token that comes next, which stays; take takes it.
+// next returns the token that comes next, which stays; take takes it.
 func (s *scanner) next() (*token, error) {
 	for {
 		need := len(s.tokens) == 0
@@ -142,8 +142,9 @@ func (s *scanner) saveKey() error {
 	if err := s.removeKey(); err != nil {
 		return err
 	}
-	s.keys[len(s.keys)-1] = simpleKey{possible: true, required: s.flow == 0 && s.indent == s.column(), number: s.parsed + len(s.tokens),
-		at: s.at, mark: s.mark}
+	s.keys[len(s.keys)-1] = simpleKey{possible: true, required: s.flow == 0 && s.indent == s.column(),
+		number: s.parsed + len(s.tokens),
+		at:     s.at, mark: s.mark}
 	return nil
 }
 
@@ -206,7 +207,7 @@ func (s *scanner) gap() {
 	}
 }
 
-// marker reports whether --- or ... stands here, alone.
+// marker reports whether --- or ... stands here by itself.
 func (s *scanner) marker(c rune) bool {
 	return s.column() == 0 && s.peek(0) == c && s.peek(1) == c && s.peek(2) == c && isBlankOrEnd(s.peek(3))
 }

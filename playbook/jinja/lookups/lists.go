@@ -104,8 +104,11 @@ func cartesian(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value
 	return out, nil
 }
 
-// choices are the elements of a list; anything else is a list of one.
+// choices returns the elements of a list, or the keys of a mapping; anything else is a list of one.
 func choices(v value.Value) []value.Value {
+	if d, ok := v.(*value.Dict); ok {
+		return d.Keys()
+	}
 	if items, ok := value.Items(v); ok {
 		return items
 	}

@@ -7,7 +7,7 @@ import (
 	"hark/playbook/jinja"
 )
 
-// All are the lookups by short name, and by full name under the collection that has them.
+// All returns the lookups by short name, and by full name under the collection that has them.
 func All() map[string]jinja.Lookup {
 	all := map[string]jinja.Lookup{}
 	builtin := map[string]jinja.Lookup{

@@ -67,7 +67,7 @@ func (m *merger) options(kw *value.Dict) error {
 	return nil
 }
 
-// names are the variables that match, in alphabetical order.
+// names returns the variables that match, in alphabetical order.
 func (m *merger) names(c *jinja.Call, pattern string) ([]string, error) {
 	scope, ok := c.Scope.(namer)
 	if !ok {
@@ -151,7 +151,7 @@ func mergeType(v value.Value) (string, error) {
 	return "", failf("Not supported type detected, variable must be a list or a dict")
 }
 
-// copied is a copy of the dicts in v, so that merging does not change variables.
+// copied returns a copy of the dicts in v, so that merging does not change variables.
 func copied(v value.Value) value.Value {
 	d, ok := v.(*value.Dict)
 	if !ok {

@@ -79,7 +79,7 @@ func randomString(_ *jinja.Call, _ []value.Value, kw *value.Dict) ([]value.Value
 	return []value.Value{value.Str(out)}, nil
 }
 
-// kinds are the characters to choose from, and those that the least numbers of each kind demand.
+// kinds returns the characters to choose from, and those that the least numbers of each kind demand.
 func (o randomOptions) kinds() (chars, made string, err error) {
 	special := punctuation
 	if s := o.text("override_special"); s != "" {
@@ -134,7 +134,7 @@ func shuffled(s string) (string, error) {
 	return string(runes), nil
 }
 
-// drawn is a number below n that nobody can foresee: what is made of it may be a password.
+// drawn returns a number below n that nobody can foresee: what is made of it may be a password.
 func drawn(n int) (int, error) {
 	i, err := rand.Int(rand.Reader, big.NewInt(int64(n)))
 	if err != nil {

@@ -62,7 +62,7 @@ func subelements(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Val
 	return out, nil
 }
 
-// without is the item as Ansible hands it on: the list that was walked is taken out.
+// without returns the item as Ansible hands it on: the list that was walked is taken out.
 func without(item value.Value, path []string) (value.Value, error) {
 	d, err := value.ToDict(item)
 	if err != nil {
@@ -80,8 +80,8 @@ func without(item value.Value, path []string) (value.Value, error) {
 	return d, err
 }
 
-// subjects are the dicts that are walked: those of a list, or the values of a dict. Anything else stands for a list
-// of itself.
+// subjects returns the dicts that are walked: those of a list, or the values of a dict. Anything else stands for a
+// list of itself.
 func subjects(v value.Value) ([]value.Value, error) {
 	if l, ok := value.Items(v); ok {
 		return l, nil
@@ -119,7 +119,7 @@ func subList(item value.Value, path []string, skip bool) (subs []value.Value, mi
 		if i == len(path)-1 {
 			l, ok := value.Items(next)
 			if !ok {
-				return nil, false, failf("the key %s should point to a list, got %s", key, value.PrintedRepr(next))
+				return nil, false, failf("the key %s should point to a list, got '%s'", key, value.Printed(next))
 			}
 			return l, false, nil
 		}
@@ -127,7 +127,7 @@ func subList(item value.Value, path []string, skip bool) (subs []value.Value, mi
 			if skip {
 				return nil, true, nil
 			}
-			return nil, false, failf("the key %s should point to a dictionary, got %s", key, value.PrintedRepr(next))
+			return nil, false, failf("the key %s should point to a dictionary, got '%s'", key, value.Printed(next))
 		}
 		v = next
 	}

@@ -16,7 +16,9 @@ func (m How) Merge(x, y *value.Dict) (*value.Dict, error) {
 	switch m.Lists {
 	case "replace", "keep", "append", "prepend", "append_rp", "prepend_rp":
 	default:
-		return nil, value.Errorf("AnsibleError", "merge_hash: 'list_merge' argument can only be equal to 'replace', 'keep', 'append', 'prepend', 'append_rp' or 'prepend_rp'")
+		return nil, value.Errorf("AnsibleError",
+			"merge_hash: 'list_merge' argument can only be equal to 'replace', 'keep', 'append', 'prepend', 'append_rp' or "+
+				"'prepend_rp'")
 	}
 	if x.Len() == 0 {
 		return y, nil

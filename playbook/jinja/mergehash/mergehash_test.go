@@ -58,7 +58,8 @@ func TestKindsThatDifferReplaceEachOther(t *testing.T) {
 
 func TestOtherWaysToJoinListsAreRefused(t *testing.T) {
 	_, err := How{Lists: "shuffle"}.Merge(value.NewDict(), value.NewDict())
-	const want = "merge_hash: 'list_merge' argument can only be equal to 'replace', 'keep', 'append', 'prepend', 'append_rp' or 'prepend_rp'"
+	const want = "merge_hash: 'list_merge' argument can only be equal to 'replace', 'keep', 'append', 'prepend', " +
+		"'append_rp' or 'prepend_rp'"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}

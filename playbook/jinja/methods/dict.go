@@ -169,7 +169,7 @@ func popItem(self value.Value, args *value.Args) (value.Value, error) {
 	return value.NewTuple(k, v), nil
 }
 
-// mappingMethod is what a dict that is looked up on demand can do.
+// mappingMethod returns what a dict that is looked up on demand can do.
 func mappingMethod(name string) Func {
 	switch name {
 	case "get":

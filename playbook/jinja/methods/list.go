@@ -4,7 +4,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// sequenceMethod is what lists, tuples and ranges share.
+// sequenceMethod returns what lists, tuples and ranges share.
 func sequenceMethod(name string) Func {
 	switch name {
 	case "index":

@@ -7,14 +7,14 @@ import "hark/modules/py/value"
 // Func is a method: self and the arguments it is called with.
 type Func func(self value.Value, args *value.Args) (value.Value, error)
 
-// Of is the method of that name of the type of v; nil if it has none.
+// Of returns the method of that name of the type of v; nil if it has none.
 func Of(v value.Value, name string) Func {
 	switch v.(type) {
 	case *value.Dict:
 		return dictMethod(name)
 	case *value.List:
 		return listMethod(name)
-	case value.Str, value.Source, value.UnsafeStr, value.NativeStr, value.NativeUnsafeStr, value.Markup, value.Omit, *value.Vault:
+	case value.Str, value.Source, value.Rendered, value.UnsafeStr, value.NativeStr, value.NativeUnsafeStr, value.Markup, value.Omit, *value.Vault:
 		return textMethod(name)
 	case *value.Tuple, value.Range:
 		return sequenceMethod(name)
@@ -32,8 +32,8 @@ func Of(v value.Value, name string) Func {
 	return nil
 }
 
-// Attr is an attribute of a value of one of Python's types: a method bound to it or a datum. False means that the
-// type has none of that name.
+// Attr returns an attribute of a value of one of Python's types: a method bound to it or a datum. False means that
+// the type has none of that name.
 func Attr(v value.Value, name string) (value.Value, bool) {
 	if m := Of(v, name); m != nil {
 		return &value.Func{Name: name, Self: v, Fn: func(args *value.Args) (value.Value, error) { return m(v, args) }}, true
@@ -70,7 +70,7 @@ func rangeAttr(r value.Range, name string) (value.Value, bool) {
 	return nil, false
 }
 
-// wantInt is an integer argument.
+// wantInt returns an integer argument.
 func wantInt(v value.Value) (int, error) {
 	n, ok := value.AsInt(v)
 	if !ok {
@@ -93,7 +93,7 @@ func Flag(v value.Value) (bool, error) {
 	return n != 0, err
 }
 
-// optInt is an integer argument that may be left out.
+// optInt returns an integer argument that may be left out.
 func optInt(v value.Value, def int) (int, error) {
 	if v == nil {
 		return def, nil

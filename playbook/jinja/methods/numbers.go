@@ -145,7 +145,7 @@ func encode(_ value.Value, s string, args *value.Args) (value.Value, error) {
 	return value.Bytes(out), nil
 }
 
-// unencodable is what a handler of errors puts for a character that an encoding does not have; false if it puts
+// unencodable returns what a handler of errors puts for a character that an encoding does not have; false if it puts
 // nothing for any.
 func unencodable(r rune, handler string) (string, bool) {
 	switch handler {

@@ -46,7 +46,7 @@ func ofType(err error, self value.Value) error {
 	return &value.Error{Type: e.Type, Msg: self.Type() + e.Msg[len("str"):]}
 }
 
-// plain is a method without arguments that changes the text.
+// plain returns a method without arguments that changes the text.
 func plain(name string, f func(s string) string) textFunc {
 	return func(self value.Value, s string, args *value.Args) (value.Value, error) {
 		if _, err := args.BindMethod("str."+name, 0); err != nil {
@@ -102,7 +102,7 @@ func anyUnsafe(args *value.Args) bool {
 	return false
 }
 
-// fieldAttr is a dot in a format field, which sees attributes only.
+// fieldAttr returns a dot in a format field, which sees attributes only.
 func fieldAttr(v value.Value, name string) (value.Value, error) {
 	if o, ok := v.(value.Object); ok {
 		if a, ok := o.Attr(name); ok {
@@ -282,7 +282,7 @@ func replace(self value.Value, s string, args *value.Args) (value.Value, error) 
 	return value.TextLike(self, strings.Replace(s, from, to, n)), nil
 }
 
-// wantText is a text argument.
+// wantText returns a text argument.
 func wantText(method string, n int, v value.Value) (string, error) {
 	s, ok := value.Text(v)
 	if ok {

@@ -60,7 +60,7 @@ func fromNetip(a netip.Addr) Addr {
 	return Addr{v6: a.Is6(), n: new(big.Int).SetBytes(a.AsSlice())}
 }
 
-// FromInt is the address of a number; without being told which it is IPv4 if it fits.
+// FromInt returns the address of a number; without being told which it is IPv4 if it fits.
 func FromInt(n *big.Int) (Addr, error) {
 	a := Addr{v6: n.BitLen() > 32, n: n}
 	if n.Sign() < 0 || n.BitLen() > 128 {
@@ -69,7 +69,7 @@ func FromInt(n *big.Int) (Addr, error) {
 	return a, nil
 }
 
-// width is the number of bits.
+// width returns the number of bits.
 func width(v6 bool) int {
 	if v6 {
 		return 128
@@ -77,7 +77,7 @@ func width(v6 bool) int {
 	return 32
 }
 
-// ones is a number of that many bits, all set.
+// ones returns a number of that many bits, all set.
 func ones(bits int) *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(1), uint(bits))
 	return n.Sub(n, big.NewInt(1))
@@ -91,13 +91,13 @@ func (a Addr) Version() int {
 	return 4
 }
 
-// Int is the address as a number. It must not be changed.
+// Int returns the address as a number. It must not be changed.
 func (a Addr) Int() *big.Int { return a.n }
 
 // Equal reports whether both are the same address of the same version.
 func (a Addr) Equal(b Addr) bool { return a.v6 == b.v6 && a.n.Cmp(b.n) == 0 }
 
-// Add is the address n further on.
+// Add returns the address n further on.
 func (a Addr) Add(n *big.Int) (Addr, error) {
 	sum := new(big.Int).Add(a.n, n)
 	if sum.Sign() < 0 || sum.BitLen() > width(a.v6) {
@@ -125,7 +125,7 @@ func (a Addr) String() string {
 	return a.netip().String()
 }
 
-// ReverseDNS is the name of the address for questions about its host.
+// ReverseDNS returns the name of the address for questions about its host.
 func (a Addr) ReverseDNS() string {
 	var labels []string
 	if !a.v6 {

@@ -83,16 +83,16 @@ func (e EUI) Format(d Dialect) (string, error) {
 	return strings.Join(words, d.Sep), nil
 }
 
-// Int is the address as a number.
+// Int returns the address as a number.
 func (e EUI) Int() *big.Int { return new(big.Int).SetUint64(e.n) }
 
-// IPv6 is the address that a host with this hardware address takes in a network.
+// IPv6 returns the address that a host with this hardware address takes in a network.
 func (e EUI) IPv6(network Addr) (Addr, error) {
 	n := e.n
 	if e.bits == 48 {
 		n = n>>24<<40 | 0xfffe000000 | n&0xffffff
 	}
-	n ^= 1 << 57 // the bit that tells global addresses from local ones
+	n ^= 1 << 57 // the bit that distinguishes global addresses from local ones
 	sum := new(big.Int).Add(network.n, new(big.Int).SetUint64(n))
 	if sum.BitLen() > 128 {
 		return Addr{}, errFormat("bad address format: %s", sum)

@@ -67,7 +67,7 @@ func Merge(networks []Network) []Network {
 	return out
 }
 
-// networks are the fewest networks that make up the run.
+// networks returns the fewest networks that make up the run.
 func (s span) networks() []Network {
 	var out []Network
 	for at := s.first; at.Cmp(s.last) <= 0; {
@@ -84,7 +84,7 @@ func (s span) networks() []Network {
 	return out
 }
 
-// Span is the smallest network that holds all of two or more.
+// Span returns the smallest network that holds all of two or more.
 func Span(networks []Network) (Network, error) {
 	least, most := networks[0], networks[0]
 	for _, n := range networks[1:] {

@@ -36,7 +36,8 @@ func TestMergeCoversTheSameAddresses(t *testing.T) {
 }
 
 func FuzzParseNetwork(f *testing.F) {
-	for _, s := range []string{"10.1/8", "::ffff:1.2.3.4/96", "1.2.3.4/255.255.0.0", "1.2.3.4/0.0.0.255", "fe80::1%eth0", "-1", "1_0"} {
+	for _, s := range []string{"10.1/8", "::ffff:1.2.3.4/96", "1.2.3.4/255.255.0.0", "1.2.3.4/0.0.0.255", "fe80::1%eth0",
+		"-1", "1_0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -113,27 +113,27 @@ func PythonInt(s string) (*big.Int, bool) {
 	return value.ParseInt(strings.TrimPrefix(strings.ReplaceAll(s, "_", ""), "+"), 10)
 }
 
-// String is the address and the length of the prefix.
+// String returns the address and the length of the prefix.
 func (n Network) String() string { return n.ip.String() + "/" + strconv.Itoa(n.prefix) }
 
 // Version is 4 or 6.
 func (n Network) Version() int { return n.ip.Version() }
 
-// IP is the address of the host.
+// IP returns the address of the host.
 func (n Network) IP() Addr { return n.ip }
 
-// Prefix is the length of the prefix in bits.
+// Prefix returns the length of the prefix in bits.
 func (n Network) Prefix() int { return n.prefix }
 
 func (n Network) hostBits() *big.Int { return ones(width(n.ip.v6) - n.prefix) }
 
-// First is the first address of the network, which is its own.
+// First returns the first address of the network, which is its own.
 func (n Network) First() Addr { return Addr{n.ip.v6, new(big.Int).AndNot(n.ip.n, n.hostBits())} }
 
-// Last is the last address of the network.
+// Last returns the last address of the network.
 func (n Network) Last() Addr { return Addr{n.ip.v6, new(big.Int).Or(n.ip.n, n.hostBits())} }
 
-// Broadcast is the last address; the smallest IPv4 networks have none.
+// Broadcast returns the last address; the smallest IPv4 networks have none.
 func (n Network) Broadcast() (Addr, bool) {
 	return n.Last(), n.ip.v6 || width(n.ip.v6)-n.prefix > 1
 }
@@ -146,10 +146,10 @@ func (n Network) Netmask() Addr {
 	return Addr{n.ip.v6, new(big.Int).AndNot(ones(width(n.ip.v6)), n.hostBits())}
 }
 
-// CIDR is the network without the bits of the host.
+// CIDR returns the network without the bits of the host.
 func (n Network) CIDR() Network { return Network{n.First(), n.prefix} }
 
-// Size is the number of addresses.
+// Size returns the number of addresses.
 func (n Network) Size() *big.Int {
 	return new(big.Int).Lsh(big.NewInt(1), uint(width(n.ip.v6)-n.prefix))
 }
@@ -157,7 +157,7 @@ func (n Network) Size() *big.Int {
 // SizeIs compares Size with a small number: -1, 0, 1.
 func (n Network) SizeIs(than int64) int { return n.Size().Cmp(big.NewInt(than)) }
 
-// At is the address with an index, counted from the end if it is negative.
+// At returns the address with an index, counted from the end if it is negative.
 func (n Network) At(index *big.Int) (Addr, error) {
 	from := n.First().n
 	if index.Sign() < 0 {
@@ -175,10 +175,10 @@ func (n Network) Contains(other Network) bool {
 	return n.ip.v6 == other.ip.v6 && n.prefix <= other.prefix && n.First().Equal(Network{other.ip, n.prefix}.First())
 }
 
-// Host is the address alone as a network.
+// Host returns the address alone as a network.
 func (a Addr) Host() Network { return Network{a, width(a.v6)} }
 
-// Supernets are the networks around n from a prefix on, the largest first.
+// Supernets returns the networks around n from a prefix on, the largest first.
 func (n Network) Supernets(prefix int) []Network {
 	var out []Network
 	for ; prefix < n.prefix; prefix++ {
@@ -187,10 +187,10 @@ func (n Network) Supernets(prefix int) []Network {
 	return out
 }
 
-// mapped is what precedes an IPv4 address in the IPv6 addresses made of them, ::ffff:0:0.
+// mapped returns what precedes an IPv4 address in the IPv6 addresses made of them, ::ffff:0:0.
 func mapped() *big.Int { return new(big.Int).Lsh(big.NewInt(0xffff), 32) }
 
-// ToIPv4 is the IPv4 network that an IPv6 one stands for, if it does.
+// ToIPv4 returns the IPv4 network that an IPv6 one stands for, if it does.
 func (n Network) ToIPv4() (Network, error) {
 	if !n.ip.v6 {
 		return n, nil
@@ -205,7 +205,7 @@ func (n Network) ToIPv4() (Network, error) {
 	return NumberNetwork(low, 4, n.prefix-96)
 }
 
-// ToIPv6 is the IPv6 network that stands for an IPv4 one.
+// ToIPv6 returns the IPv6 network that stands for an IPv4 one.
 func (n Network) ToIPv6() Network {
 	if n.ip.v6 {
 		return n

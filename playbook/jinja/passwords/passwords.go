@@ -35,7 +35,7 @@ type scheme struct {
 	hash                func(ctx context.Context, password []byte, o Options) (string, error)
 }
 
-// schemes are the ways of hashing by the names of passlib, which are Ansible's.
+// schemes returns the ways of hashing by the names of passlib, which are Ansible's.
 func schemes() map[string]scheme {
 	sha := scheme{saltSize: 16, least: 1000, most: crypt.MaxRounds}
 	sha256, sha512 := sha, sha
@@ -56,7 +56,8 @@ func md5Crypt(id string) func(context.Context, []byte, Options) (string, error) 
 	}
 }
 
-func shaCrypt(hash func(ctx context.Context, password []byte, rounds int, salt string) (string, error)) func(context.Context, []byte, Options) (string, error) {
+func shaCrypt(hash func(ctx context.Context, password []byte, rounds int, salt string) (string, error)) func(
+	context.Context, []byte, Options) (string, error) {
 	return func(ctx context.Context, password []byte, o Options) (string, error) {
 		return hash(ctx, password, o.Rounds, o.Salt)
 	}
@@ -76,7 +77,7 @@ func bcrypt(ctx context.Context, password []byte, o Options) (string, error) {
 	return hash, err
 }
 
-// Scheme is the full name of a scheme that Ansible knows by a short one.
+// Scheme returns the full name of a scheme that Ansible knows by a short one.
 func Scheme(name string) string {
 	switch name {
 	case "md5":
@@ -93,7 +94,7 @@ func Scheme(name string) string {
 
 var notSalt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^./0-9A-Za-z]`) })
 
-// Hash is the password as it would stand in /etc/shadow. A high cost takes long: it ends early with ctx.
+// Hash returns the password as it would stand in /etc/shadow. A high cost takes long: it ends early with ctx.
 func Hash(ctx context.Context, password, schemeName string, o Options) (string, error) {
 	name := Scheme(schemeName)
 	s, ok := schemes()[name]
@@ -123,7 +124,7 @@ func refuse(format string, args ...any) error {
 	return Error("Could not hash the secret.. " + fmt.Sprintf(format, args...))
 }
 
-// cost are the rounds that are wanted, or the usual ones.
+// cost returns the rounds that are wanted, or the usual ones.
 func (s scheme) cost(name string, wanted int) (int, error) {
 	switch {
 	case wanted == 0:

@@ -36,12 +36,16 @@ func TestHashTellsWhatItCannotDo(t *testing.T) {
 	}{
 		{"supersecure", Options{}, "passlib does not support 'supersecure' algorithm"},
 		{"sha512", Options{Salt: "a b"}, "Could not hash the secret.. invalid characters in sha512_crypt salt"},
-		{"sha512", Options{Salt: "12345678901234567"}, "Could not hash the secret.. salt too large (sha512_crypt requires <= 16 chars)"},
+		{"sha512", Options{Salt: "12345678901234567"},
+			"Could not hash the secret.. salt too large (sha512_crypt requires <= 16 chars)"},
 		{"md5", Options{SaltSize: 17}, "Could not hash the secret.. md5_crypt: salt_size (17) above max_salt_size (8)"},
 		{"sha512", Options{SaltSize: -4}, "Could not hash the secret.. sha512_crypt: salt_size (-4) below min_salt_size (0)"},
-		{"bcrypt", Options{Salt: "12345678901234567890123"}, "Could not hash the secret.. salt too large (bcrypt requires exactly 22 chars)"},
-		{"bcrypt", Options{Rounds: 32}, "Could not hash the secret.. bcrypt: min_desired_rounds (32) is too large, cannot be more than 31"},
-		{"sha512", Options{Rounds: 10}, "Could not hash the secret.. sha512_crypt: min_desired_rounds (10) is too low, must be at least 1000"},
+		{"bcrypt", Options{Salt: "12345678901234567890123"},
+			"Could not hash the secret.. salt too large (bcrypt requires exactly 22 chars)"},
+		{"bcrypt", Options{Rounds: 32},
+			"Could not hash the secret.. bcrypt: min_desired_rounds (32) is too large, cannot be more than 31"},
+		{"sha512", Options{Rounds: 10},
+			"Could not hash the secret.. sha512_crypt: min_desired_rounds (10) is too low, must be at least 1000"},
 		{"md5", Options{Rounds: 10}, "MinimalHandler.using() got an unexpected keyword argument 'rounds'"},
 	} {
 		if got, err := Hash(t.Context(), "x", c.scheme, c.o); err == nil || err.Error() != c.want {

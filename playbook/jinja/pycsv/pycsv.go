@@ -15,7 +15,7 @@ type Dialect struct {
 	Strict bool
 }
 
-// Delimiter is the one character that a delimiter must be.
+// Delimiter returns the one character that a delimiter must be.
 func Delimiter(s string) (rune, error) {
 	if utf8.RuneCountInString(s) != 1 {
 		return 0, fmt.Errorf(`"delimiter" must be a 1-character string`)
@@ -44,7 +44,7 @@ type reader struct {
 	rows  [][]string
 }
 
-// Read gives the rows of a text. An empty line is a row without fields.
+// Read returns the rows of a text. An empty line is a row without fields.
 func Read(text string, d Dialect) ([][]string, error) {
 	r := &reader{d: d}
 	begun := false
@@ -90,7 +90,8 @@ func (r *reader) finish() {
 func (r *reader) take(c rune) error {
 	switch {
 	case r.state == lineEnd && c != '\r':
-		return fmt.Errorf("new-line character seen in unquoted field - do you need to open the file in universal-newline mode?")
+		return fmt.Errorf("new-line character seen in unquoted field - do you need to open the file in universal-newline " +
+			"mode?")
 	case r.state == inQuotes && c == '"':
 		r.state = afterQuote
 	case r.state == inQuotes:

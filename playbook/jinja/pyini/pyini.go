@@ -70,18 +70,21 @@ func Parse(text string, o Options) (*File, error) {
 			continue
 		}
 		if current == nil {
-			return nil, value.Errorf("MissingSectionHeaderError", "File contains no section headers.\nfile: '<???>', line: %d\n%s", n+1, value.ReprText(line+"\n"))
+			return nil, value.Errorf("MissingSectionHeaderError",
+				"File contains no section headers.\nfile: '<???>', line: %d\n%s", n+1, value.ReprText(line+"\n"))
 		}
 		m := option().FindStringSubmatch(bare)
 		if m[2] == "" && !o.AllowNoValue {
-			return nil, value.Errorf("ParsingError", "Source contains parsing errors: '<???>'\n\t[line %2d]: %s", n+1, value.ReprText(line+"\n"))
+			return nil, value.Errorf("ParsingError", "Source contains parsing errors: '<???>'\n\t[line %2d]: %s", n+1,
+				value.ReprText(line+"\n"))
 		}
 		last = m[1]
 		if !o.CaseSensitive {
 			last = strings.ToLower(last)
 		}
 		if _, twice := current.values[last]; twice {
-			return nil, value.Errorf("DuplicateOptionError", "Duplicate option in '{file}': While reading from '<???>' [line %2d]: option '%s' in section '%s' already exists",
+			return nil, value.Errorf("DuplicateOptionError",
+				"Duplicate option in '{file}': While reading from '<???>' [line %2d]: option '%s' in section '%s' already exists",
 				n+1, last, section)
 		}
 		current.set(last, m[2] != "", m[3])
@@ -93,7 +96,7 @@ func newSection(defaults *Section, o Options) *Section {
 	return &Section{values: map[string]*string{}, defaults: defaults, raw: o.Raw}
 }
 
-// Section is a section by name; nil if there is none.
+// Section returns a section by name; nil if there is none.
 func (f *File) Section(name string) *Section { return f.sections[name] }
 
 func (s *Section) set(name string, has bool, v string) {
@@ -112,7 +115,7 @@ func (s *Section) extend(name, line string) {
 	s.values[name] = &joined
 }
 
-// Options are the names of the options of DEFAULT, then those of the section that it does not have.
+// Options returns the names of the options of DEFAULT, then those of the section that it does not have.
 func (s *Section) Options() []string {
 	var names []string
 	if s.defaults != nil {
@@ -126,7 +129,7 @@ func (s *Section) Options() []string {
 	return names
 }
 
-// Get is an option, with %(name)s replaced unless the file is read raw.
+// Get returns an option, with %(name)s replaced unless the file is read raw.
 func (s *Section) Get(name string) (value.Value, bool) {
 	v, ok := s.Raw(name)
 	if !ok {
@@ -142,7 +145,7 @@ func (s *Section) Get(name string) (value.Value, bool) {
 	return value.Str(s.interpolate(*v, 10, &left)), true
 }
 
-// Raw is an option as it is written; nil is one without a value.
+// Raw returns an option as it is written; nil is one without a value.
 func (s *Section) Raw(name string) (*string, bool) {
 	if v, ok := s.values[name]; ok {
 		return v, true

@@ -8,7 +8,8 @@ import (
 )
 
 func TestSections(t *testing.T) {
-	f, err := Parse("[DEFAULT]\nbase = /opt\n[a]\nPath = %(base)s/x\n  more\nempty =\n# note\n[b]\nk: v%%\nflag\n", Options{AllowNoValue: true})
+	f, err := Parse("[DEFAULT]\nbase = /opt\n[a]\nPath = %(base)s/x\n  more\nempty =\n# note\n[b]\nk: v%%\nflag\n",
+		Options{AllowNoValue: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -16,7 +17,8 @@ func TestSections(t *testing.T) {
 		t.Errorf("sections %s", got)
 	}
 	for _, c := range []struct{ section, option, want string }{
-		{"a", "path", "'/opt/x\\nmore'"}, {"a", "empty", "''"}, {"a", "base", "'/opt'"}, {"b", "k", "'v%'"}, {"b", "flag", "None"},
+		{"a", "path", "'/opt/x\\nmore'"}, {"a", "empty", "''"}, {"a", "base", "'/opt'"}, {"b", "k", "'v%'"},
+		{"b", "flag", "None"},
 	} {
 		v, ok := f.Section(c.section).Get(c.option)
 		if !ok {
@@ -34,9 +36,10 @@ func TestSections(t *testing.T) {
 
 func TestWhatIsNoINI(t *testing.T) {
 	for text, want := range map[string]string{
-		"x = 1\n":         "File contains no section headers.\nfile: '<???>', line: 1\n'x = 1\\n'",
-		"[a]\nx\n":        "Source contains parsing errors: '<???>'\n\t[line  2]: 'x\\n'",
-		"[a]\nx=1\nX=2\n": "Duplicate option in '{file}': While reading from '<???>' [line  3]: option 'x' in section 'a' already exists",
+		"x = 1\n":  "File contains no section headers.\nfile: '<???>', line: 1\n'x = 1\\n'",
+		"[a]\nx\n": "Source contains parsing errors: '<???>'\n\t[line  2]: 'x\\n'",
+		"[a]\nx=1\nX=2\n": "Duplicate option in '{file}': While reading from '<???>' [line  3]: option 'x' in section 'a' " +
+			"already exists",
 	} {
 		if _, err := Parse(text, Options{}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)

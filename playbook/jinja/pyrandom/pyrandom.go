@@ -16,7 +16,7 @@ type Random struct {
 	at    int
 }
 
-// New is a generator that nobody can foresee. It is not for secrets.
+// New returns a generator that nobody can foresee. It is not for secrets.
 func New() *Random {
 	r := &Random{}
 	r.init([]uint32{rand.Uint32(), rand.Uint32(), rand.Uint32(), rand.Uint32()})

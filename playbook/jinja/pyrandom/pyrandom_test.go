@@ -21,7 +21,8 @@ func TestSeedsDrawWhatTheyDrawInPython(t *testing.T) {
 		{value.Int(1), []int{2, 9, 1, 4, 1, 7}, []int{817077201, 482637352}, "917848217900366313099361"},
 		{value.Int(-1), []int{2, 9, 1, 4, 1, 7}, []int{817077201, 482637352}, "917848217900366313099361"},
 		{value.Int(42), []int{1, 0, 4, 3, 3, 2}, []int{790779946, 110053353}, "72035121894869497483673"},
-		{value.NewInt(new(big.Int).Lsh(big.NewInt(1), 70)), []int{3, 6, 7, 1, 0, 3}, []int{298813368, 169730082}, "1000229395315638964684222"},
+		{value.NewInt(new(big.Int).Lsh(big.NewInt(1), 70)), []int{3, 6, 7, 1, 0, 3}, []int{298813368, 169730082},
+			"1000229395315638964684222"},
 		{value.Str("a"), []int{4, 8, 1, 9, 9, 8}, []int{188203560, 942762170}, "15971358455831317625299"},
 		{value.SourceText(""), []int{7, 9, 3, 6, 3, 5}, []int{831255059, 669269180}, "884010891152732664102881"},
 		{value.UnsafeStr("é"), []int{6, 1, 2, 4, 1, 5}, []int{94103771, 800700700}, "1126163873474780410272179"},
@@ -55,7 +56,8 @@ func TestLongSequencesAreThoseOfPython(t *testing.T) {
 	for range 1300 {
 		all = append(all, r.BelowBig(big.NewInt(1<<32)).Int64())
 	}
-	if got, want := []int64{all[0], all[623], all[624], all[1299]}, []int64{647892279, 428968842, 880440101, 2425861982}; !slices.Equal(got, want) {
+	if got, want := []int64{all[0], all[623], all[624], all[1299]},
+		[]int64{647892279, 428968842, 880440101, 2425861982}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -19,13 +19,15 @@ type constructor struct {
 }
 
 func construct(doc *libyaml.Node, o Options) (*Node, error) {
-	c := &constructor{o: o, done: map[*libyaml.Node]*Node{}, open: map[*libyaml.Node]bool{}, merged: map[*libyaml.Node]bool{}, sizes: map[*Node]int{}}
+	c := &constructor{o: o, done: map[*libyaml.Node]*Node{}, open: map[*libyaml.Node]bool{},
+		merged: map[*libyaml.Node]bool{}, sizes: map[*Node]int{}}
 	n, err := c.node(doc)
 	if err != nil {
 		return nil, err
 	}
 	if c.size(n) >= maxValues {
-		return nil, &Error{Problem: fmt.Sprintf("the document's aliases expand to more than %d values", maxValues), Mark: n.Mark}
+		return nil, &Error{Problem: fmt.Sprintf("the document's aliases expand to more than %d values", maxValues),
+			Mark: n.Mark}
 	}
 	return n, nil
 }
@@ -145,7 +147,8 @@ func (c *constructor) scalar(y *libyaml.Node, tag string) (*Node, error) {
 		v, ok = c.o.Text.TextAs(y.Text), true
 	}
 	if !ok {
-		return nil, &Error{Problem: fmt.Sprintf("invalid value for %s: %q", strings.TrimPrefix(tag, "!!"), y.Text), Mark: y.Mark}
+		return nil, &Error{Problem: fmt.Sprintf("invalid value for %s: %q", strings.TrimPrefix(tag, "!!"), y.Text),
+			Mark: y.Mark}
 	}
 	return &Node{Value: v, Mark: y.Mark}, nil
 }
@@ -202,7 +205,8 @@ func (c *constructor) pairs(y *libyaml.Node) (*Node, error) {
 		case child.Kind != libyaml.Mapping:
 			return nil, &Error{Problem: "expected a mapping of length 1, but found " + kindOf(child), Mark: child.Mark}
 		case len(child.Content) != 2:
-			return nil, &Error{Problem: fmt.Sprintf("expected a single mapping item, but found %d items", len(child.Content)/2), Mark: child.Mark}
+			return nil, &Error{Problem: fmt.Sprintf("expected a single mapping item, but found %d items", len(child.Content)/2),
+				Mark: child.Mark}
 		}
 		k, err := c.node(child.Content[0])
 		if err != nil {

@@ -26,7 +26,8 @@ type emitter struct {
 }
 
 func newEmitter(o DumpOptions) *emitter {
-	e := &emitter{bestIndent: o.Indent, width: o.Width, unicode: o.Unicode, indent: -1, whitespace: true, indention: true, placed: map[*node]bool{}}
+	e := &emitter{bestIndent: o.Indent, width: o.Width, unicode: o.Unicode, indent: -1, whitespace: true, indention: true,
+		placed: map[*node]bool{}}
 	if e.bestIndent < 2 || e.bestIndent > 9 {
 		e.bestIndent = 2
 	}

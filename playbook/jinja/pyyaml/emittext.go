@@ -116,7 +116,7 @@ func (e *emitter) singleQuoted(s string, breaks bool) {
 	e.whitespace, e.indention = false, false
 }
 
-// foldedText writes text whose line ends are written as empty lines; fold tells where a blank may become a line end,
+// foldedText writes text whose line ends are written as empty lines; fold says where a blank may become a line end,
 // double is a character that is written twice. It reports whether the text ends with a line end.
 func (e *emitter) foldedText(s string, fold func(i int, spaces bool) bool, double string) (atBreak bool) {
 	spaces, breaks := false, false
@@ -151,8 +151,9 @@ func (e *emitter) foldedText(s string, fold func(i int, spaces bool) bool, doubl
 	return breaks
 }
 
-var dumpEscapes = map[rune]string{0: `\0`, 7: `\a`, 8: `\b`, 9: `\t`, 10: `\n`, 11: `\v`, 12: `\f`, 13: `\r`, 0x1b: `\e`,
-	'"': `\"`, '\\': `\\`, 0x85: `\N`, 0xa0: `\_`, 0x2028: `\L`, 0x2029: `\P`}
+var dumpEscapes = map[rune]string{0: `\0`, 7: `\a`, 8: `\b`, 9: `\t`, 10: `\n`, 11: `\v`, 12: `\f`, 13: `\r`,
+	0x1b: `\e`,
+	'"':  `\"`, '\\': `\\`, 0x85: `\N`, 0xa0: `\_`, 0x2028: `\L`, 0x2029: `\P`}
 
 func (e *emitter) doubleQuoted(s string, breaks bool) {
 	e.indicator(`"`, true, false, false)

@@ -28,7 +28,8 @@ func (c *constructor) mapping(y *libyaml.Node) (*Node, error) {
 		}
 		hash, ok := value.HashKey(k.Value)
 		if !ok {
-			return nil, &Error{Problem: fmt.Sprintf("found unacceptable key (unhashable type: '%s')", TypeName(k.Value)), Mark: k.Mark,
+			return nil, &Error{Problem: fmt.Sprintf("found unacceptable key (unhashable type: '%s')", TypeName(k.Value)),
+				Mark:    k.Mark,
 				Context: constructing, ContextMark: n.Mark}
 		}
 		v, err := c.node(y.Content[i+1])
@@ -50,7 +51,7 @@ func (c *constructor) mapping(y *libyaml.Node) (*Node, error) {
 	return n, nil
 }
 
-// TypeName is the name of the class that Ansible's loader makes of v.
+// TypeName returns the name of the class that Ansible's loader makes of v.
 func TypeName(v value.Value) string {
 	switch v.(type) {
 	case *value.List:
@@ -111,7 +112,7 @@ func (c *constructor) flatten(y *libyaml.Node) error {
 	return nil
 }
 
-// mergeEntries are the entries that << adds to the mapping at a place.
+// mergeEntries returns the entries that << adds to the mapping at a place.
 func (c *constructor) mergeEntries(mapping Mark, v *libyaml.Node) ([]*libyaml.Node, error) {
 	if v.Kind == libyaml.Alias {
 		v = v.Target

@@ -25,7 +25,7 @@ type Node struct {
 	index map[string]int
 }
 
-// Get is the node of a dict's entry, nil if there is none.
+// Get returns the node of a dict's entry, nil if there is none.
 func (n *Node) Get(key string) *Node {
 	if n == nil {
 		return nil
@@ -50,7 +50,7 @@ type Options struct {
 	Text value.Kind
 	// Tag makes the value of a node whose tag is not YAML's own ("!vault"). False: the tag is unknown.
 	Tag func(tag string, n Tagged) (value.Value, bool, error)
-	// Time makes the value of a date or time, of which it gets the text that Python's objects print. Nil leaves the text.
+	// Time makes the value of a date or time from the text that Python's objects print. Nil leaves the text.
 	Time func(text string) value.Value
 	// Duplicate hears of a key that stands twice in a mapping, with the place of the mapping; the last one wins.
 	// An error that it returns ends the reading.
@@ -67,7 +67,7 @@ type Tagged struct {
 	plain  func() (value.Value, error)
 }
 
-// Plain is the value that the node has without its tag: text for every scalar.
+// Plain returns the value that the node has without its tag: text for every scalar.
 func (t Tagged) Plain() (value.Value, error) { return t.plain() }
 
 // Error is what is wrong with a text, worded as PyYAML words it.

@@ -58,7 +58,7 @@ func grammar(err error) error {
 	return &Error{Problem: e.Problem, Mark: e.Mark, Class: e.Class, Context: e.Context, ContextMark: e.ContextMark}
 }
 
-// decode gives the characters of a text in UTF-8, or in UTF-16 with a mark.
+// decode returns the characters of a text in UTF-8, or in UTF-16 with a mark.
 func decode(data []byte) (string, error) {
 	if err := checkCharacters(data); err != nil {
 		return "", err
@@ -92,11 +92,13 @@ func checkCharacters(data []byte) error {
 			}
 			at += n
 		}
-		return &Error{Problem: fmt.Sprintf("'utf8' codec can't decode byte #x%02x: invalid UTF-8", data[at]), Tail: fmt.Sprintf("\n  in \"<unicode string>\", position %d", at)}
+		return &Error{Problem: fmt.Sprintf("'utf8' codec can't decode byte #x%02x: invalid UTF-8", data[at]),
+			Tail: fmt.Sprintf("\n  in \"<unicode string>\", position %d", at)}
 	}
 	for at, r := range string(data) {
 		if !printable(r) && !(at == 0 && r == '\ufeff') {
-			return &Error{Tail: fmt.Sprintf("unacceptable character #x%04x: control characters are not allowed\n  in \"<unicode string>\", position %d", r, at)}
+			return &Error{Tail: fmt.Sprintf("unacceptable character #x%04x: control characters are not allowed\n  in "+
+				"\"<unicode string>\", position %d", r, at)}
 		}
 	}
 	return nil

@@ -241,7 +241,8 @@ func TestPlacesAreThoseOfTheText(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	for _, s := range []string{"a: 1\n", "- [x, {y: 'z'}]", "a: &x\n  <<: *x\n", "? |\n  a\n: >-\n  b\n", "a: !!binary aGk=", "\t- a"} {
+	for _, s := range []string{"a: 1\n", "- [x, {y: 'z'}]", "a: &x\n  <<: *x\n", "? |\n  a\n: >-\n  b\n",
+		"a: !!binary aGk=", "\t- a"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -34,12 +34,13 @@ var (
 			`[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
 	})
 	timeForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}` +
+		return regexp.MustCompile(`^(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt]|[ \t]+)[0-9]{1,` +
+			`2}:[0-9]{2}:[0-9]{2}` +
 			`(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?)$`)
 	})
 )
 
-// implicitTag is the tag that a plain scalar has by its look.
+// implicitTag returns the tag that a plain scalar has by its look.
 func implicitTag(s string) string {
 	if s == "" {
 		return tagNull

@@ -61,7 +61,7 @@ func (s *body) open(password []byte) ([]byte, bool) {
 	return unpad(padded)
 }
 
-// encrypt gives the body's text: hex of the three parts in hex. A nil salt is made at random.
+// encrypt returns the body's text: hex of the three parts in hex. A nil salt is made at random.
 func encrypt(plain, password, salt []byte) ([]byte, error) {
 	if salt == nil {
 		salt = make([]byte, saltLength)

@@ -80,7 +80,7 @@ func unhex(text []byte) ([]byte, error) {
 	return nil, &FormatError{Msg: "Vault format unhexlify error: Non-hexadecimal digit found"}
 }
 
-// IDOf is the vault id that stands in the header of a vault, DefaultID if none does, "" for what is no vault.
+// IDOf returns the vault id that stands in the header of a vault, DefaultID if none does, "" for what is no vault.
 func IDOf(data []byte) string {
 	env, err := parseEnvelope(data)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -15,7 +16,7 @@ const header = "$ANSIBLE_VAULT"
 // DefaultID is the vault id of a password that was given without one.
 const DefaultID = "default"
 
-// Is tells by the header whether the data is a vault; only ASCII can be one.
+// Is reports, by the header, whether the data is a vault; only ASCII can be one.
 func Is(data []byte) bool {
 	if !bytes.HasPrefix(data, []byte(header)) {
 		return false
@@ -49,11 +50,11 @@ type Keys struct {
 	MatchID bool
 }
 
-// Open opens a vault and tells which secret did it. Name is its file, for messages; it may be "". Without any secret
+// Open opens a vault and returns which secret did it. Name is its file, for messages; it may be "". Without any secret
 // the error is value.ErrNoSecret.
 func (k Keys) Open(data []byte, name string) ([]byte, Secret, error) {
 	if !Is(data) {
-		msg := "input is not vault encrypted data. "
+		msg := dialect.VaultNotEncrypted.Text()
 		if name != "" {
 			msg += name + " is not a vault encrypted file"
 		}
@@ -84,7 +85,7 @@ func (k Keys) Open(data []byte, name string) ([]byte, Secret, error) {
 			return plain, secret, nil
 		}
 	}
-	msg := "Decryption failed (no vault secrets were found that could decrypt)"
+	msg := dialect.VaultNotOpened.Text()
 	if name != "" {
 		msg += " on " + name
 	}

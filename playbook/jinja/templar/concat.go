@@ -72,7 +72,7 @@ func failItems(items []value.Value, depth int) error {
 	return nil
 }
 
-// joined is the text of all nodes, unsafe if one of them is.
+// joined returns the text of all nodes, unsafe if one of them is.
 func joined(nodes []value.Value) (value.Value, error) {
 	unsafe := false
 	var b strings.Builder
@@ -143,11 +143,13 @@ func evaluated(v value.Value, s string, jsonNames bool) (value.Value, error) {
 	return lit, nil
 }
 
-// convertOne is the short way for a value that is printed and read back: the same, with plain text in it.
+// convertOne returns the short way for a value that is printed and read back: the same, with plain text in it.
 func convertOne(v value.Value) (value.Value, bool) {
 	switch v := v.(type) {
 	case value.NativeStr, value.NativeUnsafeStr, value.Bool:
 		return v, true
+	case value.Rendered:
+		return v, v.IsFinal()
 	case *value.List, *value.Dict:
 		if c, ok := reread(v, value.HasUnsafe(v), 0); ok {
 			return c, true
@@ -232,6 +234,10 @@ func concatNative(nodes []value.Value) (value.Value, error) {
 		switch one := v.(type) {
 		case value.NativeStr, value.NativeUnsafeStr:
 			return v, nil
+		case value.Rendered:
+			if one.IsFinal() {
+				return v, nil
+			}
 		case *value.Vault:
 			s, err := one.Open()
 			return value.Str(s), err

@@ -78,11 +78,11 @@ func (t *Templar) judge(ctx context.Context, c value.Value, text *string, r rend
 		return value.Truth(v)
 	}
 	*text = cond
-	if value.IsUnsafe(v) {
+	if value.IsUnsafe(v) { // which is what a Str is made
 		return false, &Error{Class: "AnsibleTemplateError", Msg: "Conditional is marked as unsafe, and cannot be evaluated."}
 	}
 	presented := "{% if " + cond + " %} True {% else %} False {% endif %}"
-	res, err := t.templateText(ctx, value.Str(presented), presented, r, s)
+	res, err := t.render(ctx, presented, r, s)
 	if err != nil {
 		return false, err
 	}
@@ -122,15 +122,15 @@ func undefinedAnswer(err error, cond string) (answer, found bool) {
 }
 
 // Expr evaluates a bare expression, such as "a.b | default([])", and keeps its type.
-func (t *Templar) Expr(ctx context.Context, expr string) (value.Value, error) {
+func (t *Templar) Expr(ctx context.Context, expr value.Source) (value.Value, error) {
 	if t.o.Engine.tagged {
-		return t.taggedExpr(ctx, expr, false, t.usual())
+		return t.taggedExpr(ctx, expr.Text(), false, t.usual())
 	}
 	ctx, s, err := enter(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	p := t.o.Engine.expression(expr, t.o.Plugins)
+	p := t.o.Engine.expression(expr.Text(), t.o.Plugins)
 	if p.err != nil {
 		return nil, p.err
 	}

@@ -9,13 +9,13 @@ import (
 // DictVars are the variables of a dict. It implements Vars.
 type DictVars struct{ *value.Dict }
 
-// Raw is the dict's entry.
+// Raw returns the dict's entry.
 func (v DictVars) Raw(_ context.Context, name string) (value.Value, bool, error) {
 	raw, ok := v.Get(name)
 	return raw, ok, nil
 }
 
-// Names are the dict's keys.
+// Names returns the dict's keys.
 func (v DictVars) Names(context.Context) []string {
 	names := make([]string, 0, v.Len())
 	for _, k := range v.Keys() {

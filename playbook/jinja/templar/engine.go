@@ -63,7 +63,7 @@ func NewEngine() *Engine {
 // Ansible looks at those of the controller.
 func NewRemoteEngine() *Engine {
 	e := NewEngine()
-	ofFilters, ofTests := filters.Machine()
+	ofFilters, ofTests := Machine()
 	for name := range ofFilters {
 		e.env.Filters[name] = jinja.PluginFilter
 	}
@@ -74,7 +74,7 @@ func NewRemoteEngine() *Engine {
 	return e
 }
 
-// At is the engine of a level. Engines of one NewEngine share what they can.
+// At returns the engine of a level. Engines of one NewEngine share what they can.
 func (e *Engine) At(l dialect.Level) *Engine {
 	switch {
 	case l.Has(dialect.SecretsRedacted):
@@ -85,7 +85,7 @@ func (e *Engine) At(l dialect.Level) *Engine {
 	return e
 }
 
-// level is the oldest level with what the engine does.
+// level returns the oldest level with what the engine does.
 func (e *Engine) level() dialect.Level {
 	switch {
 	case e.hides:
@@ -96,9 +96,9 @@ func (e *Engine) level() dialect.Level {
 	return dialect.Level214
 }
 
-// Tagged is the engine of the same kind that speaks the language of ansible-core 2.19: only text of YAML, inventories
-// and the command line is a template, results keep their types, and what cannot be rendered stays undefined until it
-// is used.
+// Tagged returns the engine of the same kind that speaks the language of ansible-core 2.19: only text of YAML,
+// inventories and the command line is a template, results keep their types, and what cannot be rendered stays
+// undefined until it is used.
 func (e *Engine) Tagged() *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,7 +111,7 @@ func (e *Engine) Tagged() *Engine {
 	return e.younger
 }
 
-// Hiding is the tagged engine of the same kind that has the filters of ansible-core 2.22, which hide secrets.
+// Hiding returns the tagged engine of the same kind that has the filters of ansible-core 2.22, which hide secrets.
 func (e *Engine) Hiding() *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,7 +128,7 @@ func (e *Engine) Hiding() *Engine {
 	return e.hiding
 }
 
-// another is a new tagged engine of the same kind.
+// another returns a new tagged engine of the same kind.
 func (e *Engine) another() *Engine {
 	out := NewEngine()
 	if e.remote {
@@ -153,7 +153,7 @@ func unknownPlugin(_, name string) string {
 	} else if parts := strings.Split(full, "."); parts[0] != "ansible" {
 		reason = value.ReprText(fmt.Sprintf("Invalid plugin FQCN (%s): unable to locate collection %s", full, strings.Join(parts[:2], ".")))
 	}
-	return fmt.Sprintf("Could not load %q: %s", name, reason)
+	return dialect.PluginNotFound.Text(name, reason)
 }
 
 // flavor is how results are made.
@@ -266,6 +266,7 @@ func (e *Engine) options(s settings) jinja.Options {
 		o.Concat, o.Finalize, o.Defer, o.Constant = concatTagged, nil, e.deferTagged, constantTagged
 		return o
 	}
+	o.Constant = constantClassic
 	switch s.flavor {
 	case flavorText:
 		o.Concat = concatText

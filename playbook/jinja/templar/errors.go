@@ -56,27 +56,27 @@ func bounded(msg string) string {
 	return msg
 }
 
-// Told is one of the errors that an error of the tagged language is told as; see Error.
-type Told struct {
+// ErrorPart is one of the errors that an error of the tagged language is told as; see Error.
+type ErrorPart struct {
 	Msg, Src string
 	Of       bool
 	Var      string
 }
 
-// Parts are what an error is told as, outermost first.
-func Parts(err error) []Told {
+// Parts returns what an error is told as, outermost first.
+func Parts(err error) []ErrorPart {
 	var e, cause *Error
 	if errors.As(err, &e) && errors.As(e.Err, &cause) && (cause.Part || e.Src != "" && cause.Src != "" && cause.Src != e.Src && strings.HasSuffix(e.Msg, ": "+cause.Msg)) {
 		// as of a value that a template uses, or of a variable's template in a condition
-		return []Told{{Msg: strings.TrimSuffix(e.Msg, ": "+cause.Msg) + ".", Src: e.Src}, {Msg: cause.Msg, Src: cause.Src}}
+		return []ErrorPart{{Msg: strings.TrimSuffix(e.Msg, ": "+cause.Msg) + ".", Src: e.Src}, {Msg: cause.Msg, Src: cause.Src}}
 	}
 	if e == nil {
-		return []Told{{Msg: err.Error()}}
+		return []ErrorPart{{Msg: err.Error()}}
 	}
-	return []Told{{Msg: err.Error(), Src: e.Src, Of: e.Of, Var: e.Var}}
+	return []ErrorPart{{Msg: err.Error(), Src: e.Src, Of: e.Of, Var: e.Var}}
 }
 
-// Source is the text of the template that an error is about, "" if that is not known.
+// Source returns the text of the template that an error is about, "" if that is not known.
 func Source(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
@@ -100,7 +100,7 @@ func IsUndefined(err error) bool {
 	return ErrorClass(err) == "AnsibleUndefinedVariable"
 }
 
-// ErrorClass is the name of the Python class of an error: AnsibleUndefinedVariable, ZeroDivisionError,
+// ErrorClass returns the name of the Python class of an error: AnsibleUndefinedVariable, ZeroDivisionError,
 // TemplateNotFound.
 func ErrorClass(err error) string {
 	for ; err != nil; err = errors.Unwrap(err) {
@@ -145,7 +145,7 @@ func QualifiedClass(err error) string {
 	return class
 }
 
-// classRepr is how Python prints the class of an error.
+// classRepr returns how Python prints the class of an error.
 func classRepr(err error) string { return "<class '" + QualifiedClass(err) + "'>" }
 
 // passThrough reports whether an error is none of the template's: it is never worded anew.

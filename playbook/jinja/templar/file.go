@@ -43,7 +43,7 @@ func (o *FileOptions) syntax() jinja.Syntax {
 // File renders the text of a template file as the module template does: nothing is converted, native types are
 // never kept, backslashes stay as they are. The syntax that the options make holds for the text of variables too; what
 // a header of the file makes does not.
-func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string, error) {
+func (t *Templar) File(ctx context.Context, text value.Source, o FileOptions) (string, error) {
 	classic := t.forFile(&o)
 	if t.o.Engine.tagged {
 		return classic.taggedFile(ctx, text, classic.fileRendering(flavorText, o.Name))
@@ -53,7 +53,7 @@ func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string,
 	if err != nil {
 		return "", err
 	}
-	v, err := classic.render(ctx, text, classic.fileRendering(flavorText, o.Name), scope)
+	v, err := classic.render(ctx, text.Text(), classic.fileRendering(flavorText, o.Name), scope)
 	if err != nil {
 		return "", err
 	}
@@ -62,14 +62,16 @@ func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string,
 
 // Lookup renders the text of a template file as the lookup template does: data is made of it if convert is set, and
 // native types are kept if they are on and native is set. What is not converted is never taken for a literal later.
-func (t *Templar) Lookup(ctx context.Context, text string, o FileOptions, convert, native bool) (value.Value, error) {
+func (t *Templar) Lookup(
+	ctx context.Context, text value.Source, o FileOptions, convert, native bool,
+) (value.Value, error) {
 	own := t.forFile(&o)
 	ctx, scope, err := enter(ctx, own)
 	if err != nil {
 		return nil, err
 	}
 	if t.o.Engine.tagged {
-		return own.tagged(ctx, value.SourceText(text), own.fileRendering(flavorText, o.Name), scope)
+		return own.tagged(ctx, text, own.fileRendering(flavorText, o.Name), scope)
 	}
 	own.o.Native = t.o.Native && native
 	f := flavorText
@@ -80,7 +82,7 @@ func (t *Templar) Lookup(ctx context.Context, text string, o FileOptions, conver
 		f = flavorConvert
 	}
 	r := own.fileRendering(f, o.Name)
-	v, err := own.templateText(ctx, value.Str(text), text, r, scope)
+	v, err := own.templateText(ctx, text, text.Text(), r, scope)
 	if err != nil || convert && own.o.Native == t.o.Native {
 		return v, err
 	}
@@ -88,7 +90,7 @@ func (t *Templar) Lookup(ctx context.Context, text string, o FileOptions, conver
 	return value.NativeStr(s), err
 }
 
-// forFile is a Templar of the file's syntax.
+// forFile returns a Templar of the file's syntax.
 func (t *Templar) forFile(o *FileOptions) *Templar {
 	own := *t
 	if syntax := o.syntax(); syntax != newSyntax() {

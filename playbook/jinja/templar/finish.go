@@ -6,8 +6,8 @@ import (
 	"hark/modules/py/value"
 )
 
-// finished is a result as it leaves the Templar: rendered throughout, of the types that variables have, without what
-// is omitted, and no template any more. It is v itself where nothing has to be done.
+// finished returns a result as it leaves the Templar: rendered throughout, of the types that variables have, without
+// what is omitted, and no template any more. It is v itself where nothing has to be done.
 func (t *Templar) finished(v value.Value) (value.Value, error) {
 	return (&finisher{Templar: t}).finish(v, 0)
 }

@@ -8,7 +8,8 @@ import (
 	"hark/playbook/jinja/lookups"
 )
 
-// Filters are all filters that playbooks can name: Ansible's and Jinja's, and those of the collections that hark has.
+// Filters returns all filters that playbooks can name: Ansible's and Jinja's, and those of the collections that hark
+// has.
 func Filters() map[string]jinja.Filter {
 	all := filters.Filters()
 	for name, f := range utils.Filters() {
@@ -39,7 +40,7 @@ func builtin(all map[string]jinja.Filter, name string, f jinja.Filter) {
 	}
 }
 
-// Tests are all tests.
+// Tests returns all tests.
 func Tests() map[string]jinja.Test {
 	all := filters.Tests()
 	for name, t := range utils.Tests() {
@@ -48,7 +49,7 @@ func Tests() map[string]jinja.Test {
 	return all
 }
 
-// Lookups are all lookups that need nothing but their terms and the variables.
+// Lookups returns all lookups that need nothing but their terms and the variables.
 func Lookups() map[string]jinja.Lookup {
 	all := lookups.All()
 	for name, f := range utils.Lookups() {

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"hark/modules/dialect"
 	"hark/modules/py/datetime"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
 
-// ansibleGlobals are the functions that Ansible adds to Jinja's.
+// ansibleGlobals returns the functions that Ansible adds to Jinja's.
 func ansibleGlobals() map[string]value.Value {
 	fn := func(name string, f jinja.Func) value.Value { return &jinja.Function{Name: name, Fn: f} }
 	return map[string]value.Value{
@@ -25,6 +26,27 @@ func ansibleGlobals() map[string]value.Value {
 }
 
 func lookup(c *jinja.Call, args *jinja.Args) (value.Value, error) {
+	return looking(c, args, "lookup")
+}
+
+// looking does what lookup and query have in common. Since ansible-core 2.19 the name of the plug-in is no keyword, so
+// that plug-ins can have an option called name.
+func looking(c *jinja.Call, args *jinja.Args, called string) (value.Value, error) {
+	s, isScope := c.Scope.(*scope)
+	if !isScope {
+		return nil, ansibleError(nil, "lookups cannot be used here")
+	}
+	if s.t.o.Engine.tagged {
+		if len(args.Pos) == 0 {
+			return nil, value.TypeErrorf("_%s() missing 1 required positional argument: 'plugin_name'", called)
+		}
+		kw := value.NewDict()
+		for _, k := range args.Kw {
+			kw.SetKey(value.Str(k.Name), k.V)
+		}
+		return s.lookup(c, args.Pos[0], args.Pos[1:], kw)
+	}
+	method := map[string]string{"lookup": "Templar._lookup", "query": "Templar._query_lookup"}[called]
 	kw := value.NewDict()
 	for _, k := range args.Kw {
 		if k.Name != "name" {
@@ -32,26 +54,21 @@ func lookup(c *jinja.Call, args *jinja.Args) (value.Value, error) {
 		}
 	}
 	terms := args.Pos
-	name, ok := args.KwOf("name")
-	if !ok {
-		if len(terms) == 0 {
-			return nil, value.TypeErrorf("Templar._lookup() missing 1 required positional argument: 'name'")
-		}
+	name, named := args.KwOf("name")
+	switch {
+	case named && len(terms) > 0:
+		return nil, value.TypeErrorf("%s() got multiple values for argument 'name'", method)
+	case !named && len(terms) == 0:
+		return nil, value.TypeErrorf("%s() missing 1 required positional argument: 'name'", method)
+	case !named:
 		name, terms = terms[0], terms[1:]
-	}
-	s, isScope := c.Scope.(*scope)
-	if !isScope {
-		return nil, ansibleError(nil, "lookups cannot be used here")
 	}
 	return s.lookup(c, name, terms, kw)
 }
 
 func query(c *jinja.Call, args *jinja.Args) (value.Value, error) {
-	if _, named := args.KwOf("name"); !named && len(args.Pos) == 0 {
-		return nil, value.TypeErrorf("Templar._query_lookup() missing 1 required positional argument: 'name'")
-	}
 	kw := append([]jinja.Kwarg(nil), args.Kw...)
-	return lookup(c, &jinja.Args{Pos: args.Pos, Kw: append(kw, jinja.Kwarg{Name: "wantlist", V: value.Bool(true)})})
+	return looking(c, &jinja.Args{Pos: args.Pos, Kw: append(kw, jinja.Kwarg{Name: "wantlist", V: value.Bool(true)})}, "query")
 }
 
 // Call runs a lookup and gives its result as a list, or a filter or test that is not hark's own.
@@ -90,6 +107,9 @@ func (s *scope) lookup(c *jinja.Call, nameV value.Value, terms []value.Value, kw
 	}
 	if s.t.o.Engine.tagged {
 		return s.taggedLookup(c, name, mode, wantlist, terms, kw)
+	}
+	if !c.IsUnsafe() { // then nothing but source text has made them
+		terms = value.Again(value.NewList(terms...)).(*value.List).Items
 	}
 	listed, err := s.t.templateItems(c.Ctx, terms, s.t.usual(), s)
 	if err != nil {
@@ -175,7 +195,7 @@ func (s *scope) lookupError(name, mode string, err error) error {
 	case passThrough(err):
 		return err
 	case errors.Is(err, ErrUnknownLookup):
-		return ansibleError(err, "lookup plugin (%s) not found", name)
+		return ansibleError(err, dialect.LookupNotFound.Format, name)
 	case class == "AnsibleUndefinedVariable" || class == "UndefinedError":
 		return &Error{Class: "AnsibleUndefinedVariable", Msg: err.Error(), Err: err}
 	case class == "AnsibleOptionsError", class == "AnsiblePluginRemovedError":
@@ -243,15 +263,12 @@ func now(c *jinja.Call, args *jinja.Args) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	clock := time.Now
-	if s, ok := c.Scope.(*scope); ok && s.t.o.Now != nil {
-		clock = s.t.o.Now
-	}
-	at := clock()
+	at := c.Now()
+	here := at.Location()
 	if utc {
 		at = at.UTC()
 	}
-	return nowValue(at, a[1])
+	return nowValue(at, here, a[1])
 }
 
 func undef(_ *jinja.Call, args *jinja.Args) (value.Value, error) {
@@ -265,14 +282,18 @@ func undef(_ *jinja.Call, args *jinja.Args) (value.Value, error) {
 	return value.UndefinedHint("Mandatory variable has not been overridden"), nil
 }
 
-// UndefText is a template that comes to an undefined value with a message, which stays a message whatever it says.
+// UndefText returns a template that comes to an undefined value with a message, which stays a message whatever it
+// says.
 func UndefText(why string) value.Value {
 	return value.SourceText("{{ undef(" + value.ReprText(why) + ") }}")
 }
 
-func nowValue(at time.Time, format value.Value) (value.Value, error) {
+func nowValue(at time.Time, here *time.Location, format value.Value) (value.Value, error) {
+	naive := datetime.Naive(at)
+	naive.Here = here
 	if f, ok := value.Text(format); ok && f != "" {
-		return value.Str(datetime.Strftime(at, false, f)), nil
+		text, err := naive.Format(f)
+		return value.Str(text), err
 	}
-	return datetime.Naive(at), nil
+	return naive, nil
 }

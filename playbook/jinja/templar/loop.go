@@ -9,7 +9,7 @@ import (
 )
 
 // Loop runs a lookup as the keyword with_<name> does: its terms are rendered already, its errors are the plug-in's own
-// and not worded anew, and what it gives is never a template.
+// and not worded anew. What it gives is never a template but where texts have marks: there it keeps those of its terms.
 func (t *Templar) Loop(ctx context.Context, name string, terms []value.Value) (value.Value, error) {
 	ctx, s, err := enter(ctx, t)
 	if err != nil {
@@ -22,6 +22,9 @@ func (t *Templar) Loop(ctx context.Context, name string, terms []value.Value) (v
 	}
 	if err != nil {
 		return nil, err
+	}
+	if t.o.Engine.tagged {
+		return v, nil
 	}
 	return value.Unsafe(v), nil
 }

@@ -34,7 +34,7 @@ func stripOmit(v value.Value) value.Value {
 	return v
 }
 
-// Omit is the variable omit among all variables of a host, nil where the language does not show it there.
+// Omit returns the variable omit among all variables of a host, nil where the language does not show it there.
 func (o *Options) Omit() value.Value {
 	if o.Tagged() {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"hark/playbook/jinja"
 )
 
-// WithPlugins is the engine's set of filters and tests for Options.Plugins: the named ones stand before the engine's
-// own, full names of collections that the engine does not know are plug-ins, and if more is set, so are short ones.
-// What was made for the same is given again, so that its compiled templates are found.
+// WithPlugins returns the engine's set of filters and tests for Options.Plugins: the named ones stand before the
+// engine's own, full names of collections that the engine does not know are plug-ins, and if more is set, so are
+// short ones. What was made for the same is given again, so that its compiled templates are found.
 func (e *Engine) WithPlugins(filters, tests []string, more bool) *jinja.Env {
 	key := fmt.Sprintf("%q %q %t", filters, tests, more)
 	e.mu.Lock()
@@ -20,7 +20,7 @@ func (e *Engine) WithPlugins(filters, tests []string, more bool) *jinja.Env {
 	}
 	env := *e.env
 	env.Filters, env.Tests = maps.Clone(env.Filters), maps.Clone(env.Tests)
-	env.Elsewhere = func(_, name string) bool {
+	env.IsPlugin = func(_, name string) bool {
 		return more || strings.Count(name, ".") > 1 && !strings.HasPrefix(name, "ansible.builtin.")
 	}
 	for _, name := range filters {
@@ -47,7 +47,7 @@ func (e *Engine) Missing(kind, name string) bool {
 // maxPluginSets is how many projects with plug-ins an engine remembers at once.
 const maxPluginSets = 16
 
-// env is what the Templar's texts are compiled with.
+// env returns what the Templar's texts are compiled with.
 func (t *Templar) env() *jinja.Env {
 	if t.o.Plugins != nil {
 		return t.o.Plugins

@@ -22,7 +22,7 @@ func isTemplate(v value.Value, syntax jinja.Syntax, depth int) bool {
 		return true
 	}
 	switch v := v.(type) {
-	case value.UnsafeStr, value.NativeUnsafeStr:
+	case value.UnsafeStr, value.NativeUnsafeStr, value.Str, value.NativeStr, value.Markup:
 		return false
 	case *value.List:
 		for _, item := range v.Items {
@@ -52,7 +52,7 @@ func isTemplate(v value.Value, syntax jinja.Syntax, depth int) bool {
 }
 
 // Reading is what rendering a value may use, see jinja.Reading. hostvars counts as a name. What the named variables
-// use in turn is not followed. Volatile tells that it may come out differently when it is rendered twice.
+// use in turn is not followed. Volatile says that it may come out differently when it is rendered twice.
 type Reading struct {
 	jinja.Reading
 	Volatile bool
@@ -89,7 +89,7 @@ func collect(walk func(r *refs)) Reading {
 	return r.all
 }
 
-// volatile tells the filters that give something else each time.
+// volatile reports whether a filter gives something else each time.
 func volatile(name string) bool {
 	switch name[strings.LastIndexByte(name, '.')+1:] {
 	case "random", "shuffle", "random_mac", "password_hash", "vault", "strftime":

@@ -30,7 +30,7 @@ func (t *Templar) templateText(ctx context.Context, v value.Value, src string, r
 	return t.render(ctx, src, r, s)
 }
 
-// plainVar is the short way for {{ name }} where the variable is text without a template.
+// plainVar returns the short way for {{ name }} where the variable is text without a template.
 func (t *Templar) plainVar(name string, raw value.Value, r rendering) (v value.Value, ok bool, err error) {
 	switch s := raw.(type) {
 	case value.UnsafeStr:
@@ -59,7 +59,7 @@ func (t *Templar) plainVar(name string, raw value.Value, r rendering) (v value.V
 	return v, true, err
 }
 
-// singleVar gives the name if the text is nothing but {{ name }}.
+// singleVar returns the name if the text is nothing but {{ name }}.
 func singleVar(s string) (string, bool) {
 	s = strings.TrimSuffix(s, "\n")
 	if !strings.HasPrefix(s, "{{") || !strings.HasSuffix(s, "}}") || len(s) < 4 {
@@ -93,12 +93,12 @@ func (t *Templar) render(ctx context.Context, src string, r rendering, s *scope)
 		return nil, renderError(p, err)
 	}
 	if unsafe {
-		v = value.Unsafe(v)
+		return keepNewlines(p, value.Unsafe(v), true), nil
 	}
-	return keepNewlines(p, v, unsafe), nil
+	return value.Again(keepNewlines(p, v, false)), nil
 }
 
-// keepNewlines gives a text as many newlines at its end as its template has, which rendering may have lost.
+// keepNewlines returns a text as many newlines at its end as its template has, which rendering may have lost.
 func keepNewlines(p *program, v value.Value, unsafe bool) value.Value {
 	if p.newlines == 0 {
 		return v

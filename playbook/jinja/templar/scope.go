@@ -2,7 +2,9 @@ package templar
 
 import (
 	"context"
+	"time"
 
+	"hark/modules/py/localtime"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
@@ -38,7 +40,10 @@ func (w *work) Value(key any) any {
 	return w.Context.Value(key)
 }
 
-var _ jinja.Scope = (*scope)(nil)
+var (
+	_ jinja.Scope = (*scope)(nil)
+	_ jinja.Clock = (*scope)(nil)
+)
 
 // enter begins a call of the Templar: its evaluations are made with the context and in the scope.
 func enter(ctx context.Context, t *Templar) (context.Context, *scope, error) {
@@ -53,7 +58,7 @@ func enter(ctx context.Context, t *Templar) (context.Context, *scope, error) {
 	return &s.work, &s.scope, s.deeper()
 }
 
-// evaluating is the scope in which a program is evaluated.
+// evaluating returns the scope in which a program is evaluated.
 func (s *scope) evaluating(p *program, r rendering) *scope {
 	e := *s
 	e.settings = p.settings
@@ -72,10 +77,18 @@ func (s *scope) deeper() error {
 
 func (s *scope) higher() { s.work.nesting-- }
 
+// Now implements jinja.Clock.
+func (s *scope) Now() time.Time {
+	if s.t.o.Now == nil {
+		return localtime.Now()
+	}
+	return s.t.o.Now()
+}
+
 // Budget is shared by all evaluations of one call.
 func (s *scope) Budget() *jinja.Budget { return &s.work.budget }
 
-// Var gives a variable, rendered. If it cannot be rendered because something in it is undefined, it is undefined
+// Var returns a variable, rendered. If it cannot be rendered because something in it is undefined, it is undefined
 // itself.
 func (s *scope) Var(ctx context.Context, name string) (value.Value, bool, error) {
 	raw, ok, err := s.t.raw(ctx, name)
@@ -93,6 +106,12 @@ func (s *scope) Var(ctx context.Context, name string) (value.Value, bool, error)
 		if !s.t.possiblyTemplate(v.Text()) {
 			return v, true, nil
 		}
+	case value.Rendered:
+		if !s.t.possiblyTemplate(v.Text()) {
+			return v, true, nil
+		}
+	case value.Str, value.NativeStr, value.Markup:
+		return data(v), true, nil
 	case *value.Dict:
 		if name == "vars" {
 			return v, true, nil
@@ -156,19 +175,19 @@ func (s *scope) Names(ctx context.Context) []string {
 	return names
 }
 
-// Load gives a template that the one being evaluated includes, imports or extends.
+// Load returns a template that the one being evaluated includes, imports or extends.
 func (s *scope) Load(ctx context.Context, name string) (*jinja.Template, error) {
 	if s.t.o.Load == nil {
 		return nil, &jinja.NotFoundError{Name: name}
 	}
-	text, found, err := s.t.o.Load(ctx, name)
+	source, found, err := s.t.o.Load(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if !found {
 		return nil, &jinja.NotFoundError{Name: name}
 	}
-	settings := s.settings
+	text, settings := source.Text(), s.settings
 	settings.name = name
 	e := s.t.o.Engine
 	p := e.cached(settings.key(text, textIncluded), func() *program {

@@ -63,7 +63,7 @@ func (t *Templar) rendered(ctx context.Context, src string, r rendering, s *scop
 	return keepNewlines(p, v, false), nil
 }
 
-// sourced is an undefined value that knows which template it comes from.
+// sourced returns an undefined value that knows which template it comes from.
 func sourced(u *value.Undefined, src string) *value.Undefined {
 	err := u.Err
 	if err == nil {
@@ -83,7 +83,7 @@ func isName(word string) bool {
 	return word[0] < '0' || word[0] > '9'
 }
 
-// lazily is a value whose templates are rendered when they are read: the entries of dicts later, all others now.
+// lazily returns a value whose templates are rendered when they are read: the entries of dicts later, all others now.
 func (t *Templar) lazily(ctx context.Context, v value.Value, s *scope) value.Value {
 	switch v := v.(type) {
 	case value.Source:
@@ -178,7 +178,7 @@ func (t *Templar) settled(v value.Value, depth int) bool {
 	return true
 }
 
-// broken is the value of what cannot be rendered.
+// broken returns the value of what cannot be rendered.
 func broken(err error) *value.Undefined {
 	var used *value.UndefinedError
 	if !errors.As(err, &used) || used.Undefined == nil || used.Undefined.Lenient {
@@ -192,11 +192,11 @@ func broken(err error) *value.Undefined {
 	return used.Undefined
 }
 
-// Undefined is the value that stands for what cannot be rendered in the tagged language: who uses it fails with the
-// error.
+// Undefined returns the value that stands for what cannot be rendered in the tagged language: who uses it fails with
+// the error.
 func Undefined(err error) value.Value { return broken(err) }
 
-// lazyVar is a variable as an expression sees it.
+// lazyVar returns a variable as an expression sees it.
 func (s *scope) lazyVar(ctx context.Context, name string, raw value.Value) (value.Value, error) {
 	if name == "play_hosts" {
 		s.t.deprecated("The `play_hosts` magic variable is deprecated.", "Use `ansible_play_batch` instead.", s.src, next)
@@ -258,7 +258,7 @@ func concatTagged(nodes []value.Value) (value.Value, error) {
 	return value.Str(b.String()), nil
 }
 
-// listed is a value that was found printable, as it prints: tuples and views are lists, at any depth.
+// listed returns a value that was found printable, as it prints: tuples and views are lists, at any depth.
 func listed(v value.Value) value.Value {
 	items := func(all []value.Value) *value.List {
 		out := &value.List{Items: make([]value.Value, len(all))}
@@ -382,7 +382,7 @@ func partly(err error, what string) error {
 	return err
 }
 
-// plainTypes is a message in which all text is of the type str.
+// plainTypes returns a message in which all text is of the type str.
 func plainTypes(msg string) string {
 	if !strings.Contains(msg, "Ansible") && !strings.Contains(msg, "NativeJinja") {
 		return msg

@@ -1,10 +1,9 @@
 package templar
 
 import (
+	"cmp"
 	"context"
-	"regexp"
 	"strings"
-	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -39,33 +38,42 @@ func (t *Templar) taggedCondition(ctx context.Context, c value.Value) (bool, err
 	}
 	msg := "Conditional result (" + is + ") was derived from value of type " + value.ReprText(value.PlainType(v)) + " at '<unknown>'. " +
 		"Conditionals must have a boolean result."
+	of, variable := !value.IsNone(v), variableOf(ctx, t, value.Printed(c), v, ok)
 	if t.o.BrokenConditions {
-		t.deprecated(msg, brokenAllowed, value.Printed(c), next)
+		t.o.deprecate(Deprecation{Msg: msg, Help: brokenAllowed, Src: value.Printed(c), Version: next, Of: of, Var: variable})
 		return ok, nil
 	}
-	return false, &Error{Class: "AnsibleBrokenConditionalError", Msg: msg, Of: !value.IsNone(v), Var: variablePath(value.Printed(c))}
+	return false, &Error{Class: "AnsibleBrokenConditionalError", Msg: msg, Of: of, Var: variable}
 }
 
-// variablePath is the variable that a condition is, with the keys to its value, separated by dots; "" if it is
-// anything else.
-func variablePath(c string) string {
+// variableOf returns the variable that gave a condition its value, with the keys to it, separated by dots; "" if none
+// did.
+func variableOf(ctx context.Context, t *Templar, c string, v value.Value, truth bool) string {
 	c = strings.TrimSpace(c)
 	if AllTemplate(c) {
 		c = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(c, "{{"), "}}"))
 	}
-	if !plainPath().MatchString(c) {
+	p := t.o.Engine.expression(c, t.env())
+	if p.err != nil {
 		return ""
 	}
-	return strings.TrimSuffix(strings.NewReplacer("['", ".", "[\"", ".", "']", "", "\"]", "").Replace(c), ".")
+	list := p.t.Outcomes(truth)
+	for _, o := range list {
+		if strings.Contains(strings.Join(o.Path, ""), ".") {
+			continue
+		}
+		own, err := t.taggedExpr(ctx, o.Expr, true, t.usual())
+		same, unequal := value.Equal(own, v)
+		if err == nil && unequal == nil && same && value.PlainType(own) == value.PlainType(v) {
+			return strings.Join(o.Path, ".")
+		}
+	}
+	return ""
 }
-
-var plainPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*|\['[\w-]+'\]|\["[\w-]+"\])*$`)
-})
 
 const brokenAllowed = "Broken conditionals are currently allowed because the `ALLOW_BROKEN_CONDITIONALS` configuration option is enabled."
 
-// conditionValue is what a condition evaluates to.
+// conditionValue returns what a condition evaluates to.
 func (t *Templar) conditionValue(ctx context.Context, c value.Value) (value.Value, error) {
 	c, err := t.strippedCondition(c)
 	if err != nil {
@@ -102,7 +110,7 @@ func (t *Templar) conditionValue(ctx context.Context, c value.Value) (value.Valu
 	return t.taggedExpr(ctx, text, true, t.usual())
 }
 
-// strippedCondition is a condition without blanks around it; an empty one is broken.
+// strippedCondition returns a condition without blanks around it; an empty one is broken.
 func (t *Templar) strippedCondition(c value.Value) (value.Value, error) {
 	text, isText := value.Text(c)
 	switch trimmed := strings.TrimSpace(text); {
@@ -115,7 +123,7 @@ func (t *Templar) strippedCondition(c value.Value) (value.Value, error) {
 		return c, nil
 	}
 	if t.o.BrokenConditions {
-		t.deprecated("Empty conditional expression was evaluated as True.", brokenAllowed, text, next)
+		t.deprecated("Empty conditional expression was evaluated as True.", brokenAllowed, cmp.Or(text, " "), next)
 		return value.Bool(true), nil
 	}
 	return nil, brokenCondition("Empty conditional expressions are not allowed.")
@@ -159,14 +167,14 @@ func (t *Templar) taggedExpr(ctx context.Context, src string, condition bool, r 
 
 // Marked is t.Expr in the tagged language where marks, which mark makes of errors, stand for what is undefined in the
 // result.
-func Marked(ctx context.Context, t *Templar, expr string, mark func(error) string) (value.Value, error) {
+func Marked(ctx context.Context, t *Templar, expr value.Source, mark func(error) string) (value.Value, error) {
 	r := t.usual()
 	r.mark = mark
-	return t.taggedExpr(ctx, expr, false, r)
+	return t.taggedExpr(ctx, expr.Text(), false, r)
 }
 
-// constantTagged is what a text with a template in it, as a constant of an expression, stands for. Conditions render
-// it; among the terms of a lookup it is a template.
+// constantTagged returns what a text with a template in it, as a constant of an expression, stands for. Conditions
+// render it; among the terms of a lookup it is a template.
 func constantTagged(ctx context.Context, s jinja.Scope, text string) (value.Value, error) {
 	own, ok := s.(*scope)
 	if !ok || !own.constants {
@@ -176,17 +184,22 @@ func constantTagged(ctx context.Context, s jinja.Scope, text string) (value.Valu
 	return own.t.deeperText(ctx, value.SourceText(text), own)
 }
 
+// constantClassic returns what such a text stands for at level 2.14: among the terms of a lookup it is a template.
+func constantClassic(_ context.Context, _ jinja.Scope, text string) (value.Value, error) {
+	return value.Again(value.Str(text)), nil
+}
+
 const embeddedHelp = "Use inline expressions, for example: "
 
 const embedded = "Jinja constant strings should not contain embedded templates. This feature will be disabled by default in ansible-core 2.23."
 
 // taggedFile renders the text of a template file.
-func (t *Templar) taggedFile(ctx context.Context, text string, r rendering) (string, error) {
+func (t *Templar) taggedFile(ctx context.Context, text value.Source, r rendering) (string, error) {
 	ctx, s, err := enter(ctx, t)
 	if err != nil {
 		return "", err
 	}
-	v, err := t.tagged(ctx, value.SourceText(text), r, s)
+	v, err := t.tagged(ctx, text, r, s)
 	if err != nil {
 		return "", err
 	}
@@ -196,10 +209,25 @@ func (t *Templar) taggedFile(ctx context.Context, text string, r rendering) (str
 // next is the ansible-core that will not have what the language of 2.19 has deprecated.
 const next = "2.23"
 
-// deprecated tells of something that a version of ansible-core will not have.
+// Deprecation is what a version of ansible-core will not have.
+type Deprecation struct {
+	// Help is what else there is to say, and Src the template that it is about; both "" if there is none.
+	Msg, Help, Src string
+	// Version is the first ansible-core without it.
+	Version string
+	// Of and Var are those of Error.
+	Of  bool
+	Var string
+}
+
+// deprecated reports something that a later version of ansible-core will not have.
 func (t *Templar) deprecated(msg, help, src, version string) {
-	if t.o.Deprecated != nil {
-		t.o.Deprecated(msg, help, src, version)
+	t.o.deprecate(Deprecation{Msg: msg, Help: help, Src: src, Version: version})
+}
+
+func (o *Options) deprecate(d Deprecation) {
+	if o.Deprecated != nil {
+		o.Deprecated(d)
 	}
 }
 

@@ -51,7 +51,7 @@ func (p *program) readTaggedHeader() error {
 	return nil
 }
 
-// overrideKind is the type of what a header may set, "" for what it may not.
+// overrideKind returns the type of what a header may set, "" for what it may not.
 func overrideKind(key string) string {
 	switch key {
 	case "block_start_string", "block_end_string", "variable_start_string", "variable_end_string", "comment_start_string",

@@ -42,7 +42,7 @@ func (s *scope) taggedLookup(c *jinja.Call, name, mode string, wantlist bool, te
 	return oneOrJoined(ran), nil
 }
 
-// takesUndefined is the first undefined value that a lookup is given, nil if it knows what to do with them.
+// takesUndefined returns the first undefined value that a lookup is given, nil if it knows what to do with them.
 func takesUndefined(name string, terms []value.Value, kw *value.Dict) *value.Undefined {
 	if l, ok := dialect.LookupNamed(name); ok && l.Traits.Has(dialect.TakesUndefined) {
 		return nil
@@ -77,7 +77,8 @@ func (s *scope) taggedLookupError(name, mode string, err error) error {
 	return pluginFailed("lookup", name, err)
 }
 
-// oneOrJoined is what a template gets of the list that a lookup gave: its only element, or texts joined with commas.
+// oneOrJoined returns what a template gets of the list that a lookup gave: its only element, or texts joined with
+// commas.
 func oneOrJoined(ran value.Value) value.Value {
 	l, ok := ran.(*value.List)
 	if !ok || len(l.Items) == 0 {

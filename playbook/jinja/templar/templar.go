@@ -22,7 +22,7 @@ type Vars interface {
 	Names(ctx context.Context) []string
 }
 
-// Outdated are Vars of which some should not be used any more.
+// Outdated are Vars some of which are deprecated.
 type Outdated interface {
 	// Outgoing explains why a variable should not be used, what to use instead and which ansible-core will not have
 	// it; "" of others.
@@ -46,29 +46,28 @@ type Options struct {
 	Native bool
 	// Do and LoopControls switch Jinja's extensions of these names on (jinja2_extensions).
 	Do, LoopControls bool
-	// Lookup runs lookups that are not computed from their arguments alone; nil knows none.
+	// Lookup runs lookups that are not computed from their arguments only; nil knows none.
 	Lookup LookupFunc
 	// TemplateFile finds and reads a file for the lookup template, which is rendered here then; nil leaves that
 	// lookup to Lookup.
-	TemplateFile func(name string) (path, text string, err error)
+	TemplateFile func(name string) (path string, text value.Source, err error)
 	// Plugins, from Engine.WithPlugins, adds filters and tests that Plugin runs.
 	Plugins *jinja.Env
 	Plugin  PluginFunc
 	// Load reads a template that another includes, imports or extends; false means that there is no such file.
-	Load func(ctx context.Context, name string) (text string, found bool, err error)
+	Load func(ctx context.Context, name string) (text value.Source, found bool, err error)
 	// BrokenConditions is allow_broken_conditionals: the tagged language takes conditions that are no bools.
 	BrokenConditions bool
 	// Secrets takes what filters hide, as from ansible-core 2.22 on (Engine.Hiding); nil drops it.
 	Secrets filters.Secrets
-	// Deprecated receives deprecations of the tagged language, with what else there is to say and the template that
-	// they are about, both "" if there is none, and the ansible-core that will not have it; nil drops them.
-	Deprecated func(msg, help, src, version string)
+	// Deprecated receives deprecations of the tagged language; nil drops them.
+	Deprecated func(Deprecation)
 	// Noted receives warnings of the tagged language in the same way, but for the version; nil takes what they say
 	// for a warning.
 	Noted func(msg, help, src string)
 	// Warn receives warnings for the user; nil drops them.
 	Warn func(msg string)
-	// Now is the clock of now(); nil is time.Now.
+	// Now is the time of whoever renders, in his zone; nil is this process's.
 	Now func() time.Time
 }
 
@@ -108,7 +107,7 @@ func New(v Vars, o Options) *Templar {
 	return &Templar{vars: v, o: o}
 }
 
-// With is a Templar that sees the local variables before all others. A dict that is nil adds nothing.
+// With returns a Templar that sees the local variables before all others. A dict that is nil adds nothing.
 func (t *Templar) With(local *value.Dict) *Templar {
 	if local.Len() == 0 {
 		return t
@@ -121,7 +120,7 @@ func (t *Templar) With(local *value.Dict) *Templar {
 	return &Templar{vars: t.vars, local: local, o: t.o, syntax: t.syntax}
 }
 
-// raw gives a variable as it was written.
+// raw returns a variable as it was written.
 func (t *Templar) raw(ctx context.Context, name string) (value.Value, bool, error) {
 	if v, ok := t.local.Get(name); ok {
 		return v, true, nil
@@ -150,9 +149,12 @@ func Trusted(v value.Value) bool {
 	return ok
 }
 
-// Braced is the text of an expression as a template that is nothing else, as far as the text may be one.
+// Braced returns the text of an expression as a template that is nothing else, as far as the text may be one.
 func Braced(v value.Value) value.Value {
-	if text, ok := v.(value.Source); ok {
+	switch text := v.(type) {
+	case value.Source:
+		return text.Braced()
+	case value.Rendered:
 		return text.Braced()
 	}
 	s, _ := value.Text(v)
@@ -228,10 +230,10 @@ func (t *Templar) template(ctx context.Context, v value.Value, r rendering, s *s
 		return v, nil
 	case value.Source:
 		return t.templateText(ctx, v, v.Text(), r, s)
-	case value.Str:
-		return t.templateText(ctx, v, string(v), r, s)
-	case value.NativeStr:
-		return t.templateText(ctx, v, string(v), r, s)
+	case value.Rendered:
+		return t.templateText(ctx, v, v.Text(), r, s)
+	case value.Str, value.NativeStr, value.Markup:
+		return data(v), nil
 	case *value.List:
 		if t.inert(v, 0) {
 			return v, nil
@@ -254,7 +256,7 @@ func (t *Templar) template(ctx context.Context, v value.Value, r rendering, s *s
 	return v, nil
 }
 
-// inner is how the elements of a list or dict are rendered: the settings of the whole do not reach them.
+// inner returns how the elements of a list or dict are rendered: the settings of the whole do not reach them.
 func (t *Templar) inner(r rendering) rendering {
 	in := t.usual()
 	in.noLookups = r.noLookups
@@ -289,9 +291,31 @@ func (t *Templar) templateDict(ctx context.Context, d *value.Dict, r rendering, 
 		if err != nil {
 			return nil, err
 		}
+		if isWild(k) {
+			k = value.Unsafe(k)
+		}
 		out.SetKey(k, v)
 	}
 	return out, nil
+}
+
+// data is text that Go has made, of what it has come to know: nothing that is rendered. Unless it is a word or a number,
+// neither is what a template makes of it.
+func data(v value.Value) value.Value {
+	if isWild(v) {
+		return value.Unsafe(v)
+	}
+	return v
+}
+
+// isWild reports whether v is text made by Go code that could be evaluated.
+func isWild(v value.Value) bool {
+	switch v.(type) {
+	case value.Str, value.NativeStr, value.Markup:
+		s, _ := value.Text(v)
+		return !value.Inert(s)
+	}
+	return false
 }
 
 // inert reports whether rendering would not change a value, so that it need not be copied.
@@ -302,10 +326,10 @@ func (t *Templar) inert(v value.Value, depth int) bool {
 	switch v := v.(type) {
 	case value.Source:
 		return !t.possiblyTemplate(v.Text())
-	case value.Str:
-		return !t.possiblyTemplate(string(v))
-	case value.NativeStr:
-		return !t.possiblyTemplate(string(v))
+	case value.Rendered:
+		return !t.possiblyTemplate(v.Text())
+	case value.Str, value.NativeStr, value.Markup:
+		return !isWild(v)
 	case *value.List:
 		for _, item := range v.Items {
 			if !t.inert(item, depth+1) {
@@ -316,7 +340,7 @@ func (t *Templar) inert(v value.Value, depth int) bool {
 		return v.Text() != nil && t.inert(v.Text(), depth+1)
 	case *value.Dict:
 		for i := range v.Len() {
-			if _, item := v.Kept(i); !t.inert(item, depth+1) {
+			if k, item := v.Kept(i); isWild(k) || !t.inert(item, depth+1) {
 				return false
 			}
 		}

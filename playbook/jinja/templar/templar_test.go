@@ -167,8 +167,8 @@ func TestLocalsShadowVariables(t *testing.T) {
 
 func TestTemplatesCannotChangeVariables(t *testing.T) {
 	v := vars{"l": value.NewList(value.Int(1)), "d": dict("a", value.NewList())}
-	tpl := templar.New(v, templar.Options{Load: func(context.Context, string) (string, bool, error) {
-		return "{% set _ = l.append(2) %}", true, nil
+	tpl := templar.New(v, templar.Options{Load: func(context.Context, string) (value.Source, bool, error) {
+		return value.SourceText("{% set _ = l.append(2) %}"), true, nil
 	}})
 	for text, want := range map[string]string{
 		"{% set _ = l.append(2) %}{{ l }}":           "[1, 2]",
@@ -339,7 +339,7 @@ func TestEngineIsSharedByManyTemplars(t *testing.T) {
 func TestExprKeepsTypes(t *testing.T) {
 	tpl := templar.New(vars{"d": dict("a", value.Int(1)), "u": value.UnsafeStr("x")}, templar.Options{})
 	for expr, want := range map[string]string{"d.a": "1", "d.keys()": "['a']", "none": "None", "[u]": "['x']", "d | default([])": "{'a': 1}"} {
-		v, err := tpl.Expr(context.Background(), expr)
+		v, err := tpl.Expr(context.Background(), value.SourceText(expr))
 		if err != nil {
 			t.Error(expr, err)
 			continue
@@ -348,10 +348,10 @@ func TestExprKeepsTypes(t *testing.T) {
 			t.Errorf("%s: %s", expr, r)
 		}
 	}
-	if _, err := tpl.Expr(context.Background(), "nope.a"); !templar.IsUndefined(err) {
+	if _, err := tpl.Expr(context.Background(), value.SourceText("nope.a")); !templar.IsUndefined(err) {
 		t.Error(err)
 	}
-	if _, err := tpl.Expr(context.Background(), "d. }}"); err == nil {
+	if _, err := tpl.Expr(context.Background(), value.SourceText("d. }}")); err == nil {
 		t.Error("no error")
 	}
 }
@@ -359,11 +359,12 @@ func TestExprKeepsTypes(t *testing.T) {
 func TestSyntaxOfAFileHoldsForItsVariables(t *testing.T) {
 	tpl := templar.New(vars{"a": value.SourceText("{{ 1 + 1 }}[[ 2 + 2 ]]")}, templar.Options{})
 	ctx := context.Background()
-	out, err := tpl.File(ctx, "[[ a ]]{{ a }}", templar.FileOptions{VariableStart: "[[", VariableEnd: "]]"})
+	out, err := tpl.File(ctx, value.SourceText("[[ a ]]{{ a }}"), templar.FileOptions{VariableStart: "[[", VariableEnd: "]]"})
 	if err != nil || out != "{{ 1 + 1 }}4{{ a }}" {
 		t.Errorf("options: %q, %v", out, err)
 	}
-	out, err = tpl.File(ctx, "#jinja2: variable_start_string: '[[', variable_end_string: ']]'\n[[ a ]]{{ a }}", templar.FileOptions{})
+	header := "#jinja2: variable_start_string: '[[', variable_end_string: ']]'\n"
+	out, err = tpl.File(ctx, value.SourceText(header+"[[ a ]]{{ a }}"), templar.FileOptions{})
 	if err != nil || out != "2[[ 2 + 2 ]]{{ a }}" {
 		t.Errorf("header: %q, %v", out, err)
 	}

@@ -55,7 +55,7 @@ func (s *scope) templateLookup(ctx context.Context, terms []value.Value, kw *val
 		if err != nil {
 			return nil, err
 		}
-		var text string
+		var text value.Source
 		if o.File.Name, text, err = s.t.o.TemplateFile(name); err != nil {
 			return nil, err
 		}

@@ -54,7 +54,8 @@ func Loose(text string) (value.Value, error) {
 	return out, nil
 }
 
-var strictForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d+)\.(\d+)(?:\.(\d+))?(?:([ab])(\d+))?\n?$`) })
+var strictForm = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`^(\d+)\.(\d+)(?:\.(\d+))?(?:([ab])(\d+))?\n?$`) })
 
 // Strict takes two or three numbers, and a or b with a number for what comes before a release.
 func Strict(text string) (value.Value, error) {
@@ -100,7 +101,7 @@ func identifierKey(part string) value.Value {
 	return tuple(value.Int(1), value.Str(part))
 }
 
-// number is a number of digits; none is 0.
+// number returns a number of digits; none is 0.
 func number(digits string) value.Value {
 	n, ok := value.ParseInt(digits, 10)
 	if !ok {

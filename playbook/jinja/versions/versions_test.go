@@ -9,10 +9,13 @@ func TestVersionsAreOrdered(t *testing.T) {
 		rule  Rule
 		order []string
 	}{
-		"pep440": {PEP440, []string{"1.dev0", "1.0.dev456", "1.0a1", "1.0a2.dev456", "1.0a12.dev456", "1.0a12", "1.0b1.dev456", "1.0b2",
-			"1.0b2.post345.dev456", "1.0b2.post345", "1.0rc1.dev456", "1.0rc1", "1.0", "1.0+abc.5", "1.0+abc.7", "1.0+5", "1.0.post456.dev34",
+		"pep440": {PEP440, []string{"1.dev0", "1.0.dev456", "1.0a1", "1.0a2.dev456", "1.0a12.dev456", "1.0a12",
+			"1.0b1.dev456", "1.0b2",
+			"1.0b2.post345.dev456", "1.0b2.post345", "1.0rc1.dev456", "1.0rc1", "1.0", "1.0+abc.5", "1.0+abc.7", "1.0+5",
+			"1.0.post456.dev34",
 			"1.0.post456", "1.0.15", "1.1.dev1", "1!0.1"}},
-		"semantic": {Semantic, []string{"1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11",
+		"semantic": {Semantic, []string{"1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2",
+			"1.0.0-beta.11",
 			"1.0.0-rc.1", "1.0.0", "2.0.0", "2.1.0", "2.1.1", "10.0.0"}},
 		"strict": {Strict, []string{"0.4", "0.4.1", "0.5a1", "0.5b3", "0.5", "0.9.6", "1.0", "1.0.4a3", "1.0.4b1", "1.0.4"}},
 		"loose":  {Loose, []string{"1.5.1", "1.5.2b2", "8.02", "161", "1996.07.12"}},

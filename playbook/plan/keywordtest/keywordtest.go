@@ -1,6 +1,5 @@
-// Package keywordtest has what Ansible says of the keywords of its language, so that the tests of each room can hold
-// the room to all of them: who takes a row out of the table of keywords, or forgets to look at it, breaks a test of
-// each room that must know the keyword.
+// Package keywordtest has Ansible's data about the keywords of its language. Packages test that they handle all of
+// them: if a row of the table is missing, or a package forgets one, a test of that package fails.
 package keywordtest
 
 import (
@@ -13,22 +12,22 @@ import (
 //go:embed keywords.txt
 var lines string
 
-// Word is a keyword as ansible-core has it. keywords.py writes them down.
+// Word is a keyword of ansible-core. keywords.py writes them.
 type Word struct {
 	Name string
-	// Is is the kind, Default as Python prints it.
+	// Is is the type, Default as Python prints it.
 	Is, Default string
 	// Inherit is own, nearest, inner or outer.
 	Inherit string
-	// On are the places where it stands: play, role, block, task, handler, import, loop, meta, include; and reserved,
-	// for a name that variables should not have.
+	// On are the places where it may be: play, role, block, task, handler, import, loop, meta, include; and reserved, for
+	// a name that variables should not have.
 	On []string
 }
 
-// Stands reports whether the keyword stands in a place.
+// Stands reports whether the keyword may be in a place.
 func (w Word) Stands(place string) bool { return slices.Contains(w.On, place) }
 
-// Words are all keywords, by name.
+// Words returns all keywords, by name.
 func Words(t *testing.T) []Word {
 	t.Helper()
 	var words []Word

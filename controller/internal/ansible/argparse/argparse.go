@@ -4,10 +4,11 @@
 package argparse
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"hark/modules/dialect"
 )
 
 // UsageError is a command line that makes no sense. Its text goes under the usage.
@@ -52,12 +53,14 @@ func NeedChoice(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return &UsageError{Text: "the following arguments are required: " + what}
 	}
-	return &UsageError{Text: fmt.Sprintf("argument %s: invalid choice: '%s' (choose from '%s')", what, args[0],
-		strings.Join(Subcommands(cmd), "', '"))}
+	return &UsageError{Text: dialect.InvalidChoice.Text(what, args[0], quoted(Subcommands(cmd)))}
 }
 
-// NeedCommand is the same for a command that Ansible does not have: it says too what was probably meant.
+// NeedCommand is the same for a command that Ansible does not have: it names the choices, and what was probably meant.
 func NeedCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return &UsageError{Text: "an action is missing, one of " + strings.Join(Subcommands(cmd), ", ")}
+	}
 	err := NeedChoice(cmd, args)
 	if usage, ok := err.(*UsageError); ok && len(args) > 0 {
 		usage.Text += DidYouMean(cmd, args[0])
@@ -65,10 +68,12 @@ func NeedCommand(cmd *cobra.Command, args []string) error {
 	return err
 }
 
+// quoted are words as Python's argparse lists them.
+func quoted(words []string) string { return "'" + strings.Join(words, "', '") + "'" }
+
 // BadChoice is the error of a flag whose value is none of those that it may have.
 func BadChoice(cmd *cobra.Command, flag, got string, choices []string) error {
-	return &UsageError{Text: fmt.Sprintf("argument %s: invalid choice: '%s' (choose from '%s')",
-		flagNames(cmd.Flags().Lookup(flag)), got, strings.Join(choices, "', '"))}
+	return &UsageError{Text: dialect.InvalidChoice.Text(flagNames(cmd.Flags().Lookup(flag)), got, quoted(choices))}
 }
 
 // DidYouMean names the commands that a word may have been meant for; "" if there are none.

@@ -83,9 +83,28 @@ options:
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%s", got)
 	}
-	for _, line := range []string{"such as 90s, 5m or 2h (default: 5m)\n", "  --private-key, --key-file FILE"} {
+	for _, line := range []string{"(default: 5m)\n", "  --private-key, --key-file FILE", "how many (default: 5)\n"} {
 		if !strings.Contains(got, line) {
 			t.Errorf("%q is missing in\n%s", line, got)
+		}
+	}
+}
+
+// TestHelpFitsTheTerminal: no line of text is wider than the terminal, and no word is lost.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	cmd := command()
+	long := strings.Repeat("lorem ", 40) + "end"
+	cmd.Long = long
+	NewFlags(cmd.Flags()).Toggle(new(bool), "talk", "", false, long)
+	for _, columns := range []int{60, 80, 132} {
+		text := Help(cmd, columns)
+		for _, line := range strings.Split(text, "\n") {
+			if len(line) > columns && !strings.Contains(line, "[--") { // parts of the usage are not broken
+				t.Errorf("%d columns: %q", columns, line)
+			}
+		}
+		if n := strings.Count(text, "lorem"); n != 80 {
+			t.Errorf("%d columns: %d words", columns, n)
 		}
 	}
 }
@@ -95,7 +114,7 @@ func TestCommandsThatDoNothingByThemselvesNameTheChoices(t *testing.T) {
 	for _, name := range []string{"list", "show"} {
 		top.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	if err := NeedCommand(top, nil); err == nil || err.Error() != "the following arguments are required: action" {
+	if err := NeedCommand(top, nil); err == nil || err.Error() != "an action is missing, one of list, show" {
 		t.Errorf("nothing: %v", err)
 	}
 	if err := NeedCommand(top, []string{"lisst"}); err == nil || err.Error() != "argument action: invalid choice: 'lisst' (choose from 'list', 'show'): did you mean `hark list`?" {

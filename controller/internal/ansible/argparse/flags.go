@@ -63,7 +63,7 @@ func (f Flags) Span(p *time.Duration, name string, def time.Duration, metavar, u
 // spans are examples of a duration.
 const spans = "90s, 5m or 2h"
 
-// spanText is a duration without the parts that are nothing: 5m, not 5m0s.
+// spanText returns a duration without the parts that are nothing: 5m, not 5m0s.
 func spanText(d time.Duration) string {
 	text := d.String()
 	for _, rest := range []string{"m0s", "h0m"} {
@@ -86,7 +86,7 @@ func (f Flags) Toggle(p *bool, name, short string, value bool, usage string) {
 	f.meta(name, "")
 }
 
-// aliases are the other names of flags, whichever command has them.
+// aliases returns the other names of flags, whichever command has them.
 func aliases() map[string]string {
 	return map[string]string{
 		"key-file": "private-key", "conn-pass-file": "connection-password-file", "inventory-file": "inventory",

@@ -34,7 +34,7 @@ func ExpandLong(root *cobra.Command, args []string) []string {
 	return out
 }
 
-// matches are the long flags that a shortened name can mean; the name alone if it is one of them.
+// matches returns the long flags that a shortened name can mean; the name alone if it is one of them.
 func matches(cmd *cobra.Command, prefix string) []string {
 	var found []string
 	exact := false
@@ -74,7 +74,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 			kind = "invalid int value"
 		}
 		if invalid.GetFlag().Value.Type() == "duration" {
-			return &UsageError{Text: fmt.Sprintf("argument %s: '%s' is no duration: write a number with its unit, such as %s", flagNames(invalid.GetFlag()), invalid.GetValue(), spans)}
+			return &UsageError{Text: fmt.Sprintf("argument %s: '%s' is no duration: write a number with its unit, such as %s",
+				flagNames(invalid.GetFlag()), invalid.GetValue(), spans)}
 		}
 		return &UsageError{Text: fmt.Sprintf("argument %s: %s: '%s'", flagNames(invalid.GetFlag()), kind, invalid.GetValue())}
 	}
@@ -92,7 +93,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	return &UsageError{Text: "unrecognized arguments: --" + name}
 }
 
-// flagNames are all names of a flag, joined by slashes.
+// flagNames returns all names of a flag, joined by slashes.
 func flagNames(f *pflag.Flag) string {
 	names := []string{"--" + f.Name}
 	switch short := "-" + f.Shorthand; {
@@ -105,7 +106,7 @@ func flagNames(f *pflag.Flag) string {
 	return strings.Join(append(names, otherNames(f.Name)...), "/")
 }
 
-// otherNames are the aliases of a flag as they are typed.
+// otherNames returns the aliases of a flag as they are typed.
 func otherNames(name string) []string {
 	var more []string
 	for alias, to := range aliases() {
@@ -119,7 +120,7 @@ func otherNames(name string) []string {
 
 func noted(f *pflag.Flag, annotation string) bool { return len(f.Annotations[annotation]) > 0 }
 
-// InOrder are the flags of a command as its help has them: the version first, the others as they were declared.
+// InOrder returns the flags of a command as its help has them: the version first, the others as they were declared.
 func InOrder(cmd *cobra.Command) []*pflag.Flag {
 	cmd.InitDefaultHelpFlag()
 	var out []*pflag.Flag
@@ -149,7 +150,7 @@ func CheckExclusive(cmd *cobra.Command) error {
 	return err
 }
 
-// Usage is the first part of the help: every flag in brackets, broken to the width of the terminal.
+// Usage returns the first part of the help: every flag in brackets, broken to the width of the terminal.
 func Usage(cmd *cobra.Command, columns int) string {
 	flags := []string{"[-h]"}
 	done := map[string]bool{"help": true}
@@ -178,7 +179,7 @@ func Usage(cmd *cobra.Command, columns int) string {
 	return wrapUsage("usage: "+cmd.CommandPath(), flags, args, columns-2) + "\n"
 }
 
-// flagUsage is a flag by the first of its names, with what its value is called.
+// flagUsage returns a flag by the first of its names, with what its value is called.
 func flagUsage(f *pflag.Flag) string {
 	text, _, _ := strings.Cut(flagNames(f), "/")
 	if meta := f.Annotations[metavarAnnotation]; len(meta) > 0 && meta[0] != "" {
@@ -187,7 +188,7 @@ func flagUsage(f *pflag.Flag) string {
 	return text
 }
 
-// Subcommands are the names of the commands under one, in the order that the command gives or by name.
+// Subcommands returns the names of the commands under one, in the order that the command gives or by name.
 func Subcommands(cmd *cobra.Command) []string {
 	if order := cmd.Annotations["commands"]; order != "" {
 		return strings.Fields(order)
@@ -224,7 +225,7 @@ func breakParts(start string, parts []string, columns int) string {
 	return out + line
 }
 
-// Help is the help of a command.
+// Help returns the help of a command.
 func Help(cmd *cobra.Command, columns int) string {
 	var b strings.Builder
 	b.WriteString(Usage(cmd, columns))
@@ -232,17 +233,20 @@ func Help(cmd *cobra.Command, columns int) string {
 	if long == "" {
 		long = cmd.Short + "."
 	}
-	fmt.Fprintf(&b, "\n%s\n", long)
+	b.WriteString("\n")
+	for _, paragraph := range strings.Split(long, "\n") {
+		b.WriteString(wrapText(paragraph, 0, columns))
+	}
 	if cmd.HasAvailableSubCommands() {
 		b.WriteString("\ncommands:\n")
 		for _, name := range Subcommands(cmd) {
 			if c, _, err := cmd.Find([]string{name}); err == nil {
-				fmt.Fprintf(&b, "  %-22s%s\n", name, c.Short)
+				fmt.Fprintf(&b, "  %-22s%s", name, strings.TrimLeft(wrapText(c.Short, 24, columns), " "))
 			}
 		}
 	}
 	for _, group := range []string{"", "Connection Options", "Privilege Escalation Options"} {
-		writeGroup(&b, cmd, group)
+		writeGroup(&b, cmd, group, columns)
 	}
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "\nexamples:\n%s\n", cmd.Example)
@@ -250,7 +254,35 @@ func Help(cmd *cobra.Command, columns int) string {
 	return b.String()
 }
 
-func writeGroup(b *strings.Builder, cmd *cobra.Command, group string) {
+// wrapText breaks a text into lines that are as wide as a terminal at most, with spaces before each.
+func wrapText(text string, indent, columns int) string {
+	width := max(columns-2-indent, 24)
+	before := strings.Repeat(" ", indent)
+	var b strings.Builder
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
+			b.WriteString(before + line + "\n")
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return b.String() + before + line + "\n"
+}
+
+// withDefault returns what the help says of a flag, with its value where nobody gives one.
+func withDefault(f *pflag.Flag) string {
+	kind := f.Value.Type()
+	if (kind != "int" && kind != "string") || f.DefValue == "" || f.DefValue == "0" || strings.Contains(f.Usage, "default") {
+		return f.Usage
+	}
+	return f.Usage + " (default: " + f.DefValue + ")"
+}
+
+func writeGroup(b *strings.Builder, cmd *cobra.Command, group string, columns int) {
 	title := group
 	if group == "" {
 		title = "options"
@@ -268,17 +300,19 @@ func writeGroup(b *strings.Builder, cmd *cobra.Command, group string) {
 			fmt.Fprintf(b, "\n%s:\n", title)
 			first = false
 		}
-		names, usage := strings.ReplaceAll(flagNames(f), "/", ", "), f.Usage
+		names, usage := strings.ReplaceAll(flagNames(f), "/", ", "), withDefault(f)
 		if f.Name == "help" {
 			usage = "show this help"
 		}
 		if meta := f.Annotations[metavarAnnotation]; len(meta) > 0 && meta[0] != "" {
 			names += " " + meta[0]
 		}
+		text := wrapText(usage, 34, columns)
 		if len(names) <= 30 {
-			fmt.Fprintf(b, "  %-31s %s\n", names, usage)
-			continue
+			text = fmt.Sprintf("  %-31s %s", names, strings.TrimLeft(text, " "))
+		} else {
+			text = "  " + names + "\n" + text
 		}
-		fmt.Fprintf(b, "  %s\n  %-31s %s\n", names, "", usage)
+		b.WriteString(text)
 	}
 }

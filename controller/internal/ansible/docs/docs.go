@@ -26,7 +26,7 @@ type Plugin struct {
 	On []string
 }
 
-// FullName is the name with its collection. Keywords have none.
+// FullName returns the name with its collection. Keywords have none.
 func (p Plugin) FullName() string {
 	if p.Kind == "keyword" {
 		return p.Name
@@ -34,7 +34,7 @@ func (p Plugin) FullName() string {
 	return p.Collection + "." + p.Name
 }
 
-// callbackCollection is where Ansible has a callback.
+// callbackCollection returns where Ansible has a callback.
 func callbackCollection(name string) string {
 	switch name {
 	case "default", "junit", "minimal", "oneline", "tree":
@@ -45,7 +45,7 @@ func callbackCollection(name string) string {
 	return "community.general"
 }
 
-// Plugins are those of a kind, of all kinds for "", in order.
+// Plugins returns those of a kind, of all kinds for "", in order.
 func Plugins(kind string) []Plugin {
 	var list []Plugin
 	if kind == "" || kind == "keyword" {
@@ -70,7 +70,7 @@ func Plugins(kind string) []Plugin {
 	return list
 }
 
-// becomes are the become methods by which an agent starts programs, by their names.
+// becomes returns the become methods with which an agent starts programs, by their names.
 func becomes() []Plugin {
 	var list []Plugin
 	for _, m := range dialect.Methods() {
@@ -84,7 +84,7 @@ func becomes() []Plugin {
 	return list
 }
 
-// lookups are those of the table, by their names.
+// lookups returns those of the table, by their names.
 func lookups() []Plugin {
 	var list []Plugin
 	for _, l := range dialect.Lookups() {
@@ -106,12 +106,12 @@ func parsePlugin(kind, line string) Plugin {
 	return p
 }
 
-// Options are the settings that belong to the plug-in.
+// Options returns the settings that belong to the plug-in.
 func (p Plugin) Options() []config.Setting {
 	return slices.DeleteFunc(config.Settings(), func(s config.Setting) bool { return s.Plugin != p.Kind+"/"+p.Name })
 }
 
-// Find is the plug-in of a kind with a short or a full name.
+// Find returns the plug-in of a kind with a short or a full name.
 func Find(kind, name string) (Plugin, bool) {
 	list := Plugins(kind)
 	i := slices.IndexFunc(list, func(p Plugin) bool {
@@ -123,7 +123,7 @@ func Find(kind, name string) (Plugin, bool) {
 	return list[i], true
 }
 
-// Text is a plug-in's documentation for people.
+// Text returns a plug-in's documentation for people.
 func (p Plugin) Text() string {
 	var b strings.Builder
 	b.WriteString("> " + strings.ToUpper(p.FullName()) + "    (built into hark)\n\n        " + p.Doc + "\n")
@@ -145,7 +145,7 @@ func (p Plugin) Text() string {
 	return b.String()
 }
 
-// setBy are the variables of the environment and the entries of ansible.cfg that set an option.
+// setBy returns the variables of the environment and the entries of ansible.cfg that set an option.
 func (p Plugin) setBy(s config.Setting) string {
 	list := slices.Clone(s.Env)
 	for _, k := range s.Keys {
@@ -154,7 +154,7 @@ func (p Plugin) setBy(s config.Setting) string {
 	return strings.Join(list, ", ")
 }
 
-// Value is a plug-in's documentation for programs.
+// Value returns a plug-in's documentation for programs.
 func (p Plugin) Value() *value.Dict {
 	doc := value.NewDict()
 	doc.Set("name", value.Str(p.Name))

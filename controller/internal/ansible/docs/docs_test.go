@@ -42,7 +42,7 @@ func TestPagesAreFresh(t *testing.T) {
 		got[e.Name()] = string(text)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/modules is stale; go test ./controller/internal/docs -update makes it anew (-fresh +there):\n%s", diff)
+		t.Errorf("docs/modules is stale; go test ./controller/internal/ansible/docs -update makes it anew (-fresh +there):\n%s", diff)
 	}
 }
 
@@ -61,7 +61,28 @@ func TestKeywordsPageIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/keywords.md is stale; go test ./controller/internal/docs -update makes it anew (-fresh +there):\n%s", diff)
+		t.Errorf("docs/keywords.md is stale; go test ./controller/internal/ansible/docs -update makes it anew (-fresh +there):\n%s",
+			diff)
+	}
+}
+
+const settingsPage = "../../../../docs/settings.md"
+
+// docs/settings.md is what the table of settings says.
+func TestSettingsPageIsFresh(t *testing.T) {
+	want := docs.SettingsPage()
+	if *update {
+		if err := os.WriteFile(settingsPage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(settingsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/settings.md is stale; go test ./controller/internal/ansible/docs -update makes it anew (-fresh +there):\n%s",
+			diff)
 	}
 }
 

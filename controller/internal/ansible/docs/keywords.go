@@ -9,9 +9,10 @@ import (
 	"hark/playbook/plan"
 )
 
-// keywords are the rows of the table of keywords that people write, by name.
+// keywords returns the rows of the table of keywords that people write, by name.
 func keywords() []Plugin {
-	list := []Plugin{{Kind: "keyword", Name: "with_*", On: plan.OnTask.Names(), Doc: "The lookup that gives the items of the loop."}}
+	list := []Plugin{{Kind: "keyword", Name: "with_*", On: plan.OnTask.Names(),
+		Doc: "The lookup that gives the items of the loop."}}
 	for _, k := range plan.Keywords() {
 		if on := k.On.Names(); len(on) > 0 && k.Doc != "" {
 			list = append(list, Plugin{Kind: "keyword", Name: k.Name, On: on, Doc: k.Doc})
@@ -21,7 +22,7 @@ func keywords() []Plugin {
 	return list
 }
 
-// Keyword is a keyword's documentation.
+// Keyword returns a keyword's documentation.
 func (p Plugin) Keyword() *value.Dict {
 	d := value.NewDict()
 	d.Set("applies_to", value.KindStr.Texts(p.On))
@@ -32,7 +33,8 @@ func (p Plugin) Keyword() *value.Dict {
 // KeywordsPage is docs/keywords.md.
 func KeywordsPage() string {
 	var b strings.Builder
-	b.WriteString(strings.Replace(madeBy, "the modules' declarations", "the table of keywords (playbook/plan/keywords.go)", 1) + keywordsHead)
+	b.WriteString(strings.Replace(madeBy, "the modules' declarations", "the table of keywords (playbook/plan/keywords.go)",
+		1) + keywordsHead)
 	rows := slices.Clone(plan.Keywords())
 	slices.SortFunc(rows, func(a, b plan.Keyword) int { return strings.Compare(a.Name, b.Name) })
 	for _, k := range rows {
@@ -41,7 +43,8 @@ func KeywordsPage() string {
 		}
 		wins := strings.Join(k.Vars, ", ")
 		otherwise := defaultOf(k)
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", k.Name, strings.Join(k.On.Names(), ", "), k.Is, inherits(k.Inherit), counts(k.Stage),
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", k.Name, strings.Join(k.On.Names(), ", "), k.Is,
+			inherits(k.Inherit), counts(k.Stage),
 			strings.ReplaceAll(wins, "{method}", "*method*"), otherwise, cell(k.Doc))
 	}
 	return b.String()
@@ -56,7 +59,7 @@ What Ansible's classes say of them is the same, and held by tests.
 |---|---|---|---|---|---|---|---|
 `
 
-// defaultOf is what holds of a keyword that nobody gives.
+// defaultOf returns what holds of a keyword that nobody gives.
 func defaultOf(k plan.Keyword) string {
 	var parts []string
 	if k.Default != nil {

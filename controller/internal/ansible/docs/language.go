@@ -6,8 +6,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// Language are the actions that are part of the language and no modules: what imports and includes, and meta. They
-// are declared for their documentation alone, nothing runs them.
+// Language returns the actions that are part of the language and no modules: what imports and includes, and meta.
+// They are declared for their documentation only, nothing runs them.
 func Language() []*modules.Module {
 	return append(append(includesFiles(), includesRoles()...), meta())
 }
@@ -26,14 +26,16 @@ func includesFiles() []*modules.Module {
 		},
 		(&modules.Module{
 			Name: plan.ImportTasks,
-			Doc:  "Put the tasks of a file here, read before anything runs; conditions and tags of the import are those of each task.",
+			Doc: "Put the tasks of a file here, read before anything runs; conditions and tags of the import are those of " +
+				"each task.",
 			Examples: `
 - ansible.builtin.import_tasks: packages.yml
   when: manage_packages`,
 		}).Takes(file),
 		(&modules.Module{
 			Name: plan.IncludeTasks,
-			Doc:  "Do the tasks of a file, found when a host comes to the include; conditions, loops and tags are those of the include.",
+			Doc: "Do the tasks of a file, found when a host comes to the include; conditions, loops and tags are those of " +
+				"the include.",
 			Examples: `
 - ansible.builtin.include_tasks: "{{ ansible_os_family }}.yml"
 - ansible.builtin.include_tasks:
@@ -44,7 +46,8 @@ func includesFiles() []*modules.Module {
 		}).Takes(applyParam(), file),
 		{
 			Name: plan.IncludeOld,
-			Doc:  "Import or include a file of tasks, whichever its arguments ask for. Deprecated: use include_tasks, import_tasks or import_playbook.",
+			Doc: "Import or include a file of tasks, whichever its arguments ask for. Deprecated: use include_tasks, " +
+				"import_tasks or import_playbook.",
 			Examples: `
 - ansible.builtin.include: tasks.yml`,
 		},
@@ -69,22 +72,27 @@ func includesRoles() []*modules.Module {
     name: "{{ item }}"
   loop: [web, db]`,
 		}).Takes(append(roleParams(), applyParam(),
-			modules.Param{Name: "public", Type: "bool", Default: value.Bool(false), Doc: "Whether tasks after the include see the role's vars and defaults."})...),
+			modules.Param{Name: "public", Type: "bool", Default: value.Bool(false),
+				Doc: "Whether tasks after the include see the role's vars and defaults."})...),
 	}
 }
 
 func applyParam() modules.Param {
-	return modules.Param{Name: "apply", Type: "dict", Doc: "Keywords for each of the tasks, where those of the include hold for the include alone."}
+	return modules.Param{Name: "apply", Type: "dict",
+		Doc: "Keywords for each of the tasks, where those of the include hold for the include only."}
 }
 
 func roleParams() []modules.Param {
 	from := func(dir string) modules.Param {
-		return modules.Param{Name: dir + "_from", Type: "str", Default: value.Str("main"), Doc: "The file in " + dir + "/ to begin with."}
+		return modules.Param{Name: dir + "_from", Type: "str", Default: value.Str("main"), Doc: "The file in " + dir +
+			"/ to begin with."}
 	}
 	return []modules.Param{
 		{Name: "name", Type: "str", Required: true, Aliases: []string{"role"}, Doc: "The role."},
-		{Name: "allow_duplicates", Type: "bool", Default: value.Bool(true), Doc: "Do the role again where it was done with the same parameters."},
-		{Name: "rolespec_validate", Type: "bool", Default: value.Bool(true), Doc: "Hold the parameters against the role's argument specification, if it has one."},
+		{Name: "allow_duplicates", Type: "bool", Default: value.Bool(true),
+			Doc: "Do the role again where it was done with the same parameters."},
+		{Name: "rolespec_validate", Type: "bool", Default: value.Bool(true),
+			Doc: "Hold the parameters against the role's argument specification, if it has one."},
 		from("tasks"), from("vars"), from("defaults"), from("handlers"),
 	}
 }
@@ -102,7 +110,8 @@ func meta() *modules.Module {
 	}).Takes(modules.Param{
 		Name: "free_form", Type: "str", Required: true, Doc: "The word.",
 		Choices: []string{
-			"clear_facts", "clear_host_errors", "end_batch", "end_host", "end_play", "end_role", "flush_handlers", "noop", "refresh_inventory",
+			"clear_facts", "clear_host_errors", "end_batch", "end_host", "end_play", "end_role", "flush_handlers", "noop",
+			"refresh_inventory",
 			"reset_connection",
 		},
 	})

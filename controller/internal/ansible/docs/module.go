@@ -9,10 +9,13 @@ import (
 	"hark/modules/py/value"
 )
 
-// Text is a module's documentation for people.
+// Text returns a module's documentation for people.
 func Text(m *modules.Module) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "> %s    (built into hark)\n\n        %s\n", strings.ToUpper(m.Name), m.Doc)
+	if version := follows(m.Name); version != "" {
+		fmt.Fprintf(&b, "\n        It follows %s. Options that another version has are refused by name.\n", version)
+	}
 	if params := shownParams(m.Params()); len(params) > 0 {
 		b.WriteString("\nOPTIONS (= is mandatory):\n")
 		for _, p := range params {
@@ -33,7 +36,20 @@ func Text(m *modules.Module) string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// shownParams are the parameters that users may give, by name.
+// follows returns the collection whose options and results a module has, with its version; "" if no version is known.
+func follows(module string) string {
+	for collection, version := range map[string]string{
+		"ansible.builtin.": "ansible-core 2.14 to 2.22, as the level of the play says", "ansible.posix.": "ansible.posix 2.1",
+		"community.general.": "community.general 11",
+	} {
+		if strings.HasPrefix(module, collection) {
+			return version
+		}
+	}
+	return ""
+}
+
+// shownParams returns the parameters that users may give, by name.
 func shownParams(params []modules.Param) []modules.Param {
 	out := slices.DeleteFunc(slices.Clone(params), func(p modules.Param) bool { return p.Hidden || p.Name == "*" })
 	slices.SortFunc(out, func(a, b modules.Param) int { return strings.Compare(a.Name, b.Name) })
@@ -71,7 +87,7 @@ func writeField(b *strings.Builder, indent, name, text string) {
 	}
 }
 
-// Snippet is a task with every parameter, to be filled in.
+// Snippet returns a task with every parameter, to be filled in.
 func Snippet(m *modules.Module) string {
 	var b strings.Builder
 	short := m.Name[strings.LastIndexByte(m.Name, '.')+1:]
@@ -86,7 +102,7 @@ func Snippet(m *modules.Module) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Value is a module's documentation for programs.
+// Value returns a module's documentation for programs.
 func Value(m *modules.Module) *value.Dict {
 	doc := value.NewDict()
 	doc.Set("module", value.Str(m.Name[strings.LastIndexByte(m.Name, '.')+1:]))
@@ -136,7 +152,7 @@ func paramValues(params []modules.Param) *value.Dict {
 	return out
 }
 
-// defaultText is a parameter's default as Python prints it.
+// defaultText returns a parameter's default as Python prints it.
 func defaultText(p modules.Param) string {
 	s, err := value.ToStr(value.FromGo(p.Default, value.KindStr))
 	if err != nil {

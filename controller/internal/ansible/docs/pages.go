@@ -9,15 +9,17 @@ import (
 )
 
 // madeBy is the first line of every page.
-const madeBy = "<!-- Made from the modules' declarations: go test ./controller/internal/docs -update -->\n\n"
+const madeBy = "<!-- Made from the modules' declarations: go test ./controller/internal/ansible/docs -update -->\n\n"
 
-// Pages are the files of docs/modules by name: a page for each module that hark runs, and README.md with the list.
+// Pages returns the files of docs/modules by name: a page for each module that hark runs, and README.md with the
+// list.
 func Pages(list []*modules.Module) map[string]string {
 	list = slices.DeleteFunc(slices.Clone(list), func(m *modules.Module) bool { return m.Foreign })
 	slices.SortFunc(list, func(a, b *modules.Module) int { return strings.Compare(a.Name, b.Name) })
 	pages := map[string]string{}
 	var index strings.Builder
-	index.WriteString(madeBy + "# Modules\n\nThe modules that hark runs itself, without Python on the target.\n\n| module | what it does |\n|---|---|\n")
+	index.WriteString(madeBy + "# Modules\n\nThe modules that hark runs itself, without Python on the target.\n\n| " +
+		"module | what it does |\n|---|---|\n")
 	for _, m := range list {
 		pages[m.Name+".md"] = page(m)
 		fmt.Fprintf(&index, "| [%s](%s.md) | %s |\n", m.Name, m.Name, m.Doc)
@@ -70,7 +72,7 @@ func writeRows(b *strings.Builder, params []modules.Param, prefix string) {
 	}
 }
 
-// meaning is a parameter's line with its choices and other names.
+// meaning returns a parameter's line with its choices and other names.
 func meaning(p modules.Param) string {
 	parts := []string{}
 	if p.Doc != "" {
@@ -94,7 +96,7 @@ func meaning(p modules.Param) string {
 // cell is text within a table.
 func cell(s string) string { return strings.NewReplacer("|", "\\|", "\n", " ").Replace(s) }
 
-// rulesText are the rules that arguments obey together.
+// rulesText returns the rules that arguments obey together.
 func rulesText(r modules.Rules) string {
 	var lines []string
 	add := func(format string, groups [][]string) {

@@ -34,8 +34,8 @@ func (c *Client) complete(r Requirement) (Requirement, error) {
 	return r, nil
 }
 
-// meta is what the collection behind a requirement says of itself. A repository and a namespace need the collections
-// in them.
+// meta returns what the collection behind a requirement says of itself. A repository and a namespace need the
+// collections in them.
 func (c *Client) meta(ctx context.Context, r Requirement) (*Meta, error) {
 	if m, ok := c.metas[r.source]; ok {
 		return m, nil
@@ -76,7 +76,7 @@ func onlyKeys(keys ...string) *value.Dict {
 	return d
 }
 
-// path is where the thing behind a concrete requirement lies on this machine; it is fetched at most once.
+// path returns where the thing behind a concrete requirement lies on this machine; it is fetched at most once.
 func (c *Client) path(ctx context.Context, r Requirement) (path string, err error) {
 	if path, ok := c.fetched[r.source]; ok {
 		return path, nil
@@ -104,7 +104,7 @@ func (c *Client) remember(source, path string, err error) (string, error) {
 	return path, err
 }
 
-// archiveOf is the archive of a release, fetched from its server and held against its checksum.
+// archiveOf returns the archive of a release, fetched from its server and held against its checksum.
 func (c *Client) archiveOf(ctx context.Context, name string, r *release) (string, error) {
 	if path, ok := c.fetched[r.url]; ok {
 		return path, nil
@@ -115,7 +115,8 @@ func (c *Client) archiveOf(ctx context.Context, name string, r *release) (string
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "", failf("Failed to download collection tar from '%s' due to the following unforeseen error: %v", r.server.o.Name, err)
+		return "", failf("Failed to download collection tar from '%s' due to the following unforeseen error: %v",
+			r.server.o.Name, err)
 	}
 	c.Screen.Verbose(3, fmt.Sprintf("Collection '%s' obtained from server %s %s", name, r.server.o.Name, r.server.url))
 	return c.remember(r.url, path, nil)
@@ -175,7 +176,7 @@ func (r request) save(ctx context.Context, path string) (sum string, err error) 
 	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, f.Close())
 }
 
-// scm is what a source of a repository says: git+URL#directory,version.
+// scm returns what a source of a repository says: git+URL#directory,version.
 func scm(source, version string) (name, url, branch, dir string) {
 	if before, after, ok := strings.Cut(source, ","); ok {
 		source, version = before, after
@@ -195,7 +196,7 @@ func scm(source, version string) (name, url, branch, dir string) {
 	return name, url, version, dir
 }
 
-// clone checks a revision of a repository out. git may ask for passwords and tell of its progress.
+// clone checks a revision of a repository out. git may ask for passwords and show its progress.
 func (c *Client) clone(ctx context.Context, source, version string) (string, error) {
 	name, url, branch, sub := scm(source, version)
 	dir, err := os.MkdirTemp(c.Temp, strings.ReplaceAll(name, "*", "")+"-")

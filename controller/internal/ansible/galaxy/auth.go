@@ -43,7 +43,7 @@ func (t Token) Header(context.Context) (string, error) {
 	return "Token " + token, nil
 }
 
-// tokenIn makes the file if it is not there, for its owner alone, since people put secrets into it.
+// tokenIn makes the file if it is not there, for its owner only, since people put secrets into it.
 func tokenIn(path string) string {
 	if !exists(path) {
 		if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
@@ -78,8 +78,9 @@ func (k *Keycloak) Header(ctx context.Context) (string, error) {
 			id = "cloud-services"
 		}
 		form := url.Values{"grant_type": {"refresh_token"}, "client_id": {id}, "refresh_token": {k.Offline}}
-		r := request{method: http.MethodPost, url: k.URL, body: strings.NewReader(form.Encode()), insecure: k.Insecure, timeout: patience,
-			header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}}
+		r := request{method: http.MethodPost, url: k.URL, body: strings.NewReader(form.Encode()), insecure: k.Insecure,
+			timeout: patience,
+			header:  http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}}
 		data, _, err := r.read(ctx)
 		if err != nil {
 			return "", err

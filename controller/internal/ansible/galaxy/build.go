@@ -23,7 +23,8 @@ func (c *Client) Build(dir, output string, force bool) (string, error) {
 		return "", err
 	}
 	if strings.Contains(m.version, "/") {
-		return "", failf("%s: %q cannot be a version: the archive is named after it.", filepath.Join(dir, "galaxy.yml"), m.version)
+		return "", failf("%s: %q cannot be a version: the archive is named after it.", filepath.Join(dir, "galaxy.yml"),
+			m.version)
 	}
 	man, err := c.makeManifest(dir, m)
 	if err != nil {
@@ -110,7 +111,8 @@ func pack(t *tar.Writer, dir string, e entry) error {
 	if st, err = os.Stat(path); err != nil {
 		return err
 	}
-	h := &tar.Header{Name: e.name, Mode: 0o644, ModTime: st.ModTime().Truncate(time.Second), Typeflag: tar.TypeReg, Size: st.Size()}
+	h := &tar.Header{Name: e.name, Mode: 0o644, ModTime: st.ModTime().Truncate(time.Second), Typeflag: tar.TypeReg,
+		Size: st.Size()}
 	if st.Mode()&0o100 != 0 || st.IsDir() {
 		h.Mode = 0o755
 	}

@@ -19,18 +19,25 @@ func (silent) Verbose(int, string) {}
 func TestArchivesHoldWhatBelongsToTheCollection(t *testing.T) {
 	const head = "namespace: a\nname: b\nversion: 1.0.0\nreadme: README.md\nauthors: [me]\n"
 	for _, c := range []struct{ yml, want string }{
-		{"", "README.md docs docs/a.rst meta meta/runtime.yml plugins plugins/modules plugins/modules/m.py roles roles/r roles/r/x.bin tests tests/t.py"},
-		{"build_ignore: ['*.bin', docs]\n", "README.md meta meta/runtime.yml plugins plugins/modules plugins/modules/m.py roles roles/r tests tests/t.py"},
-		{"manifest: {}\n", "README.md docs docs/a.rst meta meta/runtime.yml plugins plugins/modules plugins/modules/m.py tests tests/t.py"},
+		{"", "README.md docs docs/a.rst meta meta/runtime.yml plugins plugins/modules plugins/modules/m.py roles roles/r " +
+			"roles/r/x.bin tests tests/t.py"},
+		{"build_ignore: ['*.bin', docs]\n",
+			"README.md meta meta/runtime.yml plugins plugins/modules plugins/modules/m.py roles roles/r tests tests/t.py"},
+		{"manifest: {}\n", "README.md docs docs/a.rst meta meta/runtime.yml plugins plugins/modules plugins/modules/m.py " +
+			"tests tests/t.py"},
 		{"manifest: {directives: ['recursive-include roles **.bin', 'prune tests']}\n",
-			"README.md docs docs/a.rst meta meta/runtime.yml plugins plugins/modules plugins/modules/m.py roles roles/r roles/r/x.bin"},
+			"README.md docs docs/a.rst meta meta/runtime.yml plugins plugins/modules plugins/modules/m.py roles roles/r " +
+				"roles/r/x.bin"},
 		{"manifest: {omit_default_directives: true, directives: ['include *.md']}\n", "README.md"},
-		{"manifest: {omit_default_directives: true}\n", `"manifest.omit_default_directives" was set to True, but no directives were defined in "manifest.directives". This would produce an empty collection artifact.`},
+		{"manifest: {omit_default_directives: true}\n",
+			`"manifest.omit_default_directives" was set to True, but no directives were defined in "manifest.directives". ` +
+				`This would produce an empty collection artifact.`},
 		{"manifest: {directives: ['take x']}\n", "Invalid manifest directive: unknown action 'take'"},
 		{"manifest: {}\nbuild_ignore: [x]\n", `"build_ignore" and "manifest" are mutually exclusive`},
 	} {
 		dir := t.TempDir()
-		for _, name := range []string{"README.md", "docs/a.rst", "meta/runtime.yml", "plugins/modules/m.py", "plugins/modules/__pycache__/m.pyc",
+		for _, name := range []string{"README.md", "docs/a.rst", "meta/runtime.yml", "plugins/modules/m.py",
+			"plugins/modules/__pycache__/m.pyc",
 			"roles/r/x.bin", "tests/t.py", "tests/output/x", ".git/config", "a-b-0.9.0.tar.gz", "site.retry"} {
 			path := filepath.Join(dir, name)
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -72,7 +79,8 @@ func TestDirectivesRefuseNoLine(t *testing.T) {
 	if err := direct("", []string{"x"}, map[string]bool{}); err != nil {
 		t.Error(err)
 	}
-	if err := direct("graft", nil, nil); err == nil || !regexp.MustCompile("expects a directory").MatchString(err.Error()) {
+	if err := direct("graft", nil, nil); err == nil || !regexp.MustCompile("expects a directory").
+		MatchString(err.Error()) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -52,7 +52,7 @@ func clearCache(dir string) error {
 	return nil
 }
 
-// server are the answers of the host in a URL.
+// server returns the answers of the host in a URL.
 func (c *cache) server(at string) *value.Dict {
 	u, err := url.Parse(at)
 	if err != nil {
@@ -71,7 +71,7 @@ func childOf(d *value.Dict, key string) *value.Dict {
 	return sub
 }
 
-// get is what is kept under a key and not yet too old.
+// get returns what is kept under a key and not yet too old.
 func (c *cache) get(at, key string) (value.Value, bool) {
 	if c == nil {
 		return nil, false

@@ -39,7 +39,8 @@ func isPre(version string) bool {
 
 // ranged are requirements that leave a choice, for which pre-releases are none.
 func ranged(version string) bool {
-	return version == "*" || strings.HasPrefix(version, "<") || strings.HasPrefix(version, ">") || strings.HasPrefix(version, "!=")
+	return version == "*" || strings.HasPrefix(version, "<") || strings.HasPrefix(version, ">") ||
+		strings.HasPrefix(version, "!=")
 }
 
 func (p *picker) userPinned(c *candidate) bool {
@@ -123,7 +124,7 @@ func loose(text string) (string, error) {
 	return core + rest, nil
 }
 
-// find are the candidates for requirements of one collection, the best first.
+// find returns the candidates for requirements of one collection, the best first.
 func (p *picker) find(ctx context.Context, list []need) ([]*candidate, error) {
 	first := list[0].Requirement
 	if first.concrete() {
@@ -156,15 +157,17 @@ func (p *picker) concreteOne(ctx context.Context, r Requirement) ([]*candidate, 
 		if m.odd != "" {
 			class = m.odd
 		}
-		return nil, failf("Invalid version found for the collection '%s': %s (<class '%s'>). A SemVer-compliant version or '*' is required. "+
-			"See https://semver.org to learn how to compose it correctly. This is an issue with the collection.", r, m.version, class)
+		return nil, failf("Invalid version found for the collection '%s': %s (<class '%s'>). A SemVer-compliant version "+
+			"or '*' is required. "+
+			"See https://semver.org to learn how to compose it correctly. This is an issue with the collection.", r, m.version,
+			class)
 	}
 	r.version = m.version
 	return []*candidate{{Requirement: r}}, nil
 }
 
-// staying are the installed ones that meet all requirements. When upgrades are wanted they stay if nothing newer was
-// found.
+// staying returns the installed ones that meet all requirements. When upgrades are wanted they stay if nothing newer
+// was found.
 func (p *picker) staying(list []need, found []*candidate) ([]*candidate, error) {
 	var out []*candidate
 	for _, c := range p.installed {
@@ -192,7 +195,7 @@ func (p *picker) staying(list []need, found []*candidate) ([]*candidate, error) 
 	return out, nil
 }
 
-// onServers are the releases that meet all requirements, the newest first.
+// onServers returns the releases that meet all requirements, the newest first.
 func (p *picker) onServers(ctx context.Context, first Requirement, list []need) ([]*candidate, error) {
 	if p.Offline {
 		return nil, nil
@@ -232,13 +235,14 @@ func (p *picker) onServers(ctx context.Context, first Requirement, list []need) 
 	return p.sorted(ctx, out, list)
 }
 
-// skipServer tells of a server that has failed in a way that others may not.
+// skipServer warns of a server that has failed in a way that others may not.
 func (p *picker) skipServer(ctx context.Context, s *Server, name fqcn, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if _, api := err.(*APIError); !api {
-		p.Screen.Warn(fmt.Sprintf("Skipping Galaxy server %s. Got an unexpected error when getting available versions of collection %s: %v",
+		p.Screen.Warn(fmt.Sprintf("Skipping Galaxy server %s. Got an unexpected error when getting available versions of "+
+			"collection %s: %v",
 			s.url, name, err))
 	}
 	return err
@@ -271,7 +275,7 @@ func (p *picker) sorted(ctx context.Context, out []*candidate, list []need) ([]*
 	return out, bad
 }
 
-// release is what servers tell of a candidate, asked for once.
+// release returns what servers say about a candidate. It asks once.
 func (p *picker) release(ctx context.Context, c *candidate) (*release, error) {
 	key := c.String()
 	if c.server != nil {
@@ -300,7 +304,7 @@ func (p *picker) release(ctx context.Context, c *candidate) (*release, error) {
 	return nil, last
 }
 
-// needs are the requirements of a candidate.
+// needs returns the requirements of a candidate.
 func (p *picker) needs(ctx context.Context, c *candidate) ([]Requirement, error) {
 	var d *value.Dict
 	switch {
@@ -324,7 +328,8 @@ func (p *picker) needs(ctx context.Context, c *candidate) ([]Requirement, error)
 	for _, k := range d.Keys() {
 		v, _ := d.GetKey(k)
 		if kind := kindOf(text(k)); !c.virtual() && (kind == File || kind == Dir || kind == Subdirs) {
-			return nil, failf("%s: its dependency %q is a path of this machine: collections name others by <namespace>.<collection>, "+
+			return nil, failf("%s: its dependency %q is a path of this machine: collections name others by "+
+				"<namespace>.<collection>, "+
 				"or by the URL of a repository or an archive.", c, text(k))
 		}
 		entry := value.NewDict()

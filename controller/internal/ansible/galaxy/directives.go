@@ -55,7 +55,8 @@ func directivesOf(m *Meta, v value.Value) ([]string, error) {
 	}
 	for _, k := range d.Keys() {
 		if key := text(k); key != "directives" && key != "omit_default_directives" {
-			return nil, failf(`Invalid "manifest" provided: ManifestControl.__init__() got an unexpected keyword argument '%s'`, key)
+			return nil, failf(`Invalid "manifest" provided: ManifestControl.__init__() got an unexpected keyword argument '%s'`,
+				key)
 		}
 	}
 	own, omit := value.Under(d, "directives"), value.Under(d, "omit_default_directives")
@@ -71,24 +72,30 @@ func directivesOf(m *Meta, v value.Value) ([]string, error) {
 	}
 	if value.IsTrue(omit) {
 		if len(mine) == 0 {
-			return nil, failed(`"manifest.omit_default_directives" was set to True, but no directives were defined in "manifest.directives". ` +
+			return nil, failed(`"manifest.omit_default_directives" was set to True, but no directives were defined in ` +
+				`"manifest.directives". ` +
 				`This would produce an empty collection artifact.`)
 		}
 		return mine, nil
 	}
 	lines := []string{"include meta/*.yml", "include *.txt *.md *.rst COPYING LICENSE", "recursive-include tests **",
-		"recursive-include docs **.rst **.yml **.yaml **.json **.j2 **.txt", "recursive-include roles **.yml **.yaml **.json **.j2",
-		"recursive-include playbooks **.yml **.yaml **.json", "recursive-include changelogs **.yml **.yaml", "recursive-include plugins */**.py"}
-	for _, kind := range strings.Fields("become cache callback cliconf connection httpapi inventory lookup netconf shell vars strategy test filter") {
+		"recursive-include docs **.rst **.yml **.yaml **.json **.j2 **.txt",
+		"recursive-include roles **.yml **.yaml **.json **.j2",
+		"recursive-include playbooks **.yml **.yaml **.json", "recursive-include changelogs **.yml **.yaml",
+		"recursive-include plugins */**.py"}
+	for _, kind := range strings.Fields("become cache callback cliconf connection httpapi inventory lookup netconf " +
+		"shell vars strategy test filter") {
 		lines = append(lines, "recursive-include plugins/"+kind+" **.yml **.yaml")
 	}
-	lines = append(lines, "recursive-include plugins/modules **.ps1 **.yml **.yaml", "recursive-include plugins/module_utils **.ps1 **.psm1 **.cs")
+	lines = append(lines, "recursive-include plugins/modules **.ps1 **.yml **.yaml",
+		"recursive-include plugins/module_utils **.ps1 **.psm1 **.cs")
 	lines = append(lines, mine...)
-	return append(lines, "exclude galaxy.yml galaxy.yaml MANIFEST.json FILES.json "+m.name.namespace+"-"+m.name.name+"-*.tar.gz",
+	return append(lines, "exclude galaxy.yml galaxy.yaml MANIFEST.json FILES.json "+m.name.namespace+"-"+m.name.name+
+		"-*.tar.gz",
 		"recursive-exclude tests/output **", "global-exclude /.* /__pycache__"), nil
 }
 
-// everything are the files under a directory, by their names in it.
+// everything returns the files under a directory, by their names in it.
 func everything(dir string) ([]string, error) {
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -148,7 +155,7 @@ func direct(line string, all []string, chosen map[string]bool) error {
 	return nil
 }
 
-// patternOf is a pattern as distlib reads it: * and ? stop at no slash of a pattern below a directory, ** never.
+// patternOf returns a pattern as distlib reads it: * and ? stop at no slash of a pattern below a directory, ** never.
 func patternOf(word, base string, anywhere bool) (*regexp.Regexp, error) {
 	var b strings.Builder
 	rest := word

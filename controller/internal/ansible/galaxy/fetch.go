@@ -22,6 +22,7 @@ import (
 const (
 	maxAnswer  = 64 << 20
 	maxArchive = 4 << 30
+	maxMembers = 200_000
 	patience   = 60 * time.Second
 )
 
@@ -78,7 +79,20 @@ func (r request) client() *http.Client {
 	if r.insecure {
 		t.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 	}
-	return &http.Client{Transport: t}
+	t.RegisterProtocol("file", http.NewFileTransport(http.Dir("/"))) // as urllib does
+	return &http.Client{Transport: t, CheckRedirect: r.follows}
+}
+
+// follows reports whether a redirection is followed: a server sends to other servers, and to no file of this machine.
+func (r request) follows(to *http.Request, via []*http.Request) error {
+	const most = 10
+	switch {
+	case len(via) >= most:
+		return errors.New("stopped after 10 redirects")
+	case to.URL.Scheme != "http" && to.URL.Scheme != "https":
+		return fmt.Errorf("%s redirects to %s, which is no web server's", via[len(via)-1].URL, to.URL)
+	}
+	return nil
 }
 
 // networkError is a request that got no answer.
@@ -91,7 +105,7 @@ type networkError struct {
 func (e *networkError) Error() string { return e.text }
 func (e *networkError) Unwrap() error { return e.cause }
 
-// twice is a failure as Ansible prints one that has another for its cause.
+// twice returns a failure as Ansible prints one that has another for its cause.
 func twice(err error) string { return err.Error() + ". " + err.Error() }
 
 func isTimeout(err error) bool {
@@ -99,7 +113,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// urlWords are the words of Python's urllib.
+// urlWords returns the words of Python's urllib.
 func urlWords(err error) string {
 	var (
 		errno syscall.Errno
@@ -133,7 +147,8 @@ func again(err error) bool {
 }
 
 // patiently calls f until it succeeds, fails for good or has failed seven times, with longer and longer pauses.
-func patiently[T any](ctx context.Context, pause func(context.Context, time.Duration) error, f func() (T, error)) (T, error) {
+func patiently[T any](ctx context.Context, pause func(context.Context, time.Duration) error,
+	f func() (T, error)) (T, error) {
 	for try := 0; ; try++ {
 		v, err := f()
 		if err == nil || try == 6 || !again(err) {
@@ -147,7 +162,7 @@ func patiently[T any](ctx context.Context, pause func(context.Context, time.Dura
 	}
 }
 
-// read is the whole answer to a request that asks for data.
+// read returns the whole answer to a request that asks for data.
 func (r request) read(ctx context.Context) (data []byte, url string, err error) {
 	resp, err := r.do(ctx)
 	if err != nil {

@@ -29,7 +29,7 @@ type Screen interface {
 // Client is one call of the command. Its fields are set before it is used, and it is used by one goroutine.
 type Client struct {
 	Screen Screen
-	// Errors gets what git tells of its progress and its mistakes. Nil drops it.
+	// Errors gets git's progress and error messages. Nil drops them.
 	Errors io.Writer
 	// Servers are asked in this order; there is at least one.
 	Servers []*Server
@@ -74,7 +74,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// readYAML is a file's only document.
+// readYAML returns a file's only document.
 func readYAML(path string) (value.Value, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -83,7 +83,7 @@ func readYAML(path string) (value.Value, error) {
 	return parseYAML(data)
 }
 
-// yamlWords is a mistake in YAML as PyYAML words it.
+// yamlWords returns a mistake in YAML as PyYAML words it.
 func yamlWords(err error, path string) string {
 	var e *pyyaml.Error
 	if !errors.As(err, &e) {
@@ -113,7 +113,7 @@ func parseYAML(data []byte) (value.Value, error) {
 // parseJSON keeps the order of keys, in which Ansible walks them.
 func parseJSON(data []byte) (value.Value, error) { return pyyaml.JSON(string(data), value.KindStr) }
 
-// text is a value as Python prints it; nothing and None are no text.
+// text returns a value as Python prints it; nothing and None are no text.
 func text(v value.Value) string {
 	if v == nil || value.IsNone(v) {
 		return ""
@@ -147,12 +147,12 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// child reports whether path is parent or lies beneath it, by the names alone.
+// child reports whether path is parent or lies beneath it, by the names only.
 func child(path, parent string) bool {
 	return path == parent || strings.HasPrefix(path, strings.TrimSuffix(parent, "/")+"/")
 }
 
-// join is where a name of an archive or a list comes to lie under dir; false if that is outside.
+// join returns where a name of an archive or a list comes to lie under dir; false if that is outside.
 func join(dir, name string) (string, bool) {
 	path := filepath.Join(dir, name)
 	return path, !filepath.IsAbs(name) && child(path, filepath.Clean(dir))

@@ -102,13 +102,18 @@ func TestVersionsAreChosenAsAnsibleChoosesThem(t *testing.T) {
 		{"a.base:1.0", galaxy.InstallOptions{}, "a.base:1.0.0"},
 		{"a.web", galaxy.InstallOptions{}, "a.base:1.1.0 a.web:1.0.0"},
 		{"a.web", galaxy.InstallOptions{NoDeps: true}, "a.web:1.0.0"},
-		{"a.web a.new", galaxy.InstallOptions{}, "Failed to resolve the requested dependencies map. Could not satisfy the following requirements:\n" +
-			"* a.base:>=1.0.0,<2.0.0 (dependency of a.web:1.0.0)\n* a.base:>=2.0.0 (dependency of a.new:1.0.0)"},
+		{"a.web a.new", galaxy.InstallOptions{},
+			"Failed to resolve the requested dependencies map. Could not satisfy the following requirements:\n" +
+				"* a.base:>=1.0.0,<2.0.0 (dependency of a.web:1.0.0)\n* a.base:>=2.0.0 (dependency of a.new:1.0.0)"},
 		// The newest of a.any needs a.base 2, which a.web forbids: an older one is taken.
 		{"a.web a.any", galaxy.InstallOptions{}, "a.any:1.0.0 a.base:1.1.0 a.web:1.0.0"},
 		{"a.any a.web", galaxy.InstallOptions{}, "a.any:1.0.0 a.base:1.1.0 a.web:1.0.0"},
-		{"a.pre", galaxy.InstallOptions{}, "Failed to resolve the requested dependencies map. Could not satisfy the following requirements:\n* a.pre:* (direct request)"},
-		{"a.none", galaxy.InstallOptions{}, "Failed to resolve the requested dependencies map. Could not satisfy the following requirements:\n* a.none:* (direct request)"},
+		{"a.pre", galaxy.InstallOptions{},
+			"Failed to resolve the requested dependencies map. Could not satisfy the following requirements:\n* a.pre:* " +
+				"(direct request)"},
+		{"a.none", galaxy.InstallOptions{},
+			"Failed to resolve the requested dependencies map. Could not satisfy the following requirements:\n* a.none:* " +
+				"(direct request)"},
 		{"a.base:x", galaxy.InstallOptions{}, "Non integer values in LooseVersion ('x')"},
 	} {
 		t.Run(c.wanted, func(t *testing.T) {
@@ -139,10 +144,12 @@ func TestWhatIsThereStaysUnlessItIsForced(t *testing.T) {
 		says         string
 	}{
 		{galaxy.InstallOptions{}, "a.base:1.0.0", "a.base:1.0.0", "a.base:1.0.0 was installed successfully"},
-		{galaxy.InstallOptions{}, "a.base", "a.base:1.0.0", "Nothing to do. All requested collections are already installed."},
+		{galaxy.InstallOptions{}, "a.base", "a.base:1.0.0",
+			"Nothing to do. All requested collections are already installed."},
 		{galaxy.InstallOptions{}, "a.web", "a.base:1.0.0 a.web:1.0.0", "'a.base:1.0.0' is already installed, skipping."},
 		{galaxy.InstallOptions{Force: true}, "a.web", "a.base:1.0.0 a.web:1.0.0", "a.web:1.0.0 was installed successfully"},
-		{galaxy.InstallOptions{ForceDeps: true}, "a.web", "a.base:1.1.0 a.web:1.0.0", "a.base:1.1.0 was installed successfully"},
+		{galaxy.InstallOptions{ForceDeps: true}, "a.web", "a.base:1.1.0 a.web:1.0.0",
+			"a.base:1.1.0 was installed successfully"},
 		{galaxy.InstallOptions{Force: true}, "a.base:1.0.0", "a.base:1.0.0 a.web:1.0.0", ""},
 		{galaxy.InstallOptions{Upgrade: true}, "a.base", "a.base:1.1.0 a.web:1.0.0", ""},
 	} {
@@ -158,24 +165,34 @@ func TestArchivesThatAreNotWhatTheySayAreRefused(t *testing.T) {
 	list := func(entry string) string {
 		return `{"files":[{"name":".","ftype":"dir"},` + entry + `],"format":1}`
 	}
-	const manifest = `{"collection_info":{"namespace":"a","name":"b","version":"1.0.0","dependencies":{}},"file_manifest_file":{"name":"FILES.json"}}`
+	const manifest = `{"collection_info":{"namespace":"a","name":"b","version":"1.0.0","dependencies":{}},` +
+		`"file_manifest_file":{"name":"FILES.json"}}`
 	for _, c := range []struct {
 		name string
 		data []byte
 		want string
 	}{
 		{"good", galaxytest.Archive(whole), "a.b:1.0.0"},
-		{"another text", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest), galaxytest.File("FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`)),
+		{"another text", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest),
+			galaxytest.File("FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`)),
 			galaxytest.File("x", "wrong")), "Checksum mismatch for 'x' inside collection at 'FILE'"},
-		{"another list", galaxytest.Tar(galaxytest.File("MANIFEST.json", strings.Replace(manifest, `"FILES.json"`, `"FILES.json","chksum_sha256":"00"`, 1)),
-			galaxytest.File("FILES.json", list(`{"name":"x","ftype":"dir"}`))), "Checksum mismatch for 'FILES.json' inside collection at 'FILE'"},
-		{"out of it", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest), galaxytest.File("FILES.json", list(`{"name":"../../x","ftype":"file","chksum_sha256":"00"}`)),
-			galaxytest.File("../../x", "wrong")), "Cannot extract tar entry '../../x' as it will be placed outside the collection directory"},
-		{"link out of it", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest), galaxytest.File("FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`)),
-			galaxytest.File("x", "->/etc/passwd")), "Cannot extract symlink 'x' in collection: path points to location outside of collection '/etc/passwd'"},
-		{"missing", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest), galaxytest.File("FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`))),
+		{"another list", galaxytest.Tar(galaxytest.File("MANIFEST.json",
+			strings.Replace(manifest, `"FILES.json"`, `"FILES.json","chksum_sha256":"00"`, 1)),
+			galaxytest.File("FILES.json", list(`{"name":"x","ftype":"dir"}`))),
+			"Checksum mismatch for 'FILES.json' inside collection at 'FILE'"},
+		{"out of it", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest),
+			galaxytest.File("FILES.json", list(`{"name":"../../x","ftype":"file","chksum_sha256":"00"}`)),
+			galaxytest.File("../../x", "wrong")),
+			"Cannot extract tar entry '../../x' as it will be placed outside the collection directory"},
+		{"link out of it", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest),
+			galaxytest.File("FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`)),
+			galaxytest.File("x", "->/etc/passwd")),
+			"Cannot extract symlink 'x' in collection: path points to location outside of collection '/etc/passwd'"},
+		{"missing", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest),
+			galaxytest.File("FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`))),
 			"Collection tar at 'FILE' does not contain the expected file 'x'."},
-		{"no manifest", galaxytest.Tar(galaxytest.File("x", "y")), "Collection at 'FILE' does not contain the required file MANIFEST.json."},
+		{"no manifest", galaxytest.Tar(galaxytest.File("x", "y")),
+			"Collection at 'FILE' does not contain the required file MANIFEST.json."},
 		{"no archive", []byte("text"), "Collection artifact at 'FILE' is not a valid tar file."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -199,7 +216,8 @@ func TestNamesOfCollectionsStayBelowTheirDirectory(t *testing.T) {
 	const galaxyYML = "namespace: %q\nname: %q\nversion: 1.0.0\nreadme: README.md\nauthors: [me]\ndependencies: {%s}\n"
 	source := func(t *testing.T, c galaxytest.Collection, needs string) string {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "galaxy.yml"), fmt.Appendf(nil, galaxyYML, c.Namespace, c.Name, needs), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "galaxy.yml"), fmt.Appendf(nil, galaxyYML, c.Namespace, c.Name, needs),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		return dir
@@ -221,7 +239,8 @@ func TestNamesOfCollectionsStayBelowTheirDirectory(t *testing.T) {
 	type attempt struct {
 		what, wanted, file, want string
 	}
-	for _, bad := range [][2]string{{"..", ".."}, {"..", "x"}, {"x", "../../pwned"}, {"/tmp", "x"}, {"x", "/tmp"}, {"", ""}, {"", "x"}, {"x", ""}, {"a.b", "x"}, {"a", "."}, {"x/y", "z"}, {"my-ns", "x"}, {"x", "y\n"}} {
+	for _, bad := range [][2]string{{"..", ".."}, {"..", "x"}, {"x", "../../pwned"}, {"/tmp", "x"}, {"x", "/tmp"},
+		{"", ""}, {"", "x"}, {"x", ""}, {"a.b", "x"}, {"a", "."}, {"x/y", "z"}, {"my-ns", "x"}, {"x", "y\n"}} {
 		t.Run(fmt.Sprintf("%q", bad), func(t *testing.T) {
 			w := newWorld(t, nil)
 			c := galaxytest.Collection{Namespace: bad[0], Name: bad[1], Version: "1.0.0"}
@@ -229,11 +248,17 @@ func TestNamesOfCollectionsStayBelowTheirDirectory(t *testing.T) {
 			w.add("s.needs", "1.0.0", map[string]string{bad[0] + "." + bad[1]: "*"})
 			name := fmt.Sprintf("%q", bad[0]+"."+bad[1])
 			list := []attempt{
-				{"MANIFEST.json", archive(t, c), "", cannot}, {"galaxy.yml", source(t, c, ""), "", cannot}, {"dependency on a server", "s.needs", "", noName},
-				{"dependency in a galaxy.yml", source(t, galaxytest.Collection{Namespace: "a", Name: "b"}, name+": '*'"), "", noName},
-				{"dependency in an archive", archive(t, galaxytest.Collection{Namespace: "a", Name: "b", Version: "1.0.0", Needs: map[string]string{bad[0] + "." + bad[1]: "*"}}), "", noName},
+				{"MANIFEST.json", archive(t, c), "", cannot}, {"galaxy.yml", source(t, c, ""), "", cannot},
+				{"dependency on a server", "s.needs", "", noName},
+				{"dependency in a galaxy.yml", source(t, galaxytest.Collection{Namespace: "a", Name: "b"}, name+": '*'"), "",
+					noName},
+				{"dependency in an archive",
+					archive(t, galaxytest.Collection{Namespace: "a", Name: "b", Version: "1.0.0",
+						Needs: map[string]string{bad[0] + "." + bad[1]: "*"}}), "", noName},
 				{"requirement", "", named(t, "{type: galaxy, name: "+name+"}"), cannot},
-				{"name beside a source", "", named(t, "{type: file, name: "+name+", source: "+archive(t, galaxytest.Collection{Namespace: "a", Name: "b", Version: "1.0.0"})+"}"), cannot},
+				{"name beside a source", "",
+					named(t, "{type: file, name: "+name+", source: "+
+						archive(t, galaxytest.Collection{Namespace: "a", Name: "b", Version: "1.0.0"})+"}"), cannot},
 			}
 			for _, a := range list {
 				refusedAndHarmless(t, w, a.what, a.wanted, a.file, a.want)
@@ -247,7 +272,8 @@ func TestNamesOfCollectionsStayBelowTheirDirectory(t *testing.T) {
 	t.Run("paths as dependencies", func(t *testing.T) {
 		w := newWorld(t, nil)
 		here := source(t, galaxytest.Collection{Namespace: "own", Name: "tree"}, "")
-		for i, path := range []string{here, archive(t, galaxytest.Collection{Namespace: "own", Name: "file", Version: "1.0.0"})} {
+		for i, path := range []string{here,
+			archive(t, galaxytest.Collection{Namespace: "own", Name: "file", Version: "1.0.0"})} {
 			name := fmt.Sprint("s.needs", i)
 			w.add(name, "1.0.0", map[string]string{path: "*"})
 			refusedAndHarmless(t, w, path, name, "", "is a path of this machine")
@@ -300,7 +326,8 @@ func TestServersAnswers(t *testing.T) {
 	t.Run("checksum", func(t *testing.T) {
 		w := newWorld(t, nil)
 		w.api.Add(galaxytest.Collection{Namespace: "a", Name: "bad", Version: "1.0.0", Sum: "00"})
-		want := "Failed to download collection tar from 'test' due to the following unforeseen error: Mismatch artifact hash with downloaded file"
+		want := "Failed to download collection tar from 'test' due to the following unforeseen error: Mismatch artifact " +
+			"hash with downloaded file"
 		if got := w.install(t, galaxy.InstallOptions{}, "a.bad"); got != want {
 			t.Errorf("got %s", got)
 		}
@@ -316,7 +343,8 @@ func TestServersAnswers(t *testing.T) {
 	t.Run("busy for good", func(t *testing.T) {
 		w := newWorld(t, nil)
 		w.api.Busy(1000)
-		want := "Error when finding available api versions from test (" + w.api.URL + "/api) (HTTP Code: 429, Message: Too Many Requests)"
+		want := "Error when finding available api versions from test (" + w.api.URL +
+			"/api) (HTTP Code: 429, Message: Too Many Requests)"
 		if got := w.install(t, galaxy.InstallOptions{}, "a.base"); got != want {
 			t.Errorf("got %s", got)
 		}
@@ -329,7 +357,8 @@ func TestServersAnswers(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 		w.api.Token = "another"
-		if got := w.install(t, galaxy.InstallOptions{Force: true}, "a.base:2.0.0"); !strings.Contains(got, "a.base:2.0.0 (direct request)") {
+		if got := w.install(t, galaxy.InstallOptions{Force: true}, "a.base:2.0.0"); !strings.Contains(got,
+			"a.base:2.0.0 (direct request)") {
 			t.Errorf("versions that are known were asked for again: %s", got)
 		}
 	})
@@ -413,7 +442,8 @@ func TestVerifyFindsWhatWasChanged(t *testing.T) {
 // A GnuPG of the test's own says what the signature is.
 func TestSignatures(t *testing.T) {
 	bin := t.TempDir()
-	script := "#!/bin/sh\ns=$(cat)\ncase $s in good) echo '[GNUPG:] GOODSIG x y';; *) echo \"[GNUPG:] $s x y\"; exit 1;; esac\n"
+	script := "#!/bin/sh\ns=$(cat)\ncase $s in good) echo '[GNUPG:] GOODSIG x y';; *) echo \"[GNUPG:] $s x y\"; exit " +
+		"1;; esac\n"
 	if err := os.WriteFile(filepath.Join(bin, "gpg"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -423,12 +453,15 @@ func TestSignatures(t *testing.T) {
 		signatures, count, ignore string
 		want                      string
 	}{
-		{"good", "1", "", "a.b:1.0.0"}, {"BADSIG", "1", "", refused}, {"BADSIG good", "1", "", "a.b:1.0.0"}, {"BADSIG good", "all", "", refused},
-		{"good", "2", "", refused}, {"", "1", "", "a.b:1.0.0"}, {"", "+1", "", refused}, {"NO_PUBKEY good", "all", "NO_PUBKEY", "a.b:1.0.0"},
+		{"good", "1", "", "a.b:1.0.0"}, {"BADSIG", "1", "", refused}, {"BADSIG good", "1", "", "a.b:1.0.0"},
+		{"BADSIG good", "all", "", refused},
+		{"good", "2", "", refused}, {"", "1", "", "a.b:1.0.0"}, {"", "+1", "", refused},
+		{"NO_PUBKEY good", "all", "NO_PUBKEY", "a.b:1.0.0"},
 	} {
 		w := newWorld(t, nil)
 		w.Signing = galaxy.Signing{Keyring: filepath.Join(bin, "ring"), Count: c.count, Ignore: strings.Fields(c.ignore)}
-		w.api.Add(galaxytest.Collection{Namespace: "a", Name: "b", Version: "1.0.0", Signatures: strings.Fields(c.signatures)})
+		w.api.Add(galaxytest.Collection{Namespace: "a", Name: "b", Version: "1.0.0",
+			Signatures: strings.Fields(c.signatures)})
 		if got := w.install(t, galaxy.InstallOptions{}, "a.b"); got != c.want {
 			t.Errorf("%q, %s wanted: got %s", c.signatures, c.count, got)
 		}
@@ -438,14 +471,17 @@ func TestSignatures(t *testing.T) {
 func TestRolesBringWhatTheyNeed(t *testing.T) {
 	w := newWorld(t, nil)
 	role := func(name, deps string, more ...galaxytest.Member) []byte {
-		return galaxytest.Tar(append([]galaxytest.Member{galaxytest.File(name+"/meta/main.yml", "galaxy_info: {author: me}\ndependencies: ["+deps+"]\n"),
-			galaxytest.File(name+"/tasks/main.yml", "- debug:\n")}, more...)...)
+		return galaxytest.Tar(
+			append([]galaxytest.Member{galaxytest.File(name+"/meta/main.yml", "galaxy_info: {author: me}\ndependencies: ["+deps+
+				"]\n"),
+				galaxytest.File(name+"/tasks/main.yml", "- debug:\n")}, more...)...)
 	}
 	w.api.AddRole("me.web", "1.9", role("web", "me.base, local"))
 	w.api.AddRole("me.web", "1.10", role("web", "me.base, local"))
 	w.api.AddRole("me.base", "1", role("base", ""))
 	w.api.AddRole("me.out", "1", role("out", "", galaxytest.File("out/../../../x", "out")))
-	w.api.AddRole("me.link", "1", role("link", "", galaxytest.File("link/away", "->../../.."), galaxytest.File("link/away/x", "out")))
+	w.api.AddRole("me.link", "1", role("link", "", galaxytest.File("link/away", "->../../.."),
+		galaxytest.File("link/away/x", "out")))
 	w.api.AddRole("me.none", "1", galaxytest.Tar(galaxytest.File("tasks/main.yml", "- debug:\n")))
 	roles := filepath.Join(t.TempDir(), "roles")
 	install := func(lines ...string) error {
@@ -463,14 +499,16 @@ func TestRolesBringWhatTheyNeed(t *testing.T) {
 	if err := install("me.web"); err != nil {
 		t.Fatal(err, w.heard.all())
 	}
-	if got, _ := filepath.Glob(roles + "/*/tasks/main.yml"); !slices.Equal(got, []string{roles + "/me.base/tasks/main.yml", roles + "/me.web/tasks/main.yml"}) {
+	if got, _ := filepath.Glob(roles + "/*/tasks/main.yml"); !slices.Equal(got,
+		[]string{roles + "/me.base/tasks/main.yml", roles + "/me.web/tasks/main.yml"}) {
 		t.Errorf("there is %v", got)
 	}
 	if !w.heard.says("- me.web (1.10) was installed successfully") || !w.heard.says("- adding dependency: me.base") {
 		t.Errorf("it said\n%s", w.heard.all())
 	}
 	w.api.AddRole("me.needs", "1", role("needs", "{src: me.base, name: ../../pwned}"))
-	for _, line := range []string{"me.base,,../../pwned", "me.base,,/" + roles + "/../pwned", "me.base,,.", "me.base,,a/../../pwned", "me.needs"} {
+	for _, line := range []string{"me.base,,../../pwned", "me.base,,/" + roles + "/../pwned", "me.base,,.",
+		"me.base,,a/../../pwned", "me.needs"} {
 		if err := install(line); err == nil || !w.heard.says("it would be unpacked outside of the roles path") {
 			t.Errorf("%s: %v\n%s", line, err, w.heard.all())
 		}
@@ -480,8 +518,10 @@ func TestRolesBringWhatTheyNeed(t *testing.T) {
 			t.Errorf("%s was made", dir)
 		}
 	}
-	for name, words := range map[string]string{"me.out": "Invalid name for tarfile member", "me.link": "Invalid linkname for tarfile member",
-		"me.none": "this role does not appear to have a meta/main.yml file.", "me.nobody": "- sorry, me.nobody was not found on", "me.web,3": "already installed - use --force"} {
+	for name, words := range map[string]string{"me.out": "Invalid name for tarfile member",
+		"me.link":   "Invalid linkname for tarfile member",
+		"me.none":   "this role does not appear to have a meta/main.yml file.",
+		"me.nobody": "- sorry, me.nobody was not found on", "me.web,3": "already installed - use --force"} {
 		err := install(name)
 		if !w.heard.says(words) || err == nil && name != "me.web,3" {
 			t.Errorf("%s: %v\n%s", name, err, w.heard.all())
@@ -495,7 +535,8 @@ func TestRolesBringWhatTheyNeed(t *testing.T) {
 func TestServerThatIsNotThere(t *testing.T) {
 	w := newWorld(t, func(o *galaxy.ServerOptions) { o.URL = "http://127.0.0.1:1/api" })
 	got := w.install(t, galaxy.InstallOptions{}, "a.b")
-	if want := "Unknown error when attempting to call Galaxy at 'http://127.0.0.1:1/api': <urlopen error [Errno 111] Connection refused>"; !strings.HasPrefix(got, want) {
+	if want := "Unknown error when attempting to call Galaxy at 'http://127.0.0.1:1/api': <urlopen error [Errno 111] " +
+		"Connection refused>"; !strings.HasPrefix(got, want) {
 		t.Errorf("got %s", got)
 	}
 }

@@ -23,7 +23,7 @@ type InstallOptions struct {
 	IgnoreErrors             bool
 }
 
-// Root is the directory of a search path in which collections lie.
+// Root returns the directory of a search path in which collections lie.
 func Root(path string) string {
 	if filepath.Base(path) == "ansible_collections" {
 		return path
@@ -45,11 +45,13 @@ func (c *Client) Install(ctx context.Context, wanted []Requirement, root string,
 		return err
 	}
 	if !open && !o.Upgrade {
-		c.Screen.Say("Nothing to do. All requested collections are already installed. If you want to reinstall them, consider using `--force`.")
+		c.Screen.Say("Nothing to do. All requested collections are already installed. If you want to reinstall them, " +
+			"consider using `--force`.")
 		return nil
 	}
 	c.Screen.Say("Process install dependency map")
-	p := &picker{Client: c, pinned: pinned(wanted), noDeps: o.NoDeps, pre: o.Pre, upgrade: o.Upgrade, signed: !c.Signing.Off}
+	p := &picker{Client: c, pinned: pinned(wanted), noDeps: o.NoDeps, pre: o.Pre, upgrade: o.Upgrade,
+		signed: !c.Signing.Off}
 	for _, one := range there {
 		requested := slices.ContainsFunc(wanted, func(r Requirement) bool { return r.name == one.name })
 		if !o.ForceDeps && !(o.Force && requested) {
@@ -85,7 +87,7 @@ func (c *Client) unsatisfied(wanted []Requirement, there []*candidate, o Install
 	return false, nil
 }
 
-// pinned are the requirements that leave no choice.
+// pinned returns the requirements that leave no choice.
 func pinned(wanted []Requirement) []Requirement {
 	return slices.DeleteFunc(slices.Clone(wanted), func(r Requirement) bool { return !r.concrete() && ranged(r.version) })
 }
@@ -102,7 +104,8 @@ func (c *Client) installAll(ctx context.Context, p *picker, list []*candidate, r
 		}
 		err := c.installOne(ctx, p, one, root)
 		if err != nil && o.IgnoreErrors && ctx.Err() == nil {
-			c.Screen.Warn(fmt.Sprintf("Failed to install collection %s but skipping due to --ignore-errors being set. Error: %v", one, err))
+			c.Screen.Warn(fmt.Sprintf("Failed to install collection %s but skipping due to --ignore-errors being set. Error: %v",
+				one, err))
 		} else if err != nil {
 			return err
 		}
@@ -129,8 +132,10 @@ func (c *Client) installOne(ctx context.Context, p *picker, one *candidate, root
 		}
 		signatures = append(slices.Clone(signatures), rel.signed()...)
 		if !c.Signing.Off && len(signatures) > 0 && c.Signing.Keyring == "" {
-			c.Screen.Warn("The GnuPG keyring used for collection signature verification was not configured but signatures were provided by the " +
-				"Galaxy server to verify authenticity. Configure a keyring for ansible-galaxy to use or disable signature verification. " +
+			c.Screen.Warn("The GnuPG keyring used for collection signature verification was not configured but signatures " +
+				"were provided by the " +
+				"Galaxy server to verify authenticity. Configure a keyring for ansible-galaxy to use or disable signature " +
+				"verification. " +
 				"Skipping signature verification.")
 		}
 		path, err = c.archiveOf(ctx, one.String(), rel)
@@ -206,7 +211,8 @@ func copyEntry(from, to string) error {
 
 // installArchive unpacks what FILES.json names and holds each file against its checksum. A failure leaves nothing
 // behind.
-func (c *Client) installArchive(ctx context.Context, path, dest string, one *candidate, signatures []string) (err error) {
+func (c *Client) installArchive(ctx context.Context, path, dest string, one *candidate,
+	signatures []string) (err error) {
 	defer func() {
 		if err != nil {
 			_ = os.RemoveAll(dest)
@@ -253,7 +259,8 @@ func matchesManifest(own map[string][]byte, path string) error {
 		return err
 	}
 	sum := sha256.Sum256(own[filesName])
-	if want := text(value.Under(v, "file_manifest_file", "chksum_sha256")); want != "" && want != hex.EncodeToString(sum[:]) {
+	if want := text(value.Under(v, "file_manifest_file", "chksum_sha256")); want != "" &&
+		want != hex.EncodeToString(sum[:]) {
 		return failf("Checksum mismatch for '%s' inside collection at '%s'", filesName, path)
 	}
 	return nil
@@ -285,15 +292,19 @@ func unpack(path, dest string, list []byte) error {
 			wanted[name] = e
 		}
 	}
+	into, err := unpackInto(dest)
+	if err != nil {
+		return err
+	}
 	err = eachMember(path, func(m member, r io.Reader) (bool, error) {
 		e, ok := wanted[m.name]
 		if !ok {
 			return true, nil
 		}
 		delete(wanted, m.name)
-		return true, unpackOne(path, dest, m, r, e)
+		return true, unpackOne(into, path, m, r, e)
 	})
-	if err != nil {
+	if err := errors.Join(err, into.close()); err != nil {
 		return err
 	}
 	for name, e := range wanted {
@@ -305,7 +316,8 @@ func unpack(path, dest string, list []byte) error {
 	return nil
 }
 
-func unpackOne(path, dest string, m member, r io.Reader, e value.Value) error {
+func unpackOne(into *unpacking, path string, m member, r io.Reader, e value.Value) error {
+	dest := into.dir
 	to, ok := join(dest, m.name)
 	if !ok || !insideReal(dest, to) {
 		return failf("Cannot extract tar entry '%s' as it will be placed outside the collection directory", m.name)
@@ -316,19 +328,20 @@ func unpackOne(path, dest string, m member, r io.Reader, e value.Value) error {
 			at = filepath.Join(filepath.Dir(to), at)
 		}
 		if !child(filepath.Clean(at), dest) {
-			return failf("Cannot extract symlink '%s' in collection: path points to location outside of collection '%s'", m.name, m.link)
+			return failf("Cannot extract symlink '%s' in collection: path points to location outside of collection '%s'", m.name,
+				m.link)
 		}
-		return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Symlink(m.link, to))
+		return into.link(m.link, to)
 	}
 	if text(value.Under(e, "ftype")) != "file" {
-		return os.MkdirAll(to, 0o755)
+		return into.mkdir(to)
 	}
 	mode := os.FileMode(0o644)
 	if m.mode&0o100 != 0 {
 		mode = 0o755
 	}
 	hash := sha256.New()
-	if err := writeFile(to, io.TeeReader(r, hash), mode); err != nil {
+	if err := into.file(to, io.TeeReader(r, hash), mode); err != nil {
 		return err
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != text(value.Under(e, "chksum_sha256")) {
@@ -339,7 +352,8 @@ func unpackOne(path, dest string, m member, r io.Reader, e value.Value) error {
 
 // keepSource writes down where the collection came from, for later checks without the server.
 func keepSource(root string, one *candidate, r *release) error {
-	info := pairs("format_version", value.Str("1.0.0"), "namespace", value.Str(one.name.namespace), "name", value.Str(one.name.name),
+	info := pairs("format_version", value.Str("1.0.0"), "namespace", value.Str(one.name.namespace), "name",
+		value.Str(one.name.name),
 		"version", value.Str(one.version), "server", value.Str(r.server.url), "version_url", value.Str(r.href),
 		"download_url", value.Str(r.url), "signatures", value.NewList(r.signatures...))
 	words, err := pyyaml.Dump(info, pyyaml.DumpOptions{})

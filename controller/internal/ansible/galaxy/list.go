@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// installed are the collections under a root. Strict takes none that says nothing of itself.
+// installed returns the collections under a root. Strict takes none that says nothing of itself.
 func (c *Client) installed(root string, lenient bool) ([]*candidate, error) {
 	var out []*candidate
 	namespaces, err := os.ReadDir(root)
@@ -40,13 +40,14 @@ func (c *Client) installed(root string, lenient bool) ([]*candidate, error) {
 	return out, nil
 }
 
-// installedAt is the collection in a directory. One that says nothing usable of itself has the name of its
+// installedAt returns the collection in a directory. One that says nothing usable of itself has the name of its
 // directories and no version.
 func (c *Client) installedAt(path string, lenient bool) (*candidate, error) {
 	one := &candidate{Requirement: Requirement{kind: Dir, source: path, version: "*",
 		name: fqcn{filepath.Base(filepath.Dir(path)), filepath.Base(path)}}, installed: true}
 	if !collectionDir(path) {
-		c.Screen.Warn(fmt.Sprintf("Collection at '%s' does not have a MANIFEST.json file, nor has it galaxy.yml: cannot detect version.", path))
+		c.Screen.Warn(fmt.Sprintf("Collection at '%s' does not have a MANIFEST.json file, nor has it galaxy.yml: cannot "+
+			"detect version.", path))
 		return one, nil
 	}
 	m, err := c.metaOfDir(path, lenient)
@@ -58,7 +59,8 @@ func (c *Client) installedAt(path string, lenient bool) (*candidate, error) {
 	}
 	one.version = m.version
 	if m.name.namespace == "" || m.name.name == "" {
-		c.Screen.Warn(fmt.Sprintf("Collection at '%s' has a MANIFEST.json or galaxy.yml file but it contains invalid metadata.", path))
+		c.Screen.Warn(fmt.Sprintf("Collection at '%s' has a MANIFEST.json or galaxy.yml file but it contains invalid "+
+			"metadata.", path))
 		one.version = "*"
 		return one, nil
 	}
@@ -113,7 +115,8 @@ func (c *Client) List(paths []string, name string, quiet []string) ([]Place, err
 		c.Screen.Warn(w)
 	}
 	if !usable {
-		return nil, OptionsError("- None of the provided paths were usable. Please specify a valid path with --collections-path")
+		return nil, OptionsError("- None of the provided paths were usable. Please specify a valid path with " +
+			"--collections-path")
 	}
 	return out, nil
 }
@@ -150,7 +153,7 @@ func (c *Client) listIn(root, name string) (place Place, missing string, err err
 	return place, "", nil
 }
 
-// Table is a place as people read it.
+// Table returns a place as people read it.
 func (p Place) Table() string {
 	width, version := 10, 7
 	for _, one := range p.Collections {

@@ -56,7 +56,7 @@ func pythonJSON(v value.Value) []byte {
 	return []byte(value.JSONText(v, value.JSONOptions{Lines: true, Indent: " ", ASCII: true}))
 }
 
-// pairs is a dict of keys and values.
+// pairs returns a dict of keys and values.
 func pairs(list ...any) *value.Dict {
 	d := value.NewDict()
 	for i := 0; i+1 < len(list); i += 2 {
@@ -67,15 +67,18 @@ func pairs(list ...any) *value.Dict {
 
 func fileEntry(e entry) *value.Dict {
 	if e.dir {
-		return pairs("name", value.Str(e.name), "ftype", value.Str("dir"), "chksum_type", value.None{}, "chksum_sha256", value.None{}, "format", value.Int(1))
+		return pairs("name", value.Str(e.name), "ftype", value.Str("dir"), "chksum_type", value.None{}, "chksum_sha256",
+			value.None{}, "format", value.Int(1))
 	}
-	return pairs("name", value.Str(e.name), "ftype", value.Str("file"), "chksum_type", value.Str("sha256"), "chksum_sha256", value.Str(e.sum), "format", value.Int(1))
+	return pairs("name", value.Str(e.name), "ftype", value.Str("file"), "chksum_type", value.Str("sha256"),
+		"chksum_sha256", value.Str(e.sum), "format", value.Int(1))
 }
 
-// collectionInfo is what the manifest takes over from galaxy.yml.
+// collectionInfo returns what the manifest takes over from galaxy.yml.
 func collectionInfo(m *Meta) *value.Dict {
 	d := value.NewDict()
-	for _, key := range []string{"namespace", "name", "version", "authors", "readme", "tags", "description", "license", "license_file",
+	for _, key := range []string{"namespace", "name", "version", "authors", "readme", "tags", "description", "license",
+		"license_file",
 		"dependencies", "repository", "documentation", "homepage", "issues"} {
 		v, ok := m.info.Get(key)
 		if !ok || key == "license_file" && !value.IsTrue(v) {
@@ -86,7 +89,7 @@ func collectionInfo(m *Meta) *value.Dict {
 	return d
 }
 
-// ignored are the patterns of what does not belong to a collection.
+// ignored returns the patterns of what does not belong to a collection.
 func ignored(m *Meta) []string {
 	out := []string{manifestName, filesName, "galaxy.yml", "galaxy.yaml", ".git", "*.pyc", "*.retry", "tests/output",
 		fmt.Sprintf("%s-%s-*.tar.gz", m.name.namespace, m.name.name)}

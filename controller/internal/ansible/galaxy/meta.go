@@ -30,7 +30,8 @@ type Meta struct {
 }
 
 func metaOf(info *value.Dict, source bool) *Meta {
-	m := &Meta{name: fqcn{text(value.Under(info, "namespace")), text(value.Under(info, "name"))}, version: text(value.Under(info, "version")), info: info, source: source}
+	m := &Meta{name: fqcn{text(value.Under(info, "namespace")), text(value.Under(info, "name"))},
+		version: text(value.Under(info, "version")), info: info, source: source}
 	if v := value.Under(info, "version"); v != nil && !value.IsText(v) {
 		m.odd = value.NativeType(v)
 	}
@@ -38,7 +39,7 @@ func metaOf(info *value.Dict, source bool) *Meta {
 	return m
 }
 
-// galaxyKeys are the keys of galaxy.yml: those that must be there, then those of text, lists and mappings.
+// galaxyKeys returns the keys of galaxy.yml: those that must be there, then those of text, lists and mappings.
 func galaxyKeys() (must, texts, lists, dicts []string) {
 	return []string{"authors", "name", "namespace", "readme", "version"},
 		strings.Fields("namespace name version readme description license_file repository documentation homepage issues"),
@@ -76,7 +77,8 @@ func (c *Client) metaOfSource(dir string, lenient bool) (*Meta, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, broken("The collection galaxy.yml at '%s' is missing the following mandatory keys: %s", path, strings.Join(missing, ", "))
+		return nil, broken("The collection galaxy.yml at '%s' is missing the following mandatory keys: %s", path,
+			strings.Join(missing, ", "))
 	}
 	if more := unknownKeys(d, texts, lists, dicts, []string{"manifest"}); len(more) > 0 {
 		c.Screen.Warn(fmt.Sprintf("Found unknown keys in collection galaxy.yml at '%s': %s", path, strings.Join(more, ", ")))
@@ -147,12 +149,13 @@ func metaOfInstalled(dir string) (*Meta, error) {
 		if version != nil {
 			repr, _ = value.Repr(version)
 		}
-		return nil, failf("Collection metadata file `%s` at `%s` is expected to have a valid SemVer version value but got %s", manifestName, dir, repr)
+		return nil, failf("Collection metadata file `%s` at `%s` is expected to have a valid SemVer version value but got %s",
+			manifestName, dir, repr)
 	}
 	return metaOf(info, false), nil
 }
 
-// jsonFile is what a file of an installed collection holds.
+// jsonFile returns what a file of an installed collection holds.
 func jsonFile(dir, name string) (value.Value, error) {
 	path := filepath.Join(dir, name)
 	data, err := os.ReadFile(path)

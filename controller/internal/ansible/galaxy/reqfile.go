@@ -25,13 +25,15 @@ func (c *Client) ReadRequirements(path string, old, strict bool, paths []string)
 	}
 	v, err := parseYAML(data)
 	if err != nil {
-		return nil, failf("Failed to parse the requirements yml at '%s' with the following error:\n%s", path, yamlWords(err, path))
+		return nil, failf("Failed to parse the requirements yml at '%s' with the following error:\n%s", path,
+			yamlWords(err, path))
 	}
 	out := &RequirementsFile{}
 	switch v := v.(type) {
 	case *value.List:
 		if !old {
-			return nil, failed("Expecting requirements file to be a dict with the key 'collections' that contains a list of collections to install")
+			return nil, failed("Expecting requirements file to be a dict with the key 'collections' that contains a list of " +
+				"collections to install")
 		}
 		return out, c.rolesOf(v.Items, path, paths, out)
 	case *value.Dict:
@@ -44,7 +46,8 @@ func (c *Client) ReadRequirements(path string, old, strict bool, paths []string)
 
 func (c *Client) bothOf(d *value.Dict, path string, strict bool, paths []string, out *RequirementsFile) error {
 	if more := unknownKeys(d, []string{"roles", "collections"}); len(more) > 0 {
-		return failf("Expecting only 'roles' and/or 'collections' as base keys in the requirements file. Found: %s", strings.Join(more, ", "))
+		return failf("Expecting only 'roles' and/or 'collections' as base keys in the requirements file. Found: %s",
+			strings.Join(more, ", "))
 	}
 	for _, key := range []string{"roles", "collections"} {
 		if v := value.Under(d, key); value.IsTrue(v) && !isList(v) {
@@ -68,14 +71,15 @@ func (c *Client) bothOf(d *value.Dict, path string, strict bool, paths []string,
 	return nil
 }
 
-// entry is a collection of the file with the server that its source names: one of the configuration, or a URL.
+// entry returns a collection of the file with the server that its source names: one of the configuration, or a URL.
 func (c *Client) entry(v value.Value) (*value.Dict, *Server, error) {
 	d, ok := v.(*value.Dict)
 	if !ok {
 		return pairs("name", value.Str(text(v))), nil, nil
 	}
 	source := text(value.Under(d, "source"))
-	if kind := text(value.Under(d, "type")); value.Under(d, "name") == nil || source == "" || kind != "" && kind != "galaxy" {
+	if kind := text(value.Under(d, "type")); value.Under(d, "name") == nil || source == "" ||
+		kind != "" && kind != "galaxy" {
 		return d, nil, nil
 	}
 	for _, s := range c.Servers {
@@ -83,7 +87,8 @@ func (c *Client) entry(v value.Value) (*value.Dict, *Server, error) {
 			return d, s, nil
 		}
 	}
-	s, err := NewServer(ServerOptions{Name: "explicit_requirement_" + text(value.Under(d, "name")), URL: source, Insecure: c.Insecure, Timeout: patience}, c.Screen)
+	s, err := NewServer(ServerOptions{Name: "explicit_requirement_" + text(value.Under(d, "name")), URL: source,
+		Insecure: c.Insecure, Timeout: patience}, c.Screen)
 	return d, s, err
 }
 
@@ -118,7 +123,7 @@ func (c *Client) rolesOf(list []value.Value, path string, paths []string, out *R
 	return nil
 }
 
-// Wanted are the collections of a call: those named, or those of a file, never both.
+// Wanted returns the collections of a call: those named, or those of a file, never both.
 func (c *Client) Wanted(names []string, file string, signatures []string) (*RequirementsFile, error) {
 	switch {
 	case len(names) > 0 && file != "":
@@ -126,7 +131,8 @@ func (c *Client) Wanted(names []string, file string, signatures []string) (*Requ
 	case len(names) == 0 && file == "":
 		return nil, failed("You must specify a collection name or a requirements file.")
 	case file != "" && signatures != nil:
-		return nil, failed("The --signatures option and --requirements-file are mutually exclusive. Use the --signatures with positional " +
+		return nil, failed("The --signatures option and --requirements-file are mutually exclusive. Use the --signatures " +
+			"with positional " +
 			"collection_name args or provide a 'signatures' key for requirements in the --requirements-file.")
 	case file != "":
 		return c.ReadRequirements(file, false, true, nil)

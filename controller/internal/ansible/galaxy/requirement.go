@@ -36,7 +36,8 @@ func (c fqcn) String() string {
 	return c.namespace + "." + c.name
 }
 
-var collectionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*\.[a-zA-Z_][a-zA-Z0-9_]*$`) })
+var collectionName = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*\.[a-zA-Z_][a-zA-Z0-9_]*$`) })
 
 // validName reports whether a text is the full name of a collection. Words of Python cannot be part of one.
 func validName(s string) bool {
@@ -54,7 +55,8 @@ func validName(s string) bool {
 // pythonWords are never changed.
 var pythonWords = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields("False None True and as assert async await break class continue def del elif else except finally for from " +
+	for _, w := range strings.Fields("False None True and as assert async await break class continue def del elif else " +
+		"except finally for from " +
 		"global if import in is lambda nonlocal not or pass raise return try while with yield") {
 		m[w] = true
 	}
@@ -103,7 +105,7 @@ func (r Requirement) virtual() bool { return r.kind == Git || r.kind == Subdirs 
 // concrete requirements are one collection, whatever servers have.
 func (r Requirement) concrete() bool { return r.kind != Galaxy }
 
-// id is what requirements of the same collection share.
+// id returns what requirements of the same collection share.
 func (r Requirement) id() string {
 	if r.virtual() {
 		return fmt.Sprintf("<virtual namespace from %s of type %s>", r.source, r.kind)
@@ -134,7 +136,7 @@ func collectionDir(path string) bool {
 	return installedDir(path) || sourceDir(path)
 }
 
-// collectionsUnder are the directories of a namespace that are collections.
+// collectionsUnder returns the directories of a namespace that are collections.
 func collectionsUnder(path string) []string {
 	var out []string
 	entries, _ := os.ReadDir(path) // no directory has none
@@ -146,7 +148,7 @@ func collectionsUnder(path string) []string {
 	return out
 }
 
-// kindOf is what a text points at, "" if that is nothing.
+// kindOf returns what a text points at, "" if that is nothing.
 func kindOf(s string) Kind {
 	switch {
 	case gitURL(s):
@@ -211,13 +213,15 @@ func (c *Client) requirement(d *value.Dict, server *Server, strict bool) (Requir
 		return r, err
 	}
 	if r.kind == Galaxy && name == "" {
-		return r, failed("Collections requirement entry should contain the key 'name' if it's requested from a Galaxy-like index server.")
+		return r, failed("Collections requirement entry should contain the key 'name' if it's requested from a " +
+			"Galaxy-like index server.")
 	}
 	if r.kind != Galaxy && r.source == "" {
 		r.source, name = name, ""
 	}
 	if r.kind == Galaxy && server != nil && !httpURL(server.url) {
-		return r, failf("Collections requirement 'source' entry should contain a valid Galaxy API URL but it does not: %s is not an HTTP URL.", server.url)
+		return r, failf("Collections requirement 'source' entry should contain a valid Galaxy API URL but it does not: %s "+
+			"is not an HTTP URL.", server.url)
 	}
 	if name != "" {
 		r.name = splitName(name)
@@ -238,7 +242,8 @@ func (r *Requirement) findKind(name *string) error {
 		case validName(*name):
 			r.kind = Galaxy
 		case kind == Dir && installedDir(*name) && sourceDir(*name):
-			return failf("Collection requirement at '%s' has both a %s file and a galaxy.yml.\nThe requirement must either be an installed "+
+			return failf("Collection requirement at '%s' has both a %s file and a galaxy.yml.\nThe requirement must either "+
+				"be an installed "+
 				"collection directory or a source collection directory, not both.", *name, manifestName)
 		case kind != "":
 			r.kind, r.source, *name = kind, *name, ""
@@ -264,7 +269,8 @@ func noCollection(name, source string) error {
 	if tip == "" && name != "" {
 		tip = "\n\nCould not find " + name + "."
 	}
-	return failed("Neither the collection requirement entry key 'name', nor 'source' point to a concrete resolvable collection artifact. " +
+	return failed("Neither the collection requirement entry key 'name', nor 'source' point to a concrete resolvable " +
+		"collection artifact. " +
 		"Also 'name' is not an FQCN. A valid collection name must be in the format <namespace>.<collection>. Please make " +
 		"sure that the namespace and the collection name contain characters from [a-zA-Z0-9_] only." + tip)
 }

@@ -120,7 +120,7 @@ func (p *picker) fill(ctx context.Context, c *criterion) error {
 	return err
 }
 
-// next is the collection to pin, "" when all have a candidate that meets their requirements.
+// next returns the collection to pin, "" when all have a candidate that meets their requirements.
 func (p *picker) next(s *state) (string, error) {
 	best, least := "", 0
 	for _, id := range s.order {
@@ -196,7 +196,8 @@ func (p *picker) consistent(c *criterion, f *candidate) error {
 	if len(parents) > 0 {
 		origin = "dependency of " + strings.Join(parents, ", ")
 	}
-	lines := []string{fmt.Sprintf("Failed to resolve the requested dependencies map. Got the candidate %s:%s (%s) which didn't satisfy all of the "+
+	lines := []string{fmt.Sprintf("Failed to resolve the requested dependencies map. Got the candidate %s:%s (%s) "+
+		"which didn't satisfy all of the "+
 		"following requirements:", f.name, f.version, origin)}
 	for _, n := range c.needs {
 		lines = append(lines, fmt.Sprintf("* %s:%s", n.name, n.version))
@@ -247,7 +248,7 @@ func (p *picker) forbid(ctx context.Context, s *state, forbidden map[string][]st
 	return true, nil
 }
 
-// result are the pins that somebody still needs.
+// result returns the pins that somebody still needs.
 func (s *state) result() []*candidate {
 	var wanted func(id string, seen map[string]bool) bool
 	wanted = func(id string, seen map[string]bool) bool {

@@ -15,7 +15,7 @@ import (
 type Role struct {
 	Name, Version string
 	src, scm      string
-	// paths are where it may lie, path where it does or shall.
+	// paths are where it may be, path where it is or will be.
 	paths []string
 	path  string
 	// metaData is what was read of an archive, before it lies there.
@@ -23,7 +23,7 @@ type Role struct {
 	url      string // of the archive, if the server gave one
 }
 
-// String is the name with the version.
+// String returns the name with the version.
 func (r *Role) String() string {
 	if r.Version != "" {
 		return r.Name + " (" + r.Version + ")"
@@ -31,7 +31,7 @@ func (r *Role) String() string {
 	return r.Name
 }
 
-// roleName is the name of the role in a repository or an archive.
+// roleName returns the name of the role in a repository or an archive.
 func roleName(source string) string {
 	if !strings.Contains(source, "://") && !strings.Contains(source, "@") {
 		return source
@@ -67,7 +67,7 @@ func (c *Client) NewRole(v value.Value, paths []string) (*Role, error) {
 	return r, nil
 }
 
-// pathIn is where a role lies in a search path. A name that is a path stands for itself, as Python joins paths.
+// pathIn returns where a role lies in a search path. A name that is a path stands for itself, as Python joins paths.
 func pathIn(dir, name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -102,7 +102,8 @@ func (r *Role) fromDict(d *value.Dict) error {
 	}
 	r.Name, r.src = text(value.Under(d, "name")), text(value.Under(d, "src"))
 	if r.src != "" {
-		if strings.Contains(r.src, "github.com") && strings.Contains(r.src, "http") && !strings.Contains(r.src, "+") && !strings.HasSuffix(r.src, ".tar.gz") {
+		if strings.Contains(r.src, "github.com") && strings.Contains(r.src, "http") && !strings.Contains(r.src, "+") &&
+			!strings.HasSuffix(r.src, ".tar.gz") {
 			r.src = "git+" + r.src
 		}
 		if scm, src, ok := strings.Cut(r.src, "+"); ok {
@@ -118,7 +119,7 @@ func (r *Role) fromDict(d *value.Dict) error {
 	return nil
 }
 
-// firstYAML is the first of the files that is there and can be read.
+// firstYAML returns the first of the files that is there and can be read.
 func firstYAML(paths ...string) value.Value {
 	for _, path := range paths {
 		if isFile(path) {
@@ -132,7 +133,7 @@ func firstYAML(paths ...string) value.Value {
 	return nil
 }
 
-// meta is the role's meta/main.yml, from the archive or from where it lies.
+// meta returns the role's meta/main.yml, from the archive or from where it lies.
 func (r *Role) meta() value.Value {
 	if r.metaData != nil {
 		return r.metaData
@@ -145,22 +146,24 @@ func (r *Role) meta() value.Value {
 	return nil
 }
 
-// dependencies are what the role names in meta/main.yml and meta/requirements.yml.
+// dependencies returns what the role names in meta/main.yml and meta/requirements.yml.
 func (r *Role) dependencies() ([]value.Value, error) {
 	list := value.Under(r.meta(), "dependencies")
 	if value.IsTrue(list) && !isList(list) {
-		return nil, SyntaxError(fmt.Sprintf("Expected role dependencies to be a list. Role %s has meta/main.yml with dependencies %s", r, text(list)))
+		return nil, SyntaxError(fmt.Sprintf("Expected role dependencies to be a list. Role %s has meta/main.yml with "+
+			"dependencies %s", r, text(list)))
 	}
 	more := firstYAML(filepath.Join(r.path, "meta/requirements.yml"), filepath.Join(r.path, "meta/requirements.yaml"))
 	if value.IsTrue(more) && !isList(more) {
-		return nil, SyntaxError(fmt.Sprintf("Expected role dependencies to be a list. Role %s has meta/requirements.yml %s", r, text(more)))
+		return nil, SyntaxError(fmt.Sprintf("Expected role dependencies to be a list. Role %s has meta/requirements.yml %s",
+			r, text(more)))
 	}
 	return append(append([]value.Value(nil), items(list)...), items(more)...), nil
 }
 
 const installInfo = "meta/.galaxy_install_info"
 
-// installedVersion is the version that was installed, false if the role was not installed by this command.
+// installedVersion returns the version that was installed, false if the role was not installed by this command.
 func (r *Role) installedVersion() (string, bool) {
 	v, err := readYAML(filepath.Join(r.path, installInfo))
 	d, ok := v.(*value.Dict)
@@ -175,7 +178,8 @@ func (r *Role) writeInfo(now time.Time) error {
 	if r.Version != "" {
 		version = value.Str(r.Version)
 	}
-	words, err := pyyaml.Dump(pairs("install_date", value.Str(now.UTC().Format("Mon Jan _2 15:04:05 2006")), "version", version), pyyaml.DumpOptions{})
+	words, err := pyyaml.Dump(pairs("install_date", value.Str(now.UTC().Format("Mon Jan _2 15:04:05 2006")), "version",
+		version), pyyaml.DumpOptions{})
 	if err != nil {
 		return err
 	}

@@ -17,14 +17,16 @@ import (
 	"hark/playbook/jinja/versions"
 )
 
-// latestLoose is the greatest of version numbers of any form.
+// latestLoose returns the greatest of version numbers of any form.
 func latestLoose(names []string) (string, error) {
 	latest := names[0]
 	for _, n := range names[1:] {
 		order, err := versions.Compare(versions.Loose, n, latest)
 		if err != nil {
-			return "", failf("Unable to compare role versions (%s) to determine the most recent version due to incompatible version formats. "+
-				"Please contact the role author to resolve versioning conflicts, or specify an explicit role version to install.", strings.Join(names, ", "))
+			return "", failf("Unable to compare role versions (%s) to determine the most recent version due to incompatible "+
+				"version formats. "+
+				"Please contact the role author to resolve versioning conflicts, or specify an explicit role version to install.",
+				strings.Join(names, ", "))
 		}
 		if order >= 0 {
 			latest = n
@@ -33,16 +35,17 @@ func latestLoose(names []string) (string, error) {
 	return latest, nil
 }
 
-// installRole fetches a role and unpacks it. It says no when the download failed, which was told.
+// installRole fetches a role and unpacks it. It returns false when the download failed, which was printed.
 func (c *Client) installRole(ctx context.Context, r *Role, o RoleOptions) (bool, error) {
-	if !filepath.IsLocal(r.Name) || filepath.Clean(r.Name) == "." {
-		return false, failf("the role cannot be called %q: it would be unpacked outside of the roles path.", r.Name)
-	}
 	archive, err := c.fetchRole(ctx, r, o)
 	if archive == "" || err != nil {
 		return false, err
 	}
 	list, err := members(archive)
+	var tooLarge failed
+	if errors.As(err, &tooLarge) {
+		return false, err
+	}
 	if err != nil {
 		return false, failed("the downloaded file does not appear to be a valid tar archive.")
 	}
@@ -111,7 +114,7 @@ func (c *Client) fetchRole(ctx context.Context, r *Role, o RoleOptions) (string,
 	return c.roleArchive(ctx, r.src), nil
 }
 
-// roleArchive fetches an archive; a failure is told and gives none.
+// roleArchive fetches an archive; a failure is printed and gives none.
 func (c *Client) roleArchive(ctx context.Context, from string) string {
 	c.Screen.Say("- downloading role from " + from)
 	f, err := os.CreateTemp(c.Temp, "role-")
@@ -145,7 +148,8 @@ func (c *Client) roleFromRepository(ctx context.Context, r *Role, history bool) 
 	if c.Insecure {
 		clone = append(clone, map[string][]string{"git": {"-c", "http.sslVerify=false"}, "hg": {"--insecure"}}[r.scm]...)
 	}
-	if err := runIn(ctx, temp, program, append(clone, r.src, name)...); err != nil {
+	// What a role names as its source is no option.
+	if err := runIn(ctx, temp, program, append(clone, "--", r.src, name)...); err != nil {
 		return "", err
 	}
 	if strings.HasPrefix(r.Version, "-") {
@@ -187,7 +191,8 @@ func runIn(ctx context.Context, dir, program string, args ...string) error {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return failf("- command %s failed in directory %s (rc=%d) - %s", strings.Join(append([]string{program}, args...), " "), dir, exit.ExitCode(), words.String())
+		return failf("- command %s failed in directory %s (rc=%d) - %s", strings.Join(append([]string{program}, args...),
+			" "), dir, exit.ExitCode(), words.String())
 	}
 	if err != nil {
 		return failf("when executing %s: %v", strings.Join(cmd.Args, " "), err)
@@ -228,7 +233,11 @@ func (c *Client) extractRole(r *Role, archive, top string, o RoleOptions) error 
 	if err := os.MkdirAll(r.path, 0o777); err != nil {
 		return err
 	}
-	err := eachMember(archive, func(m member, content io.Reader) (bool, error) {
+	into, err := unpackInto(r.path)
+	if err != nil {
+		return err
+	}
+	err = eachMember(archive, func(m member, content io.Reader) (bool, error) {
 		if m.kind != '0' && m.kind != '2' && m.kind != 0 {
 			return true, nil
 		}
@@ -238,14 +247,14 @@ func (c *Client) extractRole(r *Role, archive, top string, o RoleOptions) error 
 			return false, failf("Invalid name for tarfile member: path %s is not a subpath of the role %s", m.name, r.path)
 		}
 		if m.kind != '2' {
-			return true, writeFile(to, content, m.mode|0o600)
+			return true, into.file(to, content, m.mode|0o600)
 		}
 		if at := filepath.Join(filepath.Dir(to), m.link); filepath.IsAbs(m.link) || !child(at, r.path) {
 			return false, failf("Invalid linkname for tarfile member: path %s is not a subpath of the role %s", m.link, r.path)
 		}
-		return true, errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Symlink(m.link, to))
+		return true, into.link(m.link, to)
 	})
-	if err != nil {
+	if err := errors.Join(err, into.close()); err != nil {
 		return err
 	}
 	return r.writeInfo(time.Now())

@@ -11,7 +11,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// RoleInfo is what is known of roles, here and on the server.
+// RoleInfo returns what is known of roles, here and on the server.
 func (c *Client) RoleInfo(ctx context.Context, names, paths []string) (string, error) {
 	var out strings.Builder
 	for _, name := range names {
@@ -72,9 +72,10 @@ func merge(into *value.Dict, v value.Value) {
 	})
 }
 
-// roleText is what role info shows of a role.
+// roleText returns what role info shows of a role.
 func roleText(info *value.Dict) string {
-	hidden := []string{"name", "description", "readme_html", "related", "summary_fields", "average_aw_composite", "average_aw_score", "url"}
+	hidden := []string{"name", "description", "readme_html", "related", "summary_fields", "average_aw_composite",
+		"average_aw_score", "url"}
 	about := value.Under(info, "description")
 	if about == nil {
 		about = value.Under(info, "galaxy_info", "description")
@@ -101,7 +102,7 @@ func roleText(info *value.Dict) string {
 	return strings.Join(append(lines, ""), "\n")
 }
 
-// shown is a value as Python prints it, None too.
+// shown returns a value as Python prints it, None too.
 func shown(v value.Value) string {
 	if v == nil || value.IsNone(v) {
 		return "None"

@@ -3,6 +3,7 @@ package galaxy
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,10 +31,14 @@ func (c *Client) InstallRoles(ctx context.Context, list []*Role, o RoleOptions) 
 			continue
 		}
 		c.Screen.Verbose(3, "Processing role "+r.Name+" ")
-		if c.stays(r, o) {
+		err := r.placed()
+		if err == nil && c.stays(r, o) {
 			continue
 		}
-		done, err := c.installRole(ctx, r, o)
+		done := false
+		if err == nil {
+			done, err = c.installRole(ctx, r, o)
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -61,6 +66,14 @@ func (c *Client) InstallRoles(ctx context.Context, list []*Role, o RoleOptions) 
 	return nil
 }
 
+// placed refuses a role whose name leads out of the roles path: it is neither unpacked there nor is anything replaced.
+func (r *Role) placed() error {
+	if !filepath.IsLocal(r.Name) || filepath.Clean(r.Name) == "." {
+		return failf("the role cannot be called %q: it would be unpacked outside of the roles path.", r.Name)
+	}
+	return nil
+}
+
 func unlessIgnored(o RoleOptions) error {
 	if o.IgnoreErrors {
 		return nil
@@ -75,7 +88,7 @@ func unspecified(version string) string {
 	return version
 }
 
-// stays reports whether a role is there already and shall stay; one that shall not is taken away.
+// stays reports whether a role is there already and stays; one that must not stay is removed.
 func (c *Client) stays(r *Role, o RoleOptions) bool {
 	have, there := r.installedVersion()
 	if !there {
@@ -87,14 +100,15 @@ func (c *Client) stays(r *Role, o RoleOptions) bool {
 		return false
 	}
 	if have != r.Version {
-		c.Screen.Warn(fmt.Sprintf("- %s (%s) is already installed - use --force to change version to %s", r.Name, have, unspecified(r.Version)))
+		c.Screen.Warn(fmt.Sprintf("- %s (%s) is already installed - use --force to change version to %s", r.Name, have,
+			unspecified(r.Version)))
 		return true
 	}
 	c.Screen.Say("- " + r.String() + " is already installed, skipping.")
 	return true
 }
 
-// roleNeeds are the roles that one depends on and that are not there.
+// roleNeeds returns the roles that one depends on and that are not there.
 func (c *Client) roleNeeds(r *Role, list []*Role, o RoleOptions) ([]*Role, error) {
 	if !value.IsTrue(r.meta()) {
 		c.Screen.Warn("Meta file " + r.path + " is empty. Skipping dependencies.")
@@ -122,6 +136,9 @@ func (c *Client) roleNeeds(r *Role, list []*Role, o RoleOptions) ([]*Role, error
 
 // dependency reports whether a role that another needs is to be installed.
 func (c *Client) dependency(r, d *Role, list []*Role, o RoleOptions) bool {
+	if d.placed() != nil {
+		return true // InstallRoles refuses it
+	}
 	have, there := d.installedVersion()
 	switch {
 	case !there && slices.ContainsFunc(list, func(other *Role) bool { return other.Name == d.Name }):
@@ -134,7 +151,8 @@ func (c *Client) dependency(r, d *Role, list []*Role, o RoleOptions) bool {
 		d.remove()
 		return true
 	case have != d.Version:
-		c.Screen.Warn(fmt.Sprintf("- dependency %s (%s) from role %s differs from already installed version (%s), skipping", d, d.Version, r.Name, have))
+		c.Screen.Warn(fmt.Sprintf("- dependency %s (%s) from role %s differs from already installed version (%s), skipping",
+			d, d.Version, r.Name, have))
 	case o.ForceDeps:
 		return true
 	default:
@@ -163,7 +181,8 @@ func (c *Client) chooseVersion(ctx context.Context, s *Server, r *Role, known va
 		}
 	case r.Version != "master" && len(names) > 0 && !slices.Contains(names, r.Version):
 		list, _ := value.Repr(value.NewList(all...))
-		return failf("- the specified version (%s) of %s was not found in the list of available versions (%s).", r.Version, r.Name, list)
+		return failf("- the specified version (%s) of %s was not found in the list of available versions (%s).", r.Version,
+			r.Name, list)
 	}
 	for _, v := range all {
 		if text(value.Under(v, "name")) != r.Version {

@@ -63,10 +63,10 @@ func NewServer(o ServerOptions, s Screen) (*Server, error) {
 	return srv, nil
 }
 
-// Name is what the configuration calls the server.
+// Name returns what the configuration calls the server.
 func (s *Server) Name() string { return s.o.Name }
 
-// URL is where the API begins.
+// URL returns where the API begins.
 func (s *Server) URL() string { return s.url }
 
 // APIError is an answer of a server that is no success.
@@ -140,11 +140,12 @@ func (s *Server) connect(ctx context.Context) error {
 	if len(s.names) == 1 && s.names[0] == "v1" {
 		s.versions["v2"], s.names = "v2/", append(s.names, "v2")
 	}
-	s.screen.Verbose(4, fmt.Sprintf("Found API version '%s' with Galaxy server %s (%s)", strings.Join(s.names, ", "), s.o.Name, s.url))
+	s.screen.Verbose(4, fmt.Sprintf("Found API version '%s' with Galaxy server %s (%s)", strings.Join(s.names, ", "),
+		s.o.Name, s.url))
 	return nil
 }
 
-// get is one answer. With keep it may be one of today that was kept under key (the path, if that is "").
+// get returns one answer. With keep it may be one of today that was kept under key (the path, if that is "").
 func (s *Server) get(ctx context.Context, at, what, key string, keep bool) (value.Value, error) {
 	if key == "" {
 		key = pathOf(at)
@@ -230,7 +231,8 @@ func apiError(e *statusError, what string) error {
 			or(value.Under(info, "message"), e.reason), or(value.Under(info, "code"), "Unknown"))}
 	}
 	if !has["v3"] {
-		return &APIError{e.code, fmt.Sprintf("%s (HTTP Code: %d, Message: %s)", what, e.code, or(value.Under(info, "default"), e.reason))}
+		return &APIError{e.code, fmt.Sprintf("%s (HTTP Code: %d, Message: %s)", what, e.code,
+			or(value.Under(info, "default"), e.reason))}
 	}
 	list := items(value.Under(info, "errors"))
 	if len(list) == 0 {
@@ -239,7 +241,8 @@ func apiError(e *statusError, what string) error {
 	var lines []string
 	for _, one := range list {
 		message := or(value.Under(one, "detail"), or(value.Under(one, "title"), e.reason))
-		lines = append(lines, fmt.Sprintf("(HTTP Code: %d, Message: %s Code: %s)", e.code, message, or(value.Under(one, "code"), "Unknown")))
+		lines = append(lines, fmt.Sprintf("(HTTP Code: %d, Message: %s Code: %s)", e.code, message,
+			or(value.Under(one, "code"), "Unknown")))
 	}
 	return &APIError{e.code, what + " " + strings.Join(lines, ", ")}
 }

@@ -17,7 +17,7 @@ type release struct {
 	server      *Server
 }
 
-// collectionVersions are all versions of a collection, none if the server does not have it.
+// collectionVersions returns all versions of a collection, none if the server does not have it.
 func (s *Server) collectionVersions(ctx context.Context, c fqcn) ([]string, error) {
 	if list, ok := s.known[c.String()]; ok {
 		return list, nil
@@ -61,7 +61,8 @@ func (s *Server) askVersions(ctx context.Context, c fqcn) ([]string, error) {
 // have it.
 func (s *Server) freshen(ctx context.Context, at, key, path, version string, c fqcn) (bool, error) {
 	info := urlJoin(s.url, path, "collections", c.namespace, c.name, "/")
-	v, err := s.get(ctx, info, fmt.Sprintf("Error when getting the collection info for %s from %s (%s)", c, s.o.Name, s.url), "", false)
+	v, err := s.get(ctx, info, fmt.Sprintf("Error when getting the collection info for %s from %s (%s)", c, s.o.Name,
+		s.url), "", false)
 	if notFound(err) {
 		return false, nil
 	}
@@ -73,7 +74,7 @@ func (s *Server) freshen(ctx context.Context, at, key, path, version string, c f
 	return true, nil
 }
 
-// pages are the items of all pages of a list.
+// pages returns the items of all pages of a list.
 func (s *Server) pages(ctx context.Context, at, what, version string) ([]value.Value, error) {
 	var all []value.Value
 	for first := at; at != ""; {
@@ -96,7 +97,7 @@ func (s *Server) pages(ctx context.Context, at, what, version string) ([]value.V
 	return all, nil
 }
 
-// follow is the URL of a link, which may be relative to the server.
+// follow returns the URL of a link, which may be relative to the server.
 func follow(from, link string) (string, error) {
 	if link == "" {
 		return "", nil
@@ -120,14 +121,15 @@ func versionsOf(list []value.Value) []string {
 	return out
 }
 
-// release is what the server tells of one version.
+// release returns what the server says about one version.
 func (s *Server) release(ctx context.Context, c fqcn, version string) (*release, error) {
 	_, path, err := s.api(ctx, "get_collection_version_metadata", "v3", "v2")
 	if err != nil {
 		return nil, err
 	}
 	at := urlJoin(s.url, path, "collections", c.namespace, c.name, "versions", version, "/")
-	what := fmt.Sprintf("Error when getting collection version metadata for %s:%s from %s (%s)", c, version, s.o.Name, s.url)
+	what := fmt.Sprintf("Error when getting collection version metadata for %s:%s from %s (%s)", c, version, s.o.Name,
+		s.url)
 	v, err := s.get(ctx, at, what, "", true)
 	if err != nil {
 		return nil, err
@@ -135,7 +137,8 @@ func (s *Server) release(ctx context.Context, c fqcn, version string) (*release,
 	if err := s.cache.save(); err != nil {
 		return nil, err
 	}
-	r := &release{url: text(value.Under(v, "download_url")), sha256: text(value.Under(v, "artifact", "sha256")), href: text(value.Under(v, "href")),
+	r := &release{url: text(value.Under(v, "download_url")), sha256: text(value.Under(v, "artifact", "sha256")),
+		href:       text(value.Under(v, "href")),
 		signatures: items(value.Under(v, "signatures")), server: s}
 	r.needs, _ = value.Under(v, "metadata", "dependencies").(*value.Dict)
 	if r.url == "" || r.sha256 == "" {
@@ -144,7 +147,7 @@ func (s *Server) release(ctx context.Context, c fqcn, version string) (*release,
 	return r, nil
 }
 
-// signed are the signatures that the server has of the version.
+// signed returns the signatures that the server has of the version.
 func (r *release) signed() []string {
 	var out []string
 	for _, v := range r.signatures {

@@ -9,7 +9,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// roleServer is the first server that knows roles, the first of all if none says so.
+// roleServer returns the first server that knows roles, the first of all if none says so.
 func (c *Client) roleServer(ctx context.Context) *Server {
 	for _, s := range c.Servers {
 		if _, _, err := s.api(ctx, "available_api_versions", "v1"); err == nil {
@@ -19,7 +19,7 @@ func (c *Client) roleServer(ctx context.Context) *Server {
 	return c.Servers[0]
 }
 
-// role is what the server knows of a role, nil if it has none of the name.
+// role returns what the server knows of a role, nil if it has none of the name.
 func (s *Server) role(ctx context.Context, name string, notify bool) (value.Value, error) {
 	name = strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
 	cut := max(strings.LastIndex(name, "."), 0)
@@ -41,7 +41,8 @@ func (s *Server) role(ctx context.Context, name string, notify bool) (value.Valu
 	return nil, nil
 }
 
-// roleVersions are the versions of a role, as the server lists them. A list that breaks off is told and is no failure.
+// roleVersions returns the versions of a role, as the server lists them. A list that breaks off is told and is no
+// failure.
 func (s *Server) roleVersions(ctx context.Context, id string) []value.Value {
 	var all []value.Value
 	_, path, err := s.api(ctx, "fetch_role_related", "v1")
@@ -54,7 +55,8 @@ func (s *Server) roleVersions(ctx context.Context, id string) []value.Value {
 		}
 	}
 	if err != nil {
-		s.screen.Warn(fmt.Sprintf("Unable to retrieve role (id=%s) data (versions), but this is not fatal so we continue: %v", id, err))
+		s.screen.Warn(fmt.Sprintf("Unable to retrieve role (id=%s) data (versions), but this is not fatal so we continue: %v",
+			id, err))
 	}
 	return all
 }

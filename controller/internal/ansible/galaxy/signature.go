@@ -29,7 +29,7 @@ var countForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // ValidCount reports whether a text is a number of signatures.
 func ValidCount(text string) bool { return countForm().MatchString(text) }
 
-// statusCodes are the codes of GnuPG that may be ignored, with what they mean.
+// statusCodes returns the codes of GnuPG that may be ignored, with what they mean.
 func statusCodes() []struct{ code, means string } {
 	return []struct{ code, means string }{
 		{"EXPSIG", "The signature with the keyid is good, but the signature is expired."},
@@ -51,7 +51,7 @@ func statusCodes() []struct{ code, means string } {
 	}
 }
 
-// StatusNames are the codes alone.
+// StatusNames returns the codes only.
 func StatusNames() []string {
 	var out []string
 	for _, c := range statusCodes() {
@@ -60,7 +60,7 @@ func StatusNames() []string {
 	return out
 }
 
-// signature is the text that a source of signatures gives: a URL, file:// too.
+// signature returns the text that a source of signatures gives: a URL, file:// too.
 func (c *Client) signature(ctx context.Context, source string) (string, error) {
 	c.Screen.Verbose(4, "Using signature at "+source)
 	if path, ok := strings.CutPrefix(source, "file://"); ok {
@@ -122,7 +122,8 @@ func (c *Client) signed(ctx context.Context, name fqcn, manifest string, signatu
 }
 
 // verify lets GnuPG check one signature. A complaint says why it is not good.
-func (c *Client) verify(ctx context.Context, name fqcn, manifest, signature string) (complaint string, ignored bool, err error) {
+func (c *Client) verify(ctx context.Context, name fqcn, manifest,
+	signature string) (complaint string, ignored bool, err error) {
 	if !exists(c.Signing.Keyring) {
 		defer os.Remove(c.Signing.Keyring) // GnuPG makes one where none is
 	}
@@ -152,9 +153,11 @@ func (c *Client) verify(ctx context.Context, name fqcn, manifest, signature stri
 	}
 	switch {
 	case len(reasons) > 0:
-		return fmt.Sprintf("Signature verification failed for '%s' (return code %d):\n%s", name, code, strings.Join(slices.Compact(reasons), "\n")), ignored, nil
+		return fmt.Sprintf("Signature verification failed for '%s' (return code %d):\n%s", name, code,
+			strings.Join(slices.Compact(reasons), "\n")), ignored, nil
 	case code != 0:
-		return fmt.Sprintf("Unexpected error for '%s': GnuPG signature verification failed with the return code %d and output %s", name, code, out), false, nil
+		return fmt.Sprintf("Unexpected error for '%s': GnuPG signature verification failed with the return code %d and "+
+			"output %s", name, code, out), false, nil
 	}
 	return "", false, nil
 }

@@ -24,7 +24,7 @@ type Skeleton struct {
 	Own string
 	// Ignore are regular expressions for names of that tree.
 	Ignore []string
-	// RoleType is what templates of a role's own tree are told; hark's tree is of the type default.
+	// RoleType is a variable of the templates of a role's own tree; hark's tree is of the type default.
 	RoleType string
 	Force    bool
 	// AnsibleVersion is the release that is named in the files, 2.14.
@@ -44,7 +44,8 @@ func (c *Client) Init(ctx context.Context, s Skeleton) error {
 	case s.Own != "" && !exists(s.Own):
 		return failf("- the skeleton path '%s' does not exist, cannot init %s", s.Own, strings.ToLower(what))
 	case s.Own == "" && !s.Collection && s.RoleType != "default":
-		return failf("- there is no skeleton for roles of the type '%s', cannot init role: name a tree with --role-skeleton", s.RoleType)
+		return failf("- there is no skeleton for roles of the type '%s', cannot init role: name a tree with --role-skeleton",
+			s.RoleType)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -80,7 +81,7 @@ func (s Skeleton) makeRoom(dir string) error {
 	return err
 }
 
-// variables are what templates of a skeleton may use.
+// variables returns what templates of a skeleton may use.
 func (s Skeleton) variables() *value.Dict {
 	text := func(s string) value.Value { return value.Str(s) }
 	d := pairs("description", text("your role description"), "ansible_plugin_list_dir",
@@ -88,14 +89,17 @@ func (s Skeleton) variables() *value.Dict {
 	if !s.Collection {
 		merge(d, pairs("author", text("your name"), "company", text("your company (optional)"),
 			"license", text("license (GPL-2.0-or-later, MIT, etc)"), "role_name", text(s.Name), "role_type", text(s.RoleType),
-			"issue_tracker_url", text("http://example.com/issue/tracker"), "repository_url", text("http://example.com/repository"),
+			"issue_tracker_url", text("http://example.com/issue/tracker"), "repository_url",
+			text("http://example.com/repository"),
 			"documentation_url", text("http://docs.example.com"), "homepage_url", text("http://example.com"),
 			"min_ansible_version", text(s.AnsibleVersion[:3]), "dependencies", value.NewList()))
 		return d
 	}
 	n := splitName(s.Name)
-	merge(d, pairs("description", text("your collection description"), "namespace", text(n.namespace), "collection_name", text(n.name),
-		"version", text("1.0.0"), "readme", text("README.md"), "authors", value.NewList(text("your name <example@domain.com>")),
+	merge(d, pairs("description", text("your collection description"), "namespace", text(n.namespace), "collection_name",
+		text(n.name),
+		"version", text("1.0.0"), "readme", text("README.md"), "authors",
+		value.NewList(text("your name <example@domain.com>")),
 		"license", value.NewList(text("GPL-2.0-or-later")), "repository", text("http://example.com/repository"),
 		"documentation", text("http://docs.example.com"), "homepage", text("http://example.com"),
 		"issues", text("http://example.com/issue/tracker"), "build_ignore", value.NewList()))
@@ -191,14 +195,19 @@ func (s Skeleton) standard(dir string) error {
 
 func roleTree(name string) map[string]string {
 	out := map[string]string{
-		"README.md":       fmt.Sprintf("# %s\n\nWhat this role does.\n\n## Variables\n\nThose of defaults/main.yml.\n\n## Example\n\n```yaml\n- hosts: servers\n  roles:\n    - role: %s\n```\n", name, name),
+		"README.md": fmt.Sprintf("# %s\n\nWhat this role does.\n\n## Variables\n\nThose of defaults/main.yml.\n\n## "+
+			"Example\n\n```yaml\n- hosts: servers\n  roles:\n    - role: %s\n```\n", name, name),
 		"tests/inventory": "localhost\n",
 		"tests/test.yml":  fmt.Sprintf("---\n- hosts: localhost\n  remote_user: root\n  roles:\n    - %s\n", name),
-		"meta/main.yml": "galaxy_info:\n  author: your name\n  description: your role description\n  company: your company (optional)\n" +
-			"  # one of https://spdx.org/licenses\n  license: license (GPL-2.0-or-later, MIT, etc)\n  min_ansible_version: 2.1\n" +
-			"  # platforms:\n  #   - name: Debian\n  #     versions: [all]\n  galaxy_tags: []\n\n# roles that this one needs\ndependencies: []\n",
+		"meta/main.yml": "galaxy_info:\n  author: your name\n  description: your role description\n  company: your " +
+			"company (optional)\n" +
+			"  # one of https://spdx.org/licenses\n  license: license (GPL-2.0-or-later, MIT, etc)\n  min_ansible_version: " +
+			"2.1\n" +
+			"  # platforms:\n  #   - name: Debian\n  #     versions: [all]\n  galaxy_tags: []\n\n# roles that this one " +
+			"needs\ndependencies: []\n",
 	}
-	for part, what := range map[string]string{"defaults": "defaults", "handlers": "handlers", "tasks": "tasks", "vars": "vars"} {
+	for part, what := range map[string]string{"defaults": "defaults", "handlers": "handlers", "tasks": "tasks",
+		"vars": "vars"} {
 		out[part+"/main.yml"] = fmt.Sprintf("---\n# %s file for %s\n", what, name)
 	}
 	return out
@@ -210,12 +219,14 @@ func collectionTree(s Skeleton) (map[string]string, error) {
 	var b strings.Builder
 	b.WriteString("# What galaxy servers and installers know of the collection.\n")
 	for _, key := range []struct{ name, about string }{
-		{"namespace", "the namespace that the collection belongs to"}, {"name", "its name there"}, {"version", "its version, by https://semver.org"},
+		{"namespace", "the namespace that the collection belongs to"}, {"name", "its name there"},
+		{"version", "its version, by https://semver.org"},
 		{"readme", "the file of Markdown that describes it"}, {"authors", "who made it: a list of name <mail> (or URL)"},
 		{"description", "what it is, in a sentence"}, {"license", "licences, by their SPDX names"},
 		{"license_file", "the file with the licence, in place of license"}, {"tags", "words to find it by"},
 		{"dependencies", "collections that it needs, each with a range of versions"}, {"repository", "where its source is"},
-		{"documentation", "where its documentation is"}, {"homepage", "where it is at home"}, {"issues", "where to tell of mistakes"},
+		{"documentation", "where its documentation is"}, {"homepage", "where it is at home"},
+		{"issues", "where to tell of mistakes"},
 		{"build_ignore", "patterns of files that do not belong to the archive"}} {
 		one := value.NewDict()
 		one.Set(key.name, s.meta(v, key.name, n))
@@ -226,10 +237,11 @@ func collectionTree(s Skeleton) (map[string]string, error) {
 		fmt.Fprintf(&b, "\n# %s\n%s", key.about, words)
 	}
 	return map[string]string{
-		"galaxy.yml":        b.String(),
-		"README.md":         fmt.Sprintf("# Ansible Collection - %s\n\nDocumentation for the collection.\n", s.Name),
-		"meta/runtime.yml":  "---\n# requires_ansible: '>=2.9.10'\n",
-		"plugins/README.md": "# Plugins\n\nA directory for each kind: modules, module_utils, lookup, filter, test, inventory, callback, action and so on.\n",
+		"galaxy.yml":       b.String(),
+		"README.md":        fmt.Sprintf("# Ansible Collection - %s\n\nDocumentation for the collection.\n", s.Name),
+		"meta/runtime.yml": "---\n# requires_ansible: '>=2.9.10'\n",
+		"plugins/README.md": "# Plugins\n\nA directory for each kind: modules, module_utils, lookup, filter, test, " +
+			"inventory, callback, action and so on.\n",
 	}, nil
 }
 

@@ -22,7 +22,8 @@ func (c *Client) Verify(ctx context.Context, wanted []Requirement, paths []strin
 		same, err := c.verifyOne(ctx, p, r, paths)
 		switch {
 		case err != nil && ignoreErrors && ctx.Err() == nil:
-			c.Screen.Warn(fmt.Sprintf("Failed to verify collection '%s' but skipping due to --ignore-errors being set. Error: %v", r, err))
+			c.Screen.Warn(fmt.Sprintf("Failed to verify collection '%s' but skipping due to --ignore-errors being set. "+
+				"Error: %v", r, err))
 		case err != nil:
 			return false, err
 		}
@@ -68,7 +69,7 @@ func (c *Client) verifyOne(ctx context.Context, p *picker, r Requirement, paths 
 	return check.run(ctx, "remote")
 }
 
-// locate is the collection as it is installed.
+// locate returns the collection as it is installed.
 func (c *Client) locate(r Requirement, paths []string) (*candidate, error) {
 	err := failf("Collection %s is not installed in any of the collection paths.", r.name)
 	for _, path := range paths {
@@ -79,13 +80,14 @@ func (c *Client) locate(r Requirement, paths []string) (*candidate, error) {
 		if installedDir(dir) {
 			return c.installedAt(dir, false)
 		}
-		err = failf("Collection %s does not have a MANIFEST.json. A MANIFEST.json is expected if the collection has been built "+
+		err = failf("Collection %s does not have a MANIFEST.json. A MANIFEST.json is expected if the collection has been "+
+			"built "+
 			"and installed via ansible-galaxy", r.name)
 	}
 	return nil, err
 }
 
-// keptSignatures are those that were written down when the collection was installed.
+// keptSignatures returns those that were written down when the collection was installed.
 func keptSignatures(one *candidate) []string {
 	v, err := readYAML(filepath.Join(infoDir(filepath.Dir(filepath.Dir(one.source)), one), "GALAXY.yml"))
 	if err != nil {
@@ -113,12 +115,15 @@ func (k *comparison) run(ctx context.Context, source string) (bool, error) {
 	k.Screen.Say("Verifying '" + k.local.String() + "'.")
 	k.Screen.Say("Installed collection found at '" + dir + "'")
 	if k.remote != nil && k.local.version != k.remote.version {
-		k.Screen.Say(fmt.Sprintf("%s has the version '%s' but is being compared to '%s'", k.local.name, k.local.version, k.remote.version))
+		k.Screen.Say(fmt.Sprintf("%s has the version '%s' but is being compared to '%s'", k.local.name, k.local.version,
+			k.remote.version))
 		return false, nil
 	}
 	if k.Signing.Keyring == "" && len(k.signatures) > 0 {
-		k.Screen.Warn("The GnuPG keyring used for collection signature verification was not configured but signatures were provided by the " +
-			"Galaxy server. Configure a keyring for ansible-galaxy to verify the origin of the collection. Skipping signature verification.")
+		k.Screen.Warn("The GnuPG keyring used for collection signature verification was not configured but signatures " +
+			"were provided by the " +
+			"Galaxy server. Configure a keyring for ansible-galaxy to verify the origin of the collection. Skipping " +
+			"signature verification.")
 	} else if k.Signing.Keyring != "" {
 		ok, err := k.signed(ctx, k.local.name, filepath.Join(dir, manifestName), k.signatures)
 		if !ok || err != nil {
@@ -230,7 +235,7 @@ func (k *comparison) strangers(dir string, files, dirs map[string]bool) error {
 	})
 }
 
-// tell says what differs, and whether nothing does.
+// tell prints what differs, and reports whether nothing does.
 func (k *comparison) tell() bool {
 	if len(k.changed) == 0 {
 		what := "match the remote collection"

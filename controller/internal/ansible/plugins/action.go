@@ -37,7 +37,7 @@ func (e *UnreachableError) Error() string { return e.Reason }
 
 // Acted is how an action plug-in has come out: with a result, or else with an error.
 type Acted struct {
-	// Result is what it returned, as value.Encode writes it. Ended tells that it was raised, and that nothing judges
+	// Result is what it returned, as value.Encode writes it. Ended says that it was raised, and that nothing judges
 	// it any further.
 	Result json.RawMessage `json:"result"`
 	Ended  bool            `json:"ended"`

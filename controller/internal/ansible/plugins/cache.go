@@ -32,7 +32,7 @@ func (c *Cache) Open() error {
 	return err
 }
 
-// Load gives a host's facts, false if there are none or they are too old.
+// Load returns a host's facts, false if there are none or they are too old.
 func (c *Cache) Load(host string) (*value.Dict, bool) {
 	facts, err := c.ask("load", host, nil)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/inventory"
 	"hark/playbook/plan"
@@ -69,14 +70,14 @@ type Callbacks struct {
 	lost bool
 
 	hosts map[string]bool  // those that were described
-	tasks map[plan.ID]bool // those of the play in hand
+	tasks map[plan.ID]bool // those of the current play
 	vars  func(host string) *value.Dict
 }
 
 // MissingError is a callback for the screen that does not exist.
 type MissingError struct{ Name string }
 
-func (e *MissingError) Error() string { return "Invalid callback for stdout specified: " + e.Name }
+func (e *MissingError) Error() string { return dialect.CallbackNotFound.Text(e.Name) }
 
 // ErrNoCore says that there is nothing to make callbacks in Python of: no Python, or none with an ansible-core.
 var ErrNoCore = errors.New("callbacks that are written in Python need ansible-core on this machine")
@@ -178,7 +179,7 @@ func (c *Callbacks) exchange(request any) (callbackReply, error) {
 	}
 }
 
-// variables are those of a host; nothing where no play runs.
+// variables returns those of a host; nothing where no play runs.
 func (c *Callbacks) variables(host string) any {
 	if c.vars == nil {
 		return nil

@@ -41,7 +41,7 @@ func (c *Callbacks) unknown(hosts []string) []hostData {
 	return out
 }
 
-// encoded is a value for Python; what cannot be written is null.
+// encoded returns a value for Python; what cannot be written is null.
 func encoded(v value.Value) json.RawMessage {
 	if d, ok := v.(*value.Dict); v == nil || ok && d == nil {
 		return json.RawMessage("null")
@@ -89,12 +89,13 @@ type resultData struct {
 func newResult(r view.Result) *resultData {
 	o := r.Outcome
 	return &resultData{
-		Name: cmp.Or(r.Name, r.Task.Name), Status: string(o.Status), Result: withLines(o), NoLog: o.NoLog || r.Task.NoLog, Ignored: o.Ignored, Diff: r.Task.Diff, Check: r.Task.Check,
+		Name: cmp.Or(r.Name, r.Task.Name), Status: string(o.Status), Result: withLines(o), NoLog: o.NoLog ||
+			r.Task.NoLog, Ignored: o.Ignored, Diff: r.Task.Diff, Check: r.Task.Check,
 		Delegated: o.Delegated, Attempts: o.Attempts, Retries: o.Retries,
 	}
 }
 
-// withLines is a result with the lines of its texts, which have not travelled.
+// withLines returns a result with the lines of its texts, which have not travelled.
 func withLines(o *wire.Outcome) json.RawMessage {
 	if !bytes.Contains(o.Result, []byte(`{"!l":`)) {
 		return o.Result
@@ -124,7 +125,8 @@ type roleData struct {
 }
 
 func newTask(t view.Task) *taskData {
-	d := &taskData{ID: string(t.ID), Name: t.Name, Action: t.Action, Resolved: t.Action, Handler: t.Handler, Place: t.Place}
+	d := &taskData{ID: string(t.ID), Name: t.Name, Action: t.Action, Resolved: t.Action, Handler: t.Handler,
+		Place: t.Place}
 	if t.In != nil {
 		d.Role = &roleData{t.In.Name, t.In.Path, t.In.Collection}
 	}
@@ -153,7 +155,7 @@ func newTask(t view.Task) *taskData {
 	return d
 }
 
-// keywords are those that a playbook gives of the keywords that stand there.
+// keywords returns those that a playbook gives of the keywords that stand there.
 func keywords(s *plan.Step, on plan.Where) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for _, k := range plan.Keywords() {

@@ -14,20 +14,20 @@ type callbackView struct {
 	view.Silent // nothing is to be closed: the callbacks are when all of their views were
 	c           *Callbacks
 	first, end  int
-	begun       map[string]bool // hosts of which was told that they begin a task
+	begun       map[string]bool // hosts that were reported to begin a task
 }
 
 func (c *Callbacks) view(first, end int) callbackView {
 	return callbackView{c: c, first: first, end: end, begun: map[string]bool{}}
 }
 
-// Screen is the view of the callback that has the screen.
+// Screen returns the view of the callback that has the screen.
 func (c *Callbacks) Screen() view.View { return c.view(-1, 0) }
 
 // OnScreen reports whether one of them has the screen.
 func (c *Callbacks) OnScreen() bool { return c.o.Stdout != "" }
 
-// Beside is the view of callbacks beside the screen: count of them, beginning with the one at first.
+// Second is the view of callbacks beside the screen: count of them, beginning with the one at first.
 func (c *Callbacks) Beside(first, count int) view.View { return c.view(first, first+count) }
 
 // event is what callback.py is told; which of the fields there are depends on the kind.
@@ -55,7 +55,7 @@ func (v callbackView) tell(kind string, e event) {
 	v.c.tell(e)
 }
 
-// about is an event of a task, with what has to be known of it and of hosts.
+// about returns an event of a task, with what has to be known of it and of hosts.
 func (v callbackView) about(t view.Task, hosts ...string) event {
 	e := event{ID: string(t.ID), Hosts: v.c.unknown(hosts)}
 	if !v.c.tasks[t.ID] {
@@ -74,7 +74,8 @@ func (v callbackView) PlayStart(p view.Play) {
 	clear(v.c.tasks)
 	v.c.vars = p.Vars
 	e := event{ID: p.ID, playData: &playData{
-		Name: p.Name, Pattern: strings.Split(p.Pattern, ","), Strategy: p.Strategy, Check: p.Check, Tags: p.Tags, Place: p.Path,
+		Name: p.Name, Pattern: strings.Split(p.Pattern,
+			","), Strategy: p.Strategy, Check: p.Check, Tags: p.Tags, Place: p.Path,
 	}}
 	if p.Tasks != nil {
 		e.Tasks = p.Tasks()
@@ -125,7 +126,7 @@ func (v callbackView) Notified(handler, host string) {
 	v.tell("notify", event{Handler: handler, Host: host, Hosts: v.c.unknown([]string{host})})
 }
 
-// VarsPrompt tells that a variable is going to be asked for, with the arguments that callbacks get.
+// VarsPrompt announces the prompt for a variable, with the arguments that callbacks get.
 func (c *Callbacks) VarsPrompt(args ...any) {
 	if c.OnScreen() {
 		c.view(-1, 0).tell("prompt", event{Args: args})

@@ -9,8 +9,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os/exec"
 	"sync"
+	"time"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -68,6 +70,9 @@ type Runner struct {
 	// Why says in Ansible's words why there is no filter or test of a name, "" if nothing is known of it but that;
 	// nil knows nothing.
 	Why func(kind, name string) string
+	// Marked reports whether text that inventory and vars plug-ins give is a template only where they, or Ansible for
+	// them, say so: from ansible-core 2.19 on. Otherwise all is that they do not mark as unsafe.
+	Marked bool
 	// Homes are directories of Python's packages. The first that holds ansible tells the interpreter.
 	Homes []string
 	// Collections are the directories that hold an ansible_collections, and Books the playbooks', which may have one
@@ -79,23 +84,27 @@ type Runner struct {
 	// to do it.
 	Templates templar.Options
 
-	beside *Runner // set by Beside
+	second *Runner // set by Beside
 
 	mu      sync.Mutex
 	process *process // nil if none runs; guarded by mu
 }
 
-// Beside gives the Runner a second one of the same settings, for plug-ins that are wanted while a lookup of this one
-// waits: the variables of hosts that it reads may be what vars plug-ins say. It ends with this one. Call it before
-// either is used, once.
-func (r *Runner) Beside() *Runner {
-	r.beside = &Runner{Find: r.Find, Why: r.Why, Homes: r.Homes, Collections: r.Collections, Books: r.Books, Places: r.Places, Templates: r.Templates}
-	return r.beside
+// Second returns the Runner a second one of the same settings, for plug-ins that are wanted while a lookup of this
+// one waits: the variables of hosts that it reads may be what vars plug-ins say. It ends with this one. Call it
+// before either is used, once.
+func (r *Runner) Second() *Runner {
+	r.second = &Runner{
+		Find: r.Find, Why: r.Why, Marked: r.Marked, Homes: r.Homes, Collections: r.Collections, Books: r.Books,
+		Places: r.Places, Templates: r.Templates,
+	}
+	return r.second
 }
 
 // process is a running Python.
 type process struct {
 	cmd *exec.Cmd
+	in  io.Closer // its standard input
 	conversation
 }
 
@@ -111,6 +120,7 @@ type request struct {
 	Kw      json.RawMessage `json:"kw,omitempty"`
 	Vars    json.RawMessage `json:"vars,omitempty"`
 	Basedir string          `json:"basedir,omitempty"`
+	Marked  bool            `json:"marked,omitempty"` // see Runner
 }
 
 // reply is what it answers, or what it wants to know before.
@@ -140,7 +150,7 @@ func (q question) asks() bool {
 	return q.Hostvars != nil || q.Context || q.Filter != "" || q.Template != nil
 }
 
-// Names are the plug-ins of a kind, filter or test, in the project's own directories. Without such a directory
+// Names returns the plug-ins of a kind, filter or test, in the project's own directories. Without such a directory
 // nothing is started.
 func (r *Runner) Names(ctx context.Context, kind string) ([]string, error) {
 	_, dirs := r.Find(kind, "")
@@ -196,7 +206,7 @@ func (r *Runner) missing(q request) error {
 	return jinja.ErrNoPlugin
 }
 
-// variables are those that the plug-in sees.
+// variables returns those that the plug-in sees.
 func (c Call) variables() (json.RawMessage, error) {
 	known, err := c.known()
 	if err != nil {
@@ -225,6 +235,7 @@ func (r *Runner) ask(ctx context.Context, q request, c Call) (json.RawMessage, e
 	if r.Books != nil && q.Books == nil {
 		q.Books = r.Books()
 	}
+	q.Marked = r.Marked
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.process == nil {
@@ -236,7 +247,7 @@ func (r *Runner) ask(ctx context.Context, q request, c Call) (json.RawMessage, e
 	}
 	leader := r.process.cmd.Process.Pid
 	stop := context.AfterFunc(ctx, func() { killGroup(leader) })
-	a, err := r.process.exchange(q, func(q question) (json.RawMessage, error) { return r.told(ctx, q, c) })
+	a, err := r.process.exchange(q, func(q question) (json.RawMessage, error) { return r.answer(ctx, q, c) })
 	if !stop() && ctx.Err() != nil || err != nil {
 		r.process.end()
 		r.process = nil
@@ -256,13 +267,13 @@ func (r *Runner) ask(ctx context.Context, q request, c Call) (json.RawMessage, e
 
 // Close ends the process, if one runs.
 func (r *Runner) Close() {
-	if r.beside != nil {
-		r.beside.Close()
+	if r.second != nil {
+		r.second.Close()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.process != nil {
-		r.process.end()
+		r.process.leave()
 		r.process = nil
 	}
 }
@@ -281,7 +292,7 @@ func start(homes, collections []string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("cannot run the project's plug-ins, which are written in Python: %w", err)
 	}
-	return &process{cmd, newConversation("it", in, out)}, nil
+	return &process{cmd, in, newConversation("it", in, out)}, nil
 }
 
 // exchange sends a request and reads the answer to it; told answers what is asked before.
@@ -309,7 +320,16 @@ func (p *process) exchange(q request, told func(question) (json.RawMessage, erro
 	return a, nil
 }
 
-// end ends the process and waits for it: it has nothing to finish.
+// leave lets the process end by itself: ansible-core removes its temporary directory then. It is killed if that takes
+// longer than patience.
+func (p *process) leave() {
+	_ = p.in.Close()
+	overdue := time.AfterFunc(patience, func() { killGroup(p.cmd.Process.Pid) })
+	defer overdue.Stop()
+	_ = p.cmd.Wait()
+}
+
+// end kills the process and waits for it.
 func (p *process) end() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()

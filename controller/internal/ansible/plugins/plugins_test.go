@@ -88,7 +88,7 @@ func TestPluginsRunWhileALookupWaits(t *testing.T) {
 *'"kind":"lookup"'*) echo '{"hostvars": "a"}' ;;
 *) echo '{"value": "in the end"}' ;;
 esac; done`)
-	beside := r.Beside()
+	beside := r.Second()
 	raw, err := r.Run(t.Context(), Call{Kind: "lookup", Name: "x", Hostvars: func(string) (*value.Dict, error) {
 		_, err := beside.Run(t.Context(), Call{Kind: "filter", Name: "y"})
 		return nil, err

@@ -13,14 +13,15 @@ import (
 	"syscall"
 )
 
-// python is the command that runs a program in Python, where plug-ins find what they import.
+// python returns the command that runs a program in Python, where plug-ins find what they import.
 func python(homes, collections []string, program string) *exec.Cmd {
 	path, paths := interpreter(homes)
 	cmd := exec.Command(path, append([]string{"-u", "-c", program}, paths...)...)
 	cmd.Stderr = os.Stderr
 	// An interrupt at the terminal is the run's: sections that clean up may still want plug-ins.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "ANSIBLE_COLLECTIONS_PATHS=") }),
+	cmd.Env = append(slices.DeleteFunc(os.Environ(),
+		func(pair string) bool { return strings.HasPrefix(pair, "ANSIBLE_COLLECTIONS_PATHS=") }),
 		"PYTHONDONTWRITEBYTECODE=1", "ANSIBLE_COLLECTIONS_PATH="+strings.Join(collections, ":"),
 		"ANSIBLE_COLLECTIONS_ON_ANSIBLE_VERSION_MISMATCH=ignore") // hark has said it when it found the collection
 	return cmd
@@ -29,8 +30,8 @@ func python(homes, collections []string, program string) *exec.Cmd {
 // killGroup ends the process that leads a group, with all that plug-ins have started in it.
 func killGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) }
 
-// Interpreter is the path of the Python of the ansible-core that is installed, "" if there is none or its Python is
-// not beside it.
+// Interpreter returns the path of the Python of the ansible-core that is installed, "" if there is none or its Python
+// is not beside it.
 func Interpreter(homes []string) string {
 	if path, _ := interpreter(homes); filepath.IsAbs(path) {
 		return path
@@ -38,8 +39,8 @@ func Interpreter(homes []string) string {
 	return ""
 }
 
-// interpreter is the Python to run, and where it shall look for packages beside its own places: that which belongs to
-// the first home of ansible, else the one on PATH.
+// interpreter returns the Python to run, and where it shall look for packages beside its own places: that which
+// belongs to the first home of ansible, else the one on PATH.
 func interpreter(homes []string) (python string, paths []string) {
 	for _, home := range homes {
 		if info, err := os.Stat(filepath.Join(home, "ansible")); err != nil || !info.IsDir() {

@@ -197,7 +197,7 @@ def inventory(q, path, present):
     data = InventoryData()
     before = fill(data, present)
     data.current_source = path
-    if marks() and getattr(plugin, "trusted_by_default", False):
+    if (marks() or q.get("marked")) and getattr(plugin, "trusted_by_default", False):
         trust(data)
     plugin.parse(data, loader, path, cache=True)
     getattr(plugin, "update_cache_if_changed", lambda: None)()
@@ -214,8 +214,8 @@ def inventory(q, path, present):
 
 def trust(data):
     """Takes all text that an inventory plug-in sets for a template: since 2.19 plug-ins say whether Ansible shall."""
-    set_variable = data.set_variable
-    data.set_variable = lambda entity, name, v: set_variable(entity, name, decode(encode(v), str, marks()[0]))
+    set_variable, mark = data.set_variable, marks()[0] if marks() else Trusted
+    data.set_variable = lambda entity, name, v: set_variable(entity, name, decode(encode(v), str, mark))
 
 
 def answer(q):
@@ -255,7 +255,8 @@ def main():
     for line in iter(sys.stdin.readline, ""):
         try:
             q = json.loads(line)
-            reply = {"value": (taken if q["kind"] in ("inventory", "vars") else encode)(answer(q))}
+            given_for = q["kind"] in ("inventory", "vars")
+            reply = {"value": taken(answer(q), q.get("marked")) if given_for else encode(answer(q))}
         except Missing:
             reply = {"missing": True}
         except Exception as e:

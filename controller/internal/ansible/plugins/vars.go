@@ -27,7 +27,8 @@ func (v *Vars) Vars(dir, kind string, names []string, stage inventory.Stage) (un
 	if v.idle[stage] {
 		return nil, nil, nil
 	}
-	args, err := value.Encode(value.NewList(value.Str(dir), value.Str(kind), value.KindStr.Texts(names), value.KindStr.Texts(v.Enabled), value.Str(v.Stage), value.Str(stage)))
+	args, err := value.Encode(value.NewList(value.Str(dir), value.Str(kind), value.KindStr.Texts(names),
+		value.KindStr.Texts(v.Enabled), value.Str(v.Stage), value.Str(stage)))
 	if err != nil {
 		return nil, nil, err
 	}

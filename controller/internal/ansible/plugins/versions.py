@@ -15,6 +15,10 @@ def marks():
     return _marks or None
 
 
+class Trusted(str):
+    """A text that is a template, where ansible-core cannot mark it."""
+
+
 def trusted(text):
     """A text that is a template."""
     return marks()[0](text) if marks() else text
@@ -39,12 +43,18 @@ def given(v):
     return decode(v, wrap_var, marks()[0] if marks() else None)
 
 
-def taken(v):
-    """Writes what a plug-in gives for variables: text that Ansible would not take for a template is unsafe."""
-    if not marks():
+def taken(v, marked):
+    """Writes what a plug-in gives for variables: text that Ansible would not take for a template is unsafe. marked tells
+    that only what is marked is one, which an ansible-core that marks nothing has read from a file then."""
+    if not marks() and not marked:
         return encode(v)
-    trusted = marks()[1]
-    return encode(v, lambda text: not trusted(text))
+    is_trusted = marks()[1] if marks() else read
+    return encode(v, lambda text: not is_trusted(text))
+
+
+def read(text):
+    """Tells text of a file of YAML from what a plug-in has made, where ansible-core marks nothing."""
+    return isinstance(text, Trusted) or type(text).__name__ == "AnsibleUnicode"
 
 
 def finder():

@@ -7,6 +7,7 @@ import (
 
 	"hark/controller/config"
 	"hark/controller/internal/ui/view"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/foreign"
 	"hark/playbook/inventory"
@@ -20,7 +21,7 @@ type Effective struct {
 	Options  *Options
 }
 
-// Sources are the inventories of the flags, or those of the settings.
+// Sources returns the inventories of the flags, or those of the settings.
 func (e Effective) Sources() []string {
 	given := e.Options.Inventory.Sources
 	if len(given) == 0 {
@@ -38,12 +39,12 @@ func (e Effective) Sources() []string {
 // HashMerge reports whether variables that are mappings are merged.
 func (e Effective) HashMerge() bool { return e.Settings.Text("DEFAULT_HASH_BEHAVIOUR") == "merge" }
 
-// library are the directories of modules: those of -M, the last one first, then those of the settings.
+// library returns the directories of modules: those of -M, the last one first, then those of the settings.
 func (e Effective) library() []string {
 	return append(ModuleDirs(e.Options, e.Settings.Abs), e.Settings.List("DEFAULT_MODULE_PATH")...)
 }
 
-// ModuleDirs are the directories of -M, each as abs has it, the last one first.
+// ModuleDirs returns the directories of -M, each as abs has it, the last one first.
 func ModuleDirs(o *Options, abs func(string) string) []string {
 	var dirs []string
 	for _, paths := range o.ModulePath {
@@ -56,7 +57,7 @@ func ModuleDirs(o *Options, abs func(string) string) []string {
 	return dirs
 }
 
-// views are the names of the views in use.
+// views returns the names of the views in use.
 func (e Effective) views() []string {
 	return append(e.Settings.List("CALLBACKS_ENABLED"), e.Settings.Text("DEFAULT_STDOUT_CALLBACK"))
 }
@@ -66,10 +67,11 @@ func (e Effective) wholeResults() bool { return slices.ContainsFunc(e.views(), v
 
 // BriefResults reports whether no view is in use that shows what came of a loop as a whole.
 func (e Effective) BriefResults() bool {
-	return !e.Options.AdHoc && e.Settings.Text("HARK_RECORD") != "full" && !slices.ContainsFunc(e.views(), func(name string) bool { return !view.Brief(name) })
+	return !e.Options.AdHoc && e.Settings.Text("HARK_RECORD") != "full" &&
+		!slices.ContainsFunc(e.views(), func(name string) bool { return !view.Brief(name) })
 }
 
-// collectionPaths are the directories in which collections may lie, packages those of Python's packages on this
+// collectionPaths returns the directories in which collections may lie, packages those of Python's packages on this
 // machine.
 func (e Effective) collectionPaths(packages []string) []string {
 	paths := e.Settings.List("COLLECTIONS_PATHS")
@@ -79,29 +81,36 @@ func (e Effective) collectionPaths(packages []string) []string {
 	return paths
 }
 
-// pythonPackages are the directories of Python's packages on this machine.
+// pythonPackages returns the directories of Python's packages on this machine.
 func pythonPackages() []string {
 	home, _ := os.UserHomeDir()
 	return foreign.PythonDirs(os.Getenv, home)
 }
 
 // tags and skipTags are those of the flags and of the settings together.
-func (e Effective) tags() []string     { return e.both("TAGS_RUN", e.Options.Tags.Only) }
+func (e Effective) tags(l plan.Level) []string {
+	tags := e.both("TAGS_RUN", e.Options.Tags.Only)
+	if e.Options.Tags.Listed && len(tags)+len(e.skipTags()) == 0 && l.Has(dialect.ListTagsNever) {
+		return []string{"never", "all"}
+	}
+	return tags
+}
+
 func (e Effective) skipTags() []string { return e.both("TAGS_SKIP", e.Options.Tags.Skip) }
 
 func (e Effective) both(setting string, given []string) []string {
 	return Split(slices.Concat(e.Settings.List(setting), given))
 }
 
-// magicOptions are the options that playbooks can see.
+// magicOptions returns the options that playbooks can see.
 func (e Effective) magicOptions(l plan.Level) vars.Options {
 	return vars.Options{
 		Check: e.Options.Mode.Check, Diff: e.Options.Mode.Diff, Forks: e.Options.Forks.Number, Inventory: e.Sources(), Limit: e.Options.Inventory.Limit,
-		Tags: e.tags(), SkipTags: e.skipTags(), Verbosity: e.Options.Verbosity, Level: l,
+		Tags: e.tags(l), SkipTags: e.skipTags(), Verbosity: e.Options.Verbosity, Level: l,
 	}
 }
 
-// ConnectionVars are what flags and settings say of connections, as tasks see it.
+// ConnectionVars returns what flags and settings say of connections, as tasks see it.
 func (e Effective) ConnectionVars() *value.Dict {
 	d := value.NewDict()
 	d.Set("ansible_timeout", value.Int(e.Options.Connect.Timeout))

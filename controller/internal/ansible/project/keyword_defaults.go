@@ -6,7 +6,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// keywords are what flags and settings say of keywords that a playbook does not give. Flags win.
+// keywords returns what flags and settings say of keywords that a playbook does not give. Flags win.
 func (e Effective) keywords() *value.Dict {
 	d := settingsOfKeywords(e.Settings)
 	text := func(keyword, v string) {
@@ -35,7 +35,7 @@ func (e Effective) keywords() *value.Dict {
 	return d
 }
 
-// settingsOfKeywords are the keywords that somebody has set by a setting.
+// settingsOfKeywords returns the keywords that somebody has set by a setting.
 func settingsOfKeywords(settings *config.Config) *value.Dict {
 	d := value.NewDict()
 	for _, k := range plan.Keywords() {

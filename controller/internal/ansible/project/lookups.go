@@ -9,8 +9,8 @@ import (
 	"hark/playbook/jinja/templar"
 )
 
-// collectionLookups are the lookups of collections that Ansible finds by their short names: a playbook may name them in
-// a task that is skipped, but they are not here.
+// collectionLookups returns the lookups of collections that Ansible finds by their short names: a playbook may name
+// them in a task that is skipped, but they are not here.
 func collectionLookups() []string {
 	return strings.Fields("avi aws_account_attribute aws_secret aws_service_ip_ranges aws_ssm chef_databag conjur_variable consul_kv " +
 		"cpm_metering cpm_status credstash cyberarkpassword dig dnstxt etcd filetree gcp_storage_file grafana_dashboard hashi_vault hiera " +

@@ -59,7 +59,7 @@ type Connect struct {
 	PasswordFile                             string
 }
 
-// Become says as whom tasks are run.
+// Become says which user tasks run as.
 type Become struct {
 	On, AskPassword            bool
 	Method, User, PasswordFile string
@@ -78,8 +78,11 @@ type Vault struct {
 	Ask        bool
 }
 
-// Tags say which tasks count.
-type Tags struct{ Only, Skip []string }
+// Tags say which tasks count. Listed says that the tags are listed and no task is run.
+type Tags struct {
+	Only, Skip []string
+	Listed     bool
+}
 
 // Mode says whether anything is changed, and how much of it is shown.
 type Mode struct{ Check, Diff bool }

@@ -8,11 +8,12 @@ import (
 	"hark/controller/internal/ui/view"
 	"hark/modules/dialect"
 	"hark/modules/py/value"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/syntax"
 	"hark/playbook/vault"
 )
 
-// Where is the paragraph on a place in a playbook, file:line:column.
+// Where returns the paragraph on a place in a playbook, file:line:column.
 func (p *Project) Where(place string) string {
 	at, ok := parsePlace(place)
 	switch {
@@ -24,8 +25,8 @@ func (p *Project) Where(place string) string {
 	return syntax.Explain(at, plainText(at.File))
 }
 
-// Origin is the place of a spot of a task, which is at file:line:column, with what stands there. The loader has read
-// the playbooks; extra are the variables of -e.
+// Origin returns the place of a spot of a task, which is at file:line:column, with what stands there. The loader has
+// read the playbooks; extra are the variables of -e.
 func Origin(l *syntax.Loader, extra *value.Dict, task string, s view.Spot) string {
 	if s.File != "" {
 		return "Origin: " + s.File
@@ -44,6 +45,11 @@ func Origin(l *syntax.Loader, extra *value.Dict, task string, s view.Spot) strin
 		}
 		if _, isExtra := extra.Get(path[0]); isExtra {
 			return "Origin: <CLI option '-e'>"
+		}
+	}
+	if s.Key == "" && s.Text != "" && !templar.AllTemplate(strings.TrimSpace(s.Text)) {
+		if of, found := l.FindCondition(s.Text, at); found {
+			return syntax.Origin(of, plainText(of.File))
 		}
 	}
 	switch {
@@ -71,7 +77,7 @@ func AdHocOrigin(module string, args *value.Dict, background, poll int, s view.S
 	return "Origin: <adhoc '" + module + "' task>\n\n" + shorten(value.PrintedRepr(task))
 }
 
-// plainText is what a file holds; nil where it cannot be read or is a vault's.
+// plainText returns what a file holds; nil where it cannot be read or is a vault's.
 func plainText(file string) []byte {
 	text, err := os.ReadFile(file)
 	if err != nil || vault.IsEncrypted(text) {
@@ -80,7 +86,7 @@ func plainText(file string) []byte {
 	return text
 }
 
-// shorten is a text in one line of at most 120 characters.
+// shorten returns a text in one line of at most 120 characters.
 func shorten(text string) string {
 	const most, mark = 120, " [...]"
 	text = strings.Join(strings.Fields(text), " ")

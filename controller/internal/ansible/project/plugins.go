@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/ansible/plugins"
+	"hark/modules/dialect"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
@@ -20,24 +21,28 @@ func (p *Project) newPlugins(cfg compile.Config) *plugins.Runner {
 		Books: func() []string { return p.Compiler.Books() }, Places: func() []string { return p.Compiler.Places() },
 		Why:   func(kind, name string) string { return p.Compiler.NoPlugin(kind, name) },
 		Homes: cfg.PythonDirs, Collections: cfg.CollectionPaths, Templates: p.Templates,
+		Marked: p.Level.Has(dialect.TrustedTemplates),
 	}
 }
 
-// varsPlugins are the vars plug-ins in Python, nil if there can be none. book is the playbook's directory, "" for none.
+// varsPlugins returns the vars plug-ins in Python, nil if there can be none. book is the playbook's directory, "" for
+// none.
 func (p *Project) varsPlugins(book string) inventory.VarsPlugins {
 	dirs := p.Settings.List("DEFAULT_VARS_PLUGIN_PATH")
 	if book != "" {
 		dirs = append([]string{filepath.Join(book, "vars_plugins")}, dirs...)
 	}
 	enabled := p.Settings.List("VARIABLE_PLUGINS_ENABLED")
-	foreign := slices.ContainsFunc(enabled, func(name string) bool { return strings.Count(name, ".") >= 2 && !readsVarsFiles(name) })
+	foreign := slices.ContainsFunc(enabled,
+		func(name string) bool { return strings.Count(name, ".") >= 2 && !readsVarsFiles(name) })
 	if !foreign && !HoldsPlugins(dirs) {
 		return nil
 	}
-	return &plugins.Vars{Runner: p.Plugins.Beside(), Dirs: dirs, Enabled: enabled, Stage: p.Settings.Text("RUN_VARS_PLUGINS"), Book: book}
+	return &plugins.Vars{Runner: p.Plugins.Second(), Dirs: dirs, Enabled: enabled,
+		Stage: p.Settings.Text("RUN_VARS_PLUGINS"), Book: book}
 }
 
-// filesStage is when group_vars and host_vars are read.
+// filesStage returns when group_vars and host_vars are read.
 func (e Effective) filesStage() inventory.Stage {
 	own, _ := e.Settings.Get("vars/host_group_vars.stage").V.(string)
 	switch {
@@ -51,13 +56,13 @@ func (e Effective) filesStage() inventory.Stage {
 	return inventory.AtTasks
 }
 
-// readsVarsFiles tells hark's own vars plug-in by its name.
+// readsVarsFiles reports whether a name is that of hark's own vars plug-in.
 func readsVarsFiles(name string) bool {
 	return strings.TrimPrefix(name, "ansible.builtin.") == "host_group_vars"
 }
 
-// pluginNames are the filters or tests (the kind) in the project's own directories. Where Python cannot be run, there
-// are none.
+// pluginNames returns the filters or tests (the kind) in the project's own directories. Where Python cannot be run,
+// there are none.
 func (p *Project) pluginNames(kind string) []string {
 	names, err := p.Plugins.Names(context.Background(), kind)
 	if err != nil {
@@ -66,7 +71,7 @@ func (p *Project) pluginNames(kind string) []string {
 	return names
 }
 
-// WithPlugins are the templates that the controller renders for a run.
+// WithPlugins returns the templates that the controller renders for a run.
 func (p *Project) WithPlugins() templar.Options {
 	o := p.Templates
 	o.Plugins = o.Engine.WithPlugins(p.pluginNames("filter"), p.pluginNames("test"), true)
@@ -77,6 +82,7 @@ func (p *Project) WithPlugins() templar.Options {
 func HoldsPlugins(dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		entries, _ := os.ReadDir(dir)
-		return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return filepath.Ext(e.Name()) == ".py" && e.Name() != "__init__.py" })
+		return slices.ContainsFunc(entries,
+			func(e os.DirEntry) bool { return filepath.Ext(e.Name()) == ".py" && e.Name() != "__init__.py" })
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"hark/controller/internal/ui/view"
 	"hark/modules"
 	"hark/modules/dialect"
+	"hark/modules/py/localtime"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
@@ -32,9 +33,11 @@ type Config struct {
 	Dir string
 	// Level is the language of the playbooks.
 	Level plan.Level
-	// Agents lists the agents of the fleet for the inventory -i hark:, Warn is told what the inventory has to say.
+	// Agents lists the agents of the fleet for the inventory -i hark:, Warn gets the inventory's warnings.
 	Agents func(ctx context.Context) ([]inventory.Agent, error)
 	Warn   func(text string)
+	// Facts returns what knows the facts that are kept of hosts, for a project that has no inventory yet; nil for none.
+	Facts func(p *Project) func(host string) *value.Dict
 }
 
 // Project is what was gathered. It changes no more, but for what its compiler reads.
@@ -48,6 +51,8 @@ type Project struct {
 	Compiler  *compile.Project
 	Plugins   *plugins.Runner
 	Actions   *plugins.Actions
+
+	kept func(host string) *value.Dict
 }
 
 // Open gathers a project.
@@ -62,6 +67,9 @@ func Open(ctx context.Context, c Config) (_ *Project, err error) {
 	}
 	p.Templates = templates(c)
 	p.prepare()
+	if c.Facts != nil {
+		p.kept = c.Facts(p)
+	}
 	if p.Inventory, err = inventory.Load(ctx, p.inventoryOptions(c.Dir)); err != nil {
 		return nil, err
 	}
@@ -75,7 +83,7 @@ func (p *Project) newLoader() *syntax.Loader {
 	}
 }
 
-// Again is the project for one more run, with other options, over the inventory that was read.
+// Again returns the project for one more run, with other options, over the inventory that was read.
 func (p *Project) Again(o *Options, d *view.Display) *Project {
 	q := *p
 	q.Options, q.Display = o, d
@@ -86,7 +94,10 @@ func (p *Project) Again(o *Options, d *view.Display) *Project {
 
 // prepare makes what a run has for itself.
 func (p *Project) prepare() {
-	p.Templates.Plugin = answer.RunPlugin(func(ctx context.Context, c plugins.Call) (json.RawMessage, error) { return p.Plugins.Run(ctx, c) })
+	p.Templates.Plugin = answer.RunPlugin(func(ctx context.Context, c plugins.Call) (json.RawMessage,
+		error) {
+		return p.Plugins.Run(ctx, c)
+	})
 	cfg := p.compileConfig()
 	p.Plugins = p.newPlugins(cfg)
 	p.Actions = &plugins.Actions{Homes: cfg.PythonDirs, Collections: cfg.CollectionPaths}
@@ -99,7 +110,7 @@ func (p *Project) prepare() {
 	}
 }
 
-// templates is how a project renders: lookups of this machine, and no plug-ins in Python yet.
+// templates returns how a project renders: lookups of this machine, and no plug-ins in Python yet.
 func templates(c Config) templar.Options {
 	own := answer.Config{Secrets: c.Secrets, Warn: c.Display.Warn}
 	o := templar.Options{
@@ -114,10 +125,11 @@ func templates(c Config) templar.Options {
 	return o
 }
 
-// outgoing are the variables that the language has and a later one will not; facts are, unless somebody has set that
-// they are variables.
+// outgoing returns the variables that the language has and a later one will not; facts are, unless somebody has set
+// that they are variables.
 func (p *Project) outgoing() plan.Outgoing {
-	return plan.Outgoing{Vars: p.Level.Has(dialect.VarsDict), Facts: p.Level.Has(dialect.FactsInjected) && p.Settings.Get("INJECT_FACTS_AS_VARS").Origin == "default"}
+	return plan.Outgoing{Vars: p.Level.Has(dialect.VarsDict), Facts: p.Level.Has(dialect.FactsInjected) &&
+		p.Settings.Get("INJECT_FACTS_AS_VARS").Origin == "default"}
 }
 
 func (p *Project) inventoryOptions(dir string) inventory.Options {
@@ -134,13 +146,14 @@ func (p *Project) inventoryOptions(dir string) inventory.Options {
 		GroupChars: p.Settings.Text("TRANSFORM_INVALID_GROUP_CHARS"), FailUnparsed: p.Settings.Bool("INVENTORY_UNPARSED_IS_FAILED"),
 		FailAnyUnparsed: p.Settings.Bool("INVENTORY_ANY_UNPARSED_IS_FAILED"), QuietUnparsed: !p.Settings.Bool("INVENTORY_UNPARSED_WARNING"),
 		VarsPlugins: p.varsPlugins(own), FilesStage: p.filesStage(),
-		Foreign: plugins.Inventory{Runner: p.Plugins, Book: own}, Agents: p.Agents, Mismatch: p.Settings.Text("HOST_PATTERN_MISMATCH"), Python: python(p.Plugins.Homes), Extra: p.Extra, Templates: p.Templates,
+		Foreign: plugins.Inventory{Runner: p.Plugins,
+			Book: own}, Agents: p.Agents, Mismatch: p.Settings.Text("HOST_PATTERN_MISMATCH"), Python: python(p.Plugins.Homes), Extra: p.Extra, Facts: p.kept, Templates: p.Templates,
 		Warn: p.Warn, Verbose: func(level int, text string) { p.Display.Verbose(level, "", text) },
 	}
 }
 
-// python is what playbooks see as ansible_playbook_python: that of the ansible-core on this machine. hark needs none;
-// modules and lookups of theirs may.
+// python returns what playbooks see as ansible_playbook_python: that of the ansible-core on this machine. hark needs
+// none; modules and lookups of theirs may.
 func python(packages []string) string {
 	if path := plugins.Interpreter(packages); path != "" {
 		return path
@@ -167,11 +180,12 @@ func (p *Project) compileConfig() compile.Config {
 		FilterPlugins: p.Settings.List("DEFAULT_FILTER_PLUGIN_PATH"), TestPlugins: p.Settings.List("DEFAULT_TEST_PLUGIN_PATH"),
 		LookupPlugins: p.Settings.List("DEFAULT_LOOKUP_PLUGIN_PATH"), PluginNames: p.pluginNames,
 		Templates: p.Templates, Lookups: isLookup(), LenientTasks: !p.Settings.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
-		Tags: p.tags(), SkipTags: p.skipTags(), Extra: p.Extra, Options: p.magicOptions(p.Level),
+		Tags: p.tags(p.Level), SkipTags: p.skipTags(), Extra: p.Extra, Options: p.magicOptions(p.Level),
 		ConfigFile: p.Settings.File, Python: python(packages), Interpreter: p.Settings.Text("INTERPRETER_PYTHON"), ForModules: p.forModules(), FactsModules: p.Settings.List("FACTS_MODULES"), Keywords: p.keywords(), HashMerge: p.HashMerge(),
-		Attach: answer.Ahead(answer.Config{Setting: ConfigLookup{p.Settings}.Setting, Private: p.Private()}), AttachModule: answer.AheadModule(func(s *plan.Step) ([]byte, error) { return p.Compiler.Pack(s) }),
+		Attach: answer.Ahead(answer.Config{Setting: ConfigLookup{p.Settings}.Setting,
+			Private: p.Private()}), AttachModule: answer.AheadModule(func(s *plan.Step) ([]byte, error) { return p.Compiler.Pack(s) }),
 		Level: p.Level, BrokenConditions: p.Templates.BrokenConditions, Native: p.Templates.Native, Extensions: p.Settings.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.Settings.Bool("INJECT_FACTS_AS_VARS"),
-		Outgoing: p.outgoing(),
+		Outgoing: p.outgoing(), Zone: localtime.Data(), AnyText: !p.Settings.Bool("MODULE_STRICT_UTF8_RESPONSE"),
 		Debugger: p.Settings.Bool("ENABLE_TASK_DEBUGGER"), DebugIgnored: !p.Settings.Bool("TASK_DEBUGGER_IGNORE_ERRORS"),
 		IgnoreMissingHandlers: !p.Settings.Bool("ERROR_ON_MISSING_HANDLER"),
 		PrivateRoleVars:       p.Settings.Bool("DEFAULT_PRIVATE_ROLE_VARS"), Warn: p.Display.Warn,
@@ -231,7 +245,7 @@ func (p *Project) Hash(plain, scheme, salt, ident string) (string, error) {
 			call += ", " + name + "=" + name
 		}
 	}
-	v, err := templar.New(nil, p.Templates).With(local).Expr(context.Background(), call+")")
+	v, err := templar.New(nil, p.Templates).With(local).Expr(context.Background(), value.SourceText(call+")"))
 	if err != nil {
 		return "", err
 	}

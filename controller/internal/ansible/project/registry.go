@@ -34,7 +34,7 @@ func Registry(settings *config.Config, l plan.Level, warn func(string)) (*module
 	return modules.NewRegistry(list...), nil
 }
 
-// rejected are the names in a plug-in filter file. A file that makes no sense is told and rejects nothing.
+// rejected returns the names in a plug-in filter file. A file that makes no sense is reported and rejects nothing.
 func rejected(path string, warn func(string)) []string {
 	if path == "" {
 		if path = "/etc/ansible/plugin_filters.yml"; !Exists(path) {

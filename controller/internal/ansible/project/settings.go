@@ -11,7 +11,7 @@ import (
 // ConfigLookup answers the lookup config.
 type ConfigLookup struct{ Settings *config.Config }
 
-// Setting is a setting of Ansible by its name.
+// Setting returns a setting of Ansible by its name.
 func (l ConfigLookup) Setting(name string) (v value.Value, origin string, ok bool) {
 	for _, s := range l.Settings.Values("") {
 		if s.Setting.Name == name {
@@ -21,7 +21,7 @@ func (l ConfigLookup) Setting(name string) (v value.Value, origin string, ok boo
 	return nil, "", false
 }
 
-// PluginSetting is a setting of a plug-in ("connection/ssh").
+// PluginSetting returns a setting of a plug-in ("connection/ssh").
 func (l ConfigLookup) PluginSetting(plugin, name string) (answer.PluginSetting, bool) {
 	for _, s := range l.Settings.Values(plugin) {
 		if s.Setting.Name != name {
@@ -39,17 +39,19 @@ func (l ConfigLookup) PluginSetting(plugin, name string) (answer.PluginSetting, 
 	return answer.PluginSetting{}, false
 }
 
-// forModules are the settings that modules in Python get, by Ansible's names for them, without those that have their
-// defaults.
+// forModules returns the settings that modules in Python get, by Ansible's names for them, without those that have
+// their defaults.
 func (e Effective) forModules() *value.Dict {
 	told := value.NewDict()
 	for _, s := range []struct{ plugin, setting, name string }{
 		{"", "DEFAULT_SYSLOG_FACILITY", "syslog_facility"}, {"", "STRING_CONVERSION_ACTION", "string_conversion_action"},
-		{"", "DEFAULT_SELINUX_SPECIAL_FS", "selinux_special_fs"}, {"", "DEFAULT_KEEP_REMOTE_FILES", "keep_remote_files"}, {"", "DEFAULT_DEBUG", "debug"},
+		{"", "DEFAULT_SELINUX_SPECIAL_FS", "selinux_special_fs"}, {"", "DEFAULT_KEEP_REMOTE_FILES",
+			"keep_remote_files"}, {"", "DEFAULT_DEBUG", "debug"},
 		{"", "DEFAULT_NO_TARGET_SYSLOG", "no_log"}, {"shell/sh", "remote_tmp", "remote_tmp"},
 	} {
 		for _, v := range e.Settings.Values(s.plugin) {
-			if v.Setting.Name == s.setting && v.Origin != "default" && (s.name != "no_log" || v.V == true) { // a task may say no_log by itself
+			// a task may say no_log by itself
+			if v.Setting.Name == s.setting && v.Origin != "default" && (s.name != "no_log" || v.V == true) {
 				told.Set(s.name, SettingValue(v.V))
 			}
 		}
@@ -57,7 +59,7 @@ func (e Effective) forModules() *value.Dict {
 	return told
 }
 
-// SettingValue is the Go value of a setting as a value.
+// SettingValue returns the Go value of a setting as a value.
 func SettingValue(v any) value.Value {
 	if l, ok := v.([]string); ok {
 		return value.KindStr.Texts(l)

@@ -16,6 +16,7 @@ import (
 	"hark/controller/internal/ansible/ansibleerror"
 	"hark/controller/internal/ui/terminal"
 	"hark/controller/internal/ui/view"
+	"hark/modules/dialect"
 	"hark/playbook/vault"
 )
 
@@ -48,7 +49,8 @@ type Need struct {
 
 // Vault gathers the vault secrets: those of the settings, of --vault-id, of password files, of prompts.
 func (k Keeper) Vault(ctx context.Context, need Need) (*vault.Secrets, error) {
-	secrets := &vault.Secrets{MatchID: k.Settings.Bool("DEFAULT_VAULT_ID_MATCH"), Warn: k.Display.WarnBlock, Hidden: k.Display.Hidden()}
+	secrets := &vault.Secrets{MatchID: k.Settings.Bool("DEFAULT_VAULT_ID_MATCH"), Warn: k.Display.WarnBlock,
+		Hidden: k.Display.Hidden()}
 	var last error
 	for _, slug := range k.slugs(need) {
 		id, source, labelled := strings.Cut(slug, "@")
@@ -78,7 +80,7 @@ func (k Keeper) Vault(ctx context.Context, need Need) (*vault.Secrets, error) {
 	return secrets, nil
 }
 
-// slugs are the sources as label@source, in the order in which their secrets are tried.
+// slugs returns the sources as label@source, in the order in which their secrets are tried.
 func (k Keeper) slugs(need Need) []string {
 	label := k.Settings.Text("DEFAULT_VAULT_IDENTITY")
 	var slugs []string
@@ -121,13 +123,14 @@ func (k Keeper) prompt(ctx context.Context, label string, plain, create bool) (s
 	case plain:
 		prompts = []string{"Vault password: "}
 	case create:
-		prompts = []string{fmt.Sprintf("New vault password (%s): ", label), fmt.Sprintf("Confirm new vault password (%s): ", label)}
+		prompts = []string{fmt.Sprintf("New vault password (%s): ", label),
+			fmt.Sprintf("Confirm new vault password (%s): ", label)}
 	}
 	var first string
 	for i, p := range prompts {
 		text, err := k.Console.AskSecret(ctx, p)
 		if err != nil {
-			return "", vault.Error("EOFError (ctrl-d) on prompt for (" + label + ")")
+			return "", vault.Error(dialect.VaultPasswordNotTyped.Text(label))
 		}
 		if text = strings.TrimSpace(text); text == "" {
 			return "", vault.Error("Invalid vault password was provided")
@@ -217,7 +220,8 @@ func (k Keeper) passwordBytes(ctx context.Context, path string) ([]byte, error) 
 	cmd.WaitDelay = 200 * time.Millisecond
 	out, err := cmd.Output()
 	if exit, ok := err.(*exec.ExitError); ok {
-		return nil, ansibleerror.Errorf("The password script %s returned an error (rc=%d): %s", path, exit.ExitCode(), stderr.String())
+		return nil, ansibleerror.Errorf("The password script %s returned an error (rc=%d): %s", path, exit.ExitCode(),
+			stderr.String())
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return nil, ansibleerror.Errorf("Problem occured when trying to run the password script %s (%v). "+

@@ -15,23 +15,28 @@ type command struct {
 	do         func(c *Shell, arg string)
 }
 
-// commands are all of them, by name.
+// commands returns all of them, by name.
 func commands() []command {
 	return []command{
 		{"become", "Run tasks as another user, or no longer: become yes|no", (*Shell).become},
 		{"become_method", "How tasks become another user: become_method METHOD", func(c *Shell, arg string) {
-			c.text(&c.BecomeMethod, arg, "Please specify a become_method, e.g. `become_method su`", "Current become_method is ", "become_method changed to ")
+			c.text(&c.BecomeMethod, arg, "Please specify a become_method, e.g. `become_method su`", "Current become_method is ",
+				"become_method changed to ")
 		}},
 		{"become_user", "Which user tasks become: become_user USER", func(c *Shell, arg string) {
 			c.text(&c.BecomeUser, arg, "Please specify a user, e.g. `become_user jenkins`", "Current user is ", "")
 		}},
-		{"cd", "Choose the hosts of the next tasks: cd HOST|GROUP|PATTERN. Without a pattern, or with / or *, it is all", (*Shell).cd},
+		{"cd", "Choose the hosts of the next tasks: cd HOST|GROUP|PATTERN. Without a pattern, or with / or *, it is all",
+			(*Shell).cd},
 		{"check", "Have tasks tell what they would do, or do it: check yes|no", func(c *Shell, arg string) {
-			c.flag(&c.Check, arg, "Please specify check mode value, e.g. `check yes`", "check mode is currently %s.", "check mode changed to ")
+			c.flag(&c.Check, arg, "Please specify check mode value, e.g. `check yes`", "check mode is currently %s.",
+				"check mode changed to ")
 		}},
-		{"collections", "Where modules with short names are looked for first: collections NAME,NAME; none is as before", (*Shell).collections},
+		{"collections", "Where modules with short names are looked for first: collections NAME,NAME; none is as before",
+			(*Shell).collections},
 		{"diff", "Show what tasks change in files, or not: diff yes|no", func(c *Shell, arg string) {
-			c.flag(&c.Diff, arg, "Please specify a diff value , e.g. `diff yes`", "diff mode is currently %s", "diff mode changed to ")
+			c.flag(&c.Diff, arg, "Please specify a diff value , e.g. `diff yes`", "diff mode is currently %s",
+				"diff mode changed to ")
 		}},
 		{"exit", "Leave the console, as Ctrl-D does", nil},
 		{"forks", "How many hosts are at a task at once: forks NUMBER", (*Shell).forks},
@@ -45,7 +50,7 @@ func commands() []command {
 	}
 }
 
-// find gives a command that does something.
+// find returns a command that does something.
 func find(name string) (command, bool) {
 	all := commands()
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == name && c.do != nil })
@@ -68,7 +73,7 @@ func (c *Shell) become(arg string) {
 	}
 }
 
-// note says what is told from verbosity 1 on.
+// note prints what is shown from verbosity 1 on.
 func (c *Shell) note(text string) {
 	if c.Verbosity > 0 {
 		c.Say(text)
@@ -224,14 +229,15 @@ func (c *Shell) overview() {
 	for _, x := range commands() {
 		c.Say(fmt.Sprintf("  %-14s %s", x.name, x.help))
 	}
-	c.Say("  !COMMAND       Run a command in a shell of the hosts; so is any line that begins with no command and no module")
+	c.Say("  !COMMAND       Run a command in a shell of the hosts; so is any line that begins with no command and no " +
+		"module")
 	c.Say("\nModules (MODULE ARGUMENTS runs one):")
 	for _, m := range c.Modules {
 		c.Say("  " + m.Name)
 	}
 }
 
-// python is a truth as Python prints it.
+// python returns a truth as Python prints it.
 func python(on bool) string {
 	if on {
 		return "True"

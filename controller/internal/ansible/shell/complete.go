@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Complete gives what may stand in place of the last word of a line: commands and modules, of cd hosts and groups, of
+// Complete returns what may stand in place of the last word of a line: commands and modules, of cd hosts and groups, of
 // list its word, of a module its arguments with =.
 func (c *Shell) Complete(line string) []string {
 	words := strings.Split(line, " ")
@@ -49,8 +49,8 @@ func (c *Shell) Complete(line string) []string {
 	return slices.Compact(all)
 }
 
-// Extend is a line with its last word completed as far as that goes: to the end and a space where one thing only can
-// be meant. The second value are the choices that are left where it goes no further.
+// Extend returns a line with its last word completed as far as that goes: to the end and a space where one thing only
+// can be meant. The second value are the choices that are left where it goes no further.
 func Extend(line string, choices []string) (string, []string) {
 	if len(choices) == 0 {
 		return line, nil

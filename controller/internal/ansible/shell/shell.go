@@ -1,5 +1,5 @@
 // Package shell is the loop of ansible-console: a person types lines, which change where and how tasks run, or are
-// tasks themselves. It runs nothing and reads no terminal: both are its doors.
+// tasks themselves. It runs nothing and reads no terminal itself; the caller passes both in.
 package shell
 
 import (
@@ -30,7 +30,7 @@ type Task struct {
 	Module, Args string
 }
 
-// Module is what the console tells of a module.
+// Module is what the console shows of a module.
 type Module struct {
 	Name   string // in full
 	Short  string // what it does, in a sentence
@@ -65,7 +65,8 @@ type Shell struct {
 }
 
 // ErrNoHosts says that the pattern that the console begins with has no hosts, of an inventory that has some.
-var ErrNoHosts = errors.New("Specified inventory, host pattern and/or --limit leaves us with no hosts to target.") //lint:ignore ST1005 the words that users see
+var ErrNoHosts = errors.New(
+	"Specified inventory, host pattern and/or --limit leaves us with no hosts to target.") //lint:ignore ST1005 the words that users see
 
 // Loop begins with the state and answers lines until there are no more.
 func (c *Shell) Loop(ctx context.Context) error {
@@ -140,7 +141,7 @@ func (c *Shell) answer(ctx context.Context, line string) (last bool) {
 	return false
 }
 
-// named is the module that a word means: of the collections that are searched, else of its own name.
+// named returns the module that a word means: of the collections that are searched, else of its own name.
 func (c *Shell) named(word string) (string, bool) {
 	if !strings.Contains(word, ".") {
 		for _, collection := range c.search {

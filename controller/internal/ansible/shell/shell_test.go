@@ -68,7 +68,8 @@ func TestLinesChangeHowTasksRun(t *testing.T) {
 	for _, tc := range []struct{ line, want string }{
 		{"list", "w1\nw2\nd1\nme@all (3)[f:5]$ "},
 		{"list groups", "all\nweb\nme@all (3)[f:5]$ "},
-		{"list x", "ERROR Invalid option passed to \"list\"\nList the hosts that were chosen; with `list groups` all groups\nme@all (3)[f:5]$ "},
+		{"list x", "ERROR Invalid option passed to \"list\"\nList the hosts that were chosen; with `list groups` all " +
+			"groups\nme@all (3)[f:5]$ "},
 		{"cd web", "me@web (2)[f:5]$ "},
 		{"cd nosuch", "no host matched\nme@all (3)[f:5]$ "},
 		{"cd /", "me@all (3)[f:5]$ "},
@@ -127,12 +128,14 @@ func TestHowThingsStandIsToldFromVerbosityOneOn(t *testing.T) {
 
 // TestShortNamesAreLookedForInCollectionsFirst and else are those of ansible.builtin, or commands.
 func TestShortNamesAreLookedForInCollectionsFirst(t *testing.T) {
-	_, tasks := play(t, "ufw state=enabled", "collections acme.x,community.general", "ufw state=enabled", "mod", "ping", "nosuch", "collections none", "mod")
+	_, tasks := play(t, "ufw state=enabled", "collections acme.x,community.general", "ufw state=enabled", "mod", "ping",
+		"nosuch", "collections none", "mod")
 	var got []string
 	for _, task := range tasks {
 		got = append(got, strings.TrimSpace(task.Module+" "+task.Args))
 	}
-	want := []string{"shell ufw state=enabled", "community.general.ufw state=enabled", "acme.x.mod", "ping", "shell nosuch", "shell mod"}
+	want := []string{"shell ufw state=enabled", "community.general.ufw state=enabled", "acme.x.mod", "ping",
+		"shell nosuch", "shell mod"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
@@ -140,11 +143,14 @@ func TestShortNamesAreLookedForInCollectionsFirst(t *testing.T) {
 
 // TestOtherLinesAreTasks: a module with its arguments, or else a command for the shell.
 func TestOtherLinesAreTasks(t *testing.T) {
-	_, tasks := play(t, "cd web", "become yes", "become_user joe", "forks 7", "timeout 9", "ping data=x", "community.general.ufw state=enabled", "acme.x.mod a=1",
+	_, tasks := play(t, "cd web", "become yes", "become_user joe", "forks 7", "timeout 9", "ping data=x",
+		"community.general.ufw state=enabled", "acme.x.mod a=1",
 		"!echo  hi | wc", "uptime -p", "ping breaks", "pip")
 	want := []Task{
-		{Module: "ping", Args: "data=x"}, {Module: "community.general.ufw", Args: "state=enabled"}, {Module: "acme.x.mod", Args: "a=1"},
-		{Module: "shell", Args: "echo  hi | wc"}, {Module: "shell", Args: "uptime -p"}, {Module: "ping", Args: "breaks"}, {Module: "pip"},
+		{Module: "ping", Args: "data=x"}, {Module: "community.general.ufw", Args: "state=enabled"},
+		{Module: "acme.x.mod", Args: "a=1"},
+		{Module: "shell", Args: "echo  hi | wc"}, {Module: "shell", Args: "uptime -p"}, {Module: "ping", Args: "breaks"},
+		{Module: "pip"},
 	}
 	for i := range want {
 		want[i].State = State{Pattern: "web", RemoteUser: "me", Become: true, BecomeUser: "joe", Forks: 7, Timeout: 9}
@@ -175,8 +181,10 @@ func TestATaskThatBreaksEndsNothing(t *testing.T) {
 func TestWordsAreCompleted(t *testing.T) {
 	c := fresh()
 	for _, tc := range []struct{ line, extended, left string }{
-		{"ping d", "ping data=", ""}, {"pin", "ping ", ""}, {"pi", "pi", "ping pip"}, {"cd w", "cd w", "w1 w2 web"}, {"cd we", "cd web ", ""},
-		{"list g", "list groups ", ""}, {"check ", "check ", "no yes"}, {"comm", "community.general.ufw ", ""}, {"zzz", "zzz", ""}, {"help fo", "help forks ", ""},
+		{"ping d", "ping data=", ""}, {"pin", "ping ", ""}, {"pi", "pi", "ping pip"}, {"cd w", "cd w", "w1 w2 web"},
+		{"cd we", "cd web ", ""},
+		{"list g", "list groups ", ""}, {"check ", "check ", "no yes"}, {"comm", "community.general.ufw ", ""},
+		{"zzz", "zzz", ""}, {"help fo", "help forks ", ""},
 		{"become_", "become_", "become_method become_user"}, {"ufw s", "ufw s", ""},
 	} {
 		got, left := Extend(tc.line, c.Complete(tc.line))

@@ -1,6 +1,5 @@
-// Package ansihtml makes HTML of what hosts print. Text stays text: whatever looks like markup is shown, colours
-// become spans of a few classes, and what nobody would see, or what would change the order of reading, is shown as an
-// escape.
+// Package ansihtml renders what hosts print as HTML. Text stays text: markup in it is shown, colours become spans of a
+// few classes, and invisible characters, or those that would change the order of reading, are shown as escapes.
 package ansihtml
 
 import (
@@ -14,8 +13,8 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// Line is one line of a screen, without its end, as HTML. Of one that is longer than most bytes the beginning is
-// shown, and how long it is.
+// Line renders one line of a screen, without its end, as HTML. Of a line longer than most bytes it shows the beginning
+// and the length.
 func Line(text string, most int) template.HTML {
 	if len(text) <= most {
 		w := writer{}
@@ -30,7 +29,7 @@ func Line(text string, most int) template.HTML {
 	return Begin(text[:end], len(text))
 }
 
-// Plain is a line of a screen without its colours: what remains when the sequences that Line obeys are taken out.
+// Plain returns a line of a screen without its colours: the text without the sequences that Line obeys.
 func Plain(text string) string {
 	if !strings.Contains(text, "\x1b") {
 		return text
@@ -75,7 +74,7 @@ func (w *writer) line(text string) {
 	}
 }
 
-// char writes a character, shown as an escape if it would not be seen.
+// char writes a character, as an escape if it would be invisible.
 func (w *writer) char(r rune, size int, first byte) {
 	switch {
 	case r == utf8.RuneError && size == 1:
@@ -110,7 +109,7 @@ func (w *writer) escape(form string, r rune) {
 	w.b.WriteString(`</i>`)
 }
 
-// colour is the length of the sequence that sets colours (SGR) at the beginning of text, 0 if there is none.
+// colour returns the length of the sequence that sets colours (SGR) at the beginning of text, 0 if there is none.
 func colour(text string) int {
 	const longest = 64
 	if len(text) < 3 || text[0] != 0x1b || text[1] != '[' {
@@ -127,7 +126,7 @@ func colour(text string) int {
 	return 0
 }
 
-// obey takes the parameters of a sequence. What hides text is not obeyed: nothing on a page is invisible.
+// obey applies the parameters of a sequence. It ignores those that hide text: nothing on a page is invisible.
 func (w *writer) obey(params string) {
 	was := w.look
 	codes := strings.FieldsFunc(params+";", func(r rune) bool { return r == ';' || r == ':' })
@@ -187,7 +186,7 @@ func (l *look) set(n int) {
 	}
 }
 
-// begin opens a span if text is to look otherwise than plain.
+// begin opens a span if text is not to look plain.
 func (w *writer) begin() {
 	if w.look == (look{}) {
 		return
@@ -218,7 +217,7 @@ func (w *writer) close() {
 	}
 }
 
-// Begin is the beginning of a line that has length bytes.
+// Begin renders the beginning of a line that has length bytes.
 func Begin(text string, length int) template.HTML {
 	w := writer{}
 	w.line(text)
@@ -230,8 +229,8 @@ func cutMark(length int) string {
 	return fmt.Sprintf(`<i class="cut"> … cut here: the line has %d bytes, all of them in the download</i>`, length)
 }
 
-// Marked is a line without colours in which the places of a word are marked. Of one that is long, most bytes around
-// the first place are shown.
+// Marked renders a line without colours and marks a word in it. Of a long line it shows most bytes around the first
+// match.
 func Marked(line, word string, most int) template.HTML {
 	low, word := scrollback.Lower(line), scrollback.Lower(word)
 	var b strings.Builder
@@ -270,8 +269,8 @@ func Marked(line, word string, most int) template.HTML {
 	return template.HTML(b.String())
 }
 
-// Visible is HTML in which characters that nobody sees, or that would change the order of reading, are shown as
-// escapes: names of hosts and tasks reach pages by templates, which leave them as they are.
+// Visible replaces invisible characters in HTML, and those that would change the order of reading, by escapes: names of
+// hosts and tasks reach pages through templates, which leave them unchanged.
 func Visible(html string) string {
 	if !strings.ContainsFunc(html, hidden) {
 		return html

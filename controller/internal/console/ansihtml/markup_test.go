@@ -16,7 +16,8 @@ var allowed = regexp.MustCompile(`^(<span class="[a-z0-9 ]+">|</span>|<i class="
 // nothing that is not seen.
 func TestHostileTextStaysText(t *testing.T) {
 	for _, text := range Hostile() {
-		for _, made := range []string{string(ansihtml.Line(text, 1<<20)), string(ansihtml.Line(text, 7)), string(ansihtml.Marked(text, "script", 1<<20)), string(ansihtml.Begin(text, 1<<30))} {
+		for _, made := range []string{string(ansihtml.Line(text, 1<<20)), string(ansihtml.Line(text, 7)),
+			string(ansihtml.Marked(text, "script", 1<<20)), string(ansihtml.Begin(text, 1<<30))} {
 			open := 0
 			for rest := made; ; {
 				i := strings.IndexByte(rest, '<')
@@ -45,12 +46,18 @@ func TestHostileTextStaysText(t *testing.T) {
 // Hostile are texts by which hosts may try to get out of a line.
 func Hostile() []string {
 	all := []string{
-		"<script>alert(1)</script>", "</pre><script src=//evil.example/x.js></script>", "<img src=x onerror=alert(1)>", "<svg onload=alert(1)>",
-		"\"><script>", "' onmouseover='alert(1)", "</code></div></main>", "<!--", "-->", "<![CDATA[", "]]>", "&lt;script&gt;", "&#60;script&#62;",
-		"<style>*{display:none}</style>", "<base href=//evil.example>", "<meta http-equiv=refresh content=0;url=//evil.example>", "<iframe src=javascript:alert(1)>",
-		"javascript:alert(1)", "{{.}}", "{{template \"layout\"}}", "\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b]8;;http://evil.example\x07click\x1b]8;;\x07", "\x1b[8mhidden\x1b[0m",
-		"\x1b[31", "\x1b[" + strings.Repeat("1;", 100) + "m", "\x1b[38;5;999999999999999999999m", "\x1b[38;2;1m", "\x1bP+q\x1b\\", "\x9b31m", "\u202eevil\u202c", "\u2066x\u2069", "zero\u200bwidth",
-		"\ufeffmark", strings.Repeat("e\u0301\u0323", 500), "\x00\x01\x02", "a\rb", "tab\there", "\xff\xfe\xc0\xaf", "\xed\xa0\x80", "\U000e0041\U000e0042", strings.Repeat("x", 100000), strings.Repeat("\x1b[31m", 5000),
+		"<script>alert(1)</script>", "</pre><script src=//evil.example/x.js></script>", "<img src=x onerror=alert(1)>",
+		"<svg onload=alert(1)>",
+		"\"><script>", "' onmouseover='alert(1)", "</code></div></main>", "<!--", "-->", "<![CDATA[", "]]>", "&lt;script&gt;",
+		"&#60;script&#62;",
+		"<style>*{display:none}</style>", "<base href=//evil.example>",
+		"<meta http-equiv=refresh content=0;url=//evil.example>", "<iframe src=javascript:alert(1)>",
+		"javascript:alert(1)", "{{.}}", "{{template \"layout\"}}", "\x1b[2J\x1b[H", "\x1b]0;title\x07",
+		"\x1b]8;;http://evil.example\x07click\x1b]8;;\x07", "\x1b[8mhidden\x1b[0m",
+		"\x1b[31", "\x1b[" + strings.Repeat("1;", 100) + "m", "\x1b[38;5;999999999999999999999m", "\x1b[38;2;1m",
+		"\x1bP+q\x1b\\", "\x9b31m", "\u202eevil\u202c", "\u2066x\u2069", "zero\u200bwidth",
+		"\ufeffmark", strings.Repeat("e\u0301\u0323", 500), "\x00\x01\x02", "a\rb", "tab\there", "\xff\xfe\xc0\xaf",
+		"\xed\xa0\x80", "\U000e0041\U000e0042", strings.Repeat("x", 100000), strings.Repeat("\x1b[31m", 5000),
 		"data: x\n\nevent: over", "\u2028\u2029", "<scr\x00ipt>", "<\x1b[31mscript>", "<ScRiPt\u200b>",
 	}
 	return all
@@ -85,7 +92,8 @@ func TestPlainIsWhatIsRead(t *testing.T) {
 
 func TestLongLinesAreCutWithAWord(t *testing.T) {
 	made := string(ansihtml.Line(strings.Repeat("ä", 5_000_000), 1001))
-	if len(made) > 1200 || !strings.Contains(made, "cut here: the line has 10000000 bytes") || !strings.HasPrefix(made, "ää") {
+	if len(made) > 1200 || !strings.Contains(made, "cut here: the line has 10000000 bytes") ||
+		!strings.HasPrefix(made, "ää") {
 		t.Errorf("%d bytes: %.60s … %s", len(made), made, made[max(0, len(made)-120):])
 	}
 }
@@ -101,7 +109,8 @@ func TestFoundPlacesAreMarked(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("x", 100000) + "needle" + strings.Repeat("y", 100000)
-	if got := string(ansihtml.Marked(long, "needle", 1000)); !strings.Contains(got, "<mark>needle</mark>") || len(got) > 1500 {
+	if got := string(ansihtml.Marked(long, "needle", 1000)); !strings.Contains(got, "<mark>needle</mark>") ||
+		len(got) > 1500 {
 		t.Errorf("%d bytes: %.200s", len(got), got)
 	}
 }

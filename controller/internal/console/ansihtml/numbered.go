@@ -2,8 +2,8 @@ package ansihtml
 
 import "strconv"
 
-// numbered reads a colour given by number (5;N) or by its parts (2;R;G;B) as the nearest of the sixteen, from 1 on,
-// and tells how many parameters that took.
+// numbered reads a colour given by number (5;N) or by its parts (2;R;G;B) as the nearest of the sixteen, from 1 on, and
+// returns how many parameters it used.
 func numbered(codes []string) (colour, used int) {
 	if len(codes) == 0 {
 		return 0, 0
@@ -27,7 +27,7 @@ func numbered(codes []string) (colour, used int) {
 	return 0, len(codes)
 }
 
-// of256 is a colour of the usual 256: the sixteen, a cube of six steps a side, and 24 greys.
+// of256 returns one of the usual 256 colours: the sixteen, a cube of six steps a side, and 24 greys.
 func of256(n int) int {
 	switch {
 	case n < 16:
@@ -46,7 +46,7 @@ func of256(n int) int {
 	return nearest(grey, grey, grey)
 }
 
-// nearest is the one of the eight, plain or bright, that a colour resembles most.
+// nearest returns the most similar of the eight colours, plain or bright.
 func nearest(r, g, b int) int {
 	most := max(r, g, b)
 	if most < 64 {

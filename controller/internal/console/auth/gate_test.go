@@ -31,7 +31,8 @@ func open(c auth.Config) *door {
 	c.Now = func() time.Time { return d.now }
 	c.Port = "8470"
 	g := auth.New(c, func(w http.ResponseWriter, _ *http.Request, status int, text string) { http.Error(w, text, status) })
-	d.Handler = g.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "for %q", auth.Who(r.Context())) }))
+	d.Handler = g.Wrap(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "for %q", auth.Who(r.Context())) }))
 	return d
 }
 
@@ -95,7 +96,8 @@ func TestForgedCookiesAreRefused(t *testing.T) {
 	value := d.ask("/?k=s3cret").Cookies()[0].Value
 	body, sum, _ := strings.Cut(value, ".")
 	pass := base64.RawURLEncoding.EncodeToString([]byte(`{"who":"","until":"2099-01-01T00:00:00Z"}`))
-	for _, forged := range []string{pass + "." + sum, body, body + ".", "." + sum, value + "A", "", pass + "." + base64.RawURLEncoding.EncodeToString(make([]byte, 32))} {
+	for _, forged := range []string{pass + "." + sum, body, body + ".", "." + sum, value + "A", "", pass + "." +
+		base64.RawURLEncoding.EncodeToString(make([]byte, 32))} {
 		a := d.ask("/", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "hark-console-8470", Value: forged}) })
 		expect(t, fmt.Sprintf("%q", forged), a, http.StatusUnauthorized)
 	}
@@ -104,19 +106,23 @@ func TestForgedCookiesAreRefused(t *testing.T) {
 func TestOtherNamesAndOtherSitesAreRefused(t *testing.T) {
 	d := open(auth.Config{Key: "k", Names: []string{"console.example.org"}})
 	in := with(d.ask("/?k=k"))
-	for _, name := range []string{"evil.example", "evil.example:8470", "127.0.0.1.evil.example", "10.0.0.1", "", "localhost.evil.example"} {
+	for _, name := range []string{"evil.example", "evil.example:8470", "127.0.0.1.evil.example", "10.0.0.1", "",
+		"localhost.evil.example"} {
 		expect(t, "called "+name, d.ask("/", in, host(name)), http.StatusMisdirectedRequest)
 		expect(t, "with the key, called "+name, d.ask("/?k=k", host(name)), http.StatusMisdirectedRequest)
 	}
 	for _, name := range []string{"localhost:8470", "[::1]:8470", "127.0.0.1", "LOCALHOST", "console.example.org:8470"} {
 		expect(t, "called "+name, d.ask("/", in, host(name)), http.StatusOK)
 	}
-	for _, origin := range []string{"http://evil.example", "null", "http://127.0.0.1:9999", "https://127.0.0.1:8470", "http://localhost:8470"} {
+	for _, origin := range []string{"http://evil.example", "null", "http://127.0.0.1:9999", "https://127.0.0.1:8470",
+		"http://localhost:8470"} {
 		expect(t, "from "+origin, d.ask("/", in, header("Origin", origin)), http.StatusForbidden)
 	}
 	expect(t, "from itself", d.ask("/", in, header("Origin", "http://127.0.0.1:8470")), http.StatusOK)
-	expect(t, "as a picture of another site", d.ask("/", in, header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "no-cors"), header("Sec-Fetch-Dest", "image")), http.StatusForbidden)
-	expect(t, "in a frame of another site", d.ask("/", in, header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "iframe")), http.StatusForbidden)
+	expect(t, "as a picture of another site", d.ask("/", in, header("Sec-Fetch-Site", "cross-site"),
+		header("Sec-Fetch-Mode", "no-cors"), header("Sec-Fetch-Dest", "image")), http.StatusForbidden)
+	expect(t, "in a frame of another site", d.ask("/", in, header("Sec-Fetch-Site", "cross-site"),
+		header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "iframe")), http.StatusForbidden)
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, "PROPFIND"} {
 		expect(t, method, d.ask("/", in, func(r *http.Request) { r.Method = method }), http.StatusMethodNotAllowed)
 	}
@@ -124,16 +130,19 @@ func TestOtherNamesAndOtherSitesAreRefused(t *testing.T) {
 
 func TestEveryAnswerForbidsScriptsThatAreNotOurs(t *testing.T) {
 	d := open(auth.Config{Key: "k"})
-	for _, a := range []*http.Response{d.ask("/"), d.ask("/?k=k"), d.ask("/", with(d.ask("/?k=k"))), d.ask("/static/x"), d.ask("/", host("evil"))} {
+	for _, a := range []*http.Response{d.ask("/"), d.ask("/?k=k"), d.ask("/", with(d.ask("/?k=k"))), d.ask("/static/x"),
+		d.ask("/", host("evil"))} {
 		policy := a.Header.Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'self'") || strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'") {
+		if !strings.Contains(policy, "default-src 'self'") || strings.Contains(policy, "unsafe") ||
+			!strings.Contains(policy, "frame-ancestors 'none'") {
 			t.Errorf("%s: %q", a.Status, policy)
 		}
 	}
 }
 
 func TestProxyIsBelievedOnlyFromItsAddress(t *testing.T) {
-	d := open(auth.Config{Header: "X-Forwarded-User", Proxies: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, Names: []string{"c.example"}})
+	d := open(auth.Config{Header: "X-Forwarded-User", Proxies: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")},
+		Names: []string{"c.example"}})
 	as := func(from string) func(*http.Request) { return func(r *http.Request) { r.RemoteAddr = from } }
 	anna := header("X-Forwarded-User", "anna")
 	expect(t, "from the proxy", d.ask("/", as("10.1.2.3:4000"), anna), http.StatusOK)
@@ -170,7 +179,8 @@ func TestOperatorsSignInOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return auth.LoginPath + "?" + url.Values{"nonce": {c.Nonce}, "key": {key}, "sig": {base64.RawURLEncoding.EncodeToString(sig)}}.Encode()
+		return auth.LoginPath + "?" + url.Values{"nonce": {c.Nonce}, "key": {key},
+			"sig": {base64.RawURLEncoding.EncodeToString(sig)}}.Encode()
 	}
 	mine := link(anna, anna.Key, digest)
 	in := d.ask(mine)
@@ -184,7 +194,8 @@ func TestOperatorsSignInOnce(t *testing.T) {
 		t.Errorf("the page is %s", b.String())
 	}
 	expect(t, "the same link again", d.ask(mine), http.StatusForbidden)
-	expect(t, "signed for another server", d.ask(link(anna, anna.Key, sha256.Sum256([]byte("another")))), http.StatusForbidden)
+	expect(t, "signed for another server", d.ask(link(anna, anna.Key, sha256.Sum256([]byte("another")))),
+		http.StatusForbidden)
 	expect(t, "signed by nobody listed", d.ask(link(eve, eve.Key, digest)), http.StatusForbidden)
 	expect(t, "signed in another's name", d.ask(link(eve, anna.Key, digest)), http.StatusForbidden)
 	old := link(anna, anna.Key, digest)

@@ -18,15 +18,15 @@ import (
 	"hark/modules/nss"
 )
 
-// Signer is an operator.
+// Signer is an operator who signs.
 type Signer struct {
 	Key  string // public
 	Sign func(statement []byte) ([]byte, error)
 }
 
-// Link asks the console at an address for a challenge, has it signed, and gives the address that lets a browser in,
-// once. Nobody is sent the key, and a server in between cannot use the signature, which is bound to the certificate
-// that was shown.
+// Link asks the console at an address for a challenge, has it signed, and returns the address that admits a browser,
+// once. The key is never sent, and a server in between cannot use the signature, which is bound to the certificate that
+// it showed.
 func Link(ctx context.Context, address string, by Signer) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -54,11 +54,11 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// askLimit is how long a console may take for a challenge.
+// askLimit is how long a console may take to send a challenge.
 const askLimit = 15 * time.Second
 
-// ask gets a challenge, and the digest of the certificate that the server showed. Whether the certificate is good is
-// for the browser to say: the signature is worth nothing with another one.
+// ask returns a challenge, and the digest of the server's certificate. The browser checks the certificate: with another
+// one the signature is worth nothing.
 func ask(ctx context.Context, address string) (nonce string, digest [sha256.Size]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
@@ -74,7 +74,8 @@ func ask(ctx context.Context, address string) (nonce string, digest [sha256.Size
 		},
 	}}
 	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return "", digest, err

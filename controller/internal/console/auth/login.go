@@ -19,7 +19,7 @@ const (
 	LoginPath     = "/login"
 )
 
-// How many operators may be at signing in, and for how long a challenge is good.
+// How many operators may sign in at once, and how long a challenge is valid.
 const (
 	mostNonces = 256
 	nonceLife  = 2 * time.Minute
@@ -35,14 +35,14 @@ type Challenge struct {
 	Nonce string `json:"nonce"`
 }
 
-// Statement is what is signed: the challenge for the server that shows the certificate of that digest (all zeros
-// without TLS), so that nobody can hand on another server's challenge.
+// Statement returns what is signed: the challenge, and the digest of the server's certificate (all zeros without TLS),
+// so that nobody can forward another server's challenge.
 func Statement(nonce string, digest [sha256.Size]byte) []byte {
 	return fmt.Appendf(nil, "hark console login\n%s\n%x\n", nonce, digest)
 }
 
-// challenge gives a nonce that may be signed once.
-func (g *Gate) challenge(w http.ResponseWriter, r *http.Request) {
+// challenge sends a nonce that may be signed once.
+func (g *Authenticator) challenge(w http.ResponseWriter, r *http.Request) {
 	if len(g.c.Operators) == 0 {
 		g.refuse(w, r, http.StatusNotFound, "Nobody signs in here with an operator's key.")
 		return
@@ -55,17 +55,17 @@ func (g *Gate) challenge(w http.ResponseWriter, r *http.Request) {
 	}
 	g.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(Challenge{Nonce: text}) // who went away misses nothing
+	_ = json.NewEncoder(w).Encode(Challenge{Nonce: text}) // a client that went away misses nothing
 }
 
-// current are the nonces that are still good. It assumes mu held.
-func (g *Gate) current() []nonce {
+// current returns the nonces that are still valid. It assumes mu held.
+func (g *Authenticator) current() []nonce {
 	now := g.c.Now()
 	return slices.DeleteFunc(g.nonces, func(n nonce) bool { return now.After(n.until) })
 }
 
-// take reports whether a nonce was given and not used, and uses it.
-func (g *Gate) take(text string) bool {
+// signIn reports whether a nonce was given and not used, and uses it up.
+func (g *Authenticator) signIn(text string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.nonces = g.current()
@@ -77,8 +77,8 @@ func (g *Gate) take(text string) bool {
 	return true
 }
 
-// login lets in the operator who signed a challenge.
-func (g *Gate) login(w http.ResponseWriter, r *http.Request) {
+// login admits the operator who signed a challenge.
+func (g *Authenticator) login(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if q.Get("nonce") == "" && q.Get("sig") == "" {
 		g.refuse(w, r, http.StatusUnauthorized, g.howToSignIn())
@@ -90,8 +90,9 @@ func (g *Gate) login(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !listed || err != nil || !signed(key, Statement(q.Get("nonce"), g.c.Digest), sig):
 		g.refuse(w, r, http.StatusForbidden, "This is not the signature of an operator who may read here.")
-	case !g.take(q.Get("nonce")):
-		g.refuse(w, r, http.StatusForbidden, "This link was used already, or is too old: make another one with `hark console login`.")
+	case !g.signIn(q.Get("nonce")):
+		g.refuse(w, r, http.StatusForbidden,
+			"This link was used already, or is too old: make another one with `hark console login`.")
 	default:
 		g.admit(w, r, name, "/", nil)
 	}

@@ -1,4 +1,4 @@
-// Package consoletest makes records for tests of the console: runs as they are told, by the recorder, into files.
+// Package consoletest makes records for tests of the console, with the recorder, as files.
 package consoletest
 
 import (
@@ -18,14 +18,14 @@ import (
 type Run struct {
 	*record.Recorder
 	w *record.Writer
-	// ms is the run's clock, in milliseconds of Unix: the writer reads it while the test lets time pass.
+	// ms is the run's clock, in milliseconds of Unix: the writer reads it while the test advances it.
 	ms atomic.Int64
 	// Counts are those of the recap.
 	Counts map[string]view.Counts
 	hosts  []string
 }
 
-// Begin begins a run with a head; the clock is that of its At, and moves by Tick.
+// Begin begins a run with a head. The clock starts at its At, and Tick advances it.
 func Begin(store *files.Store, h record.Head) *Run {
 	r := &Run{Counts: map[string]view.Counts{}}
 	r.ms.Store(h.At.UnixMilli())
@@ -38,7 +38,7 @@ func Begin(store *files.Store, h record.Head) *Run {
 	return r
 }
 
-// Tick lets time pass.
+// Tick advances the clock.
 func (r *Run) Tick(d time.Duration) { r.ms.Add(d.Milliseconds()) }
 
 func (r *Run) now() time.Time { return time.UnixMilli(r.ms.Load()) }
@@ -51,12 +51,13 @@ func (r *Run) Play(name string, hosts ...string) {
 
 // Task starts a task.
 func (r *Run) Task(n int, name, action string) view.Task {
-	t := view.Task{ID: plan.ID(fmt.Sprintf("0.%04d", n)), Name: name, Action: action, Place: fmt.Sprintf("site.yml:%d", 3+4*n)}
+	t := view.Task{ID: plan.ID(fmt.Sprintf("0.%04d", n)), Name: name, Action: action,
+		Place: fmt.Sprintf("site.yml:%d", 3+4*n)}
 	r.TaskStart(t)
 	return t
 }
 
-// Came is what a host made of a task.
+// Came records a host's result of a task.
 func (r *Run) Came(t view.Task, host string, s wire.Status, result map[string]any) {
 	if result == nil {
 		result = map[string]any{}

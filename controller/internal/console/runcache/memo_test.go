@@ -46,7 +46,8 @@ func TestWhatCouldNotBeMadeIsTriedAgain(t *testing.T) {
 	if _, _, err := m.Make("run", 1, func() ([]byte, int, error) { return nil, 0, broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if data, to, err := m.Make("run", 1, func() ([]byte, int, error) { return []byte("x"), 7, nil }); string(data) != "x" || to != 7 || err != nil {
+	if data, to, err := m.Make("run", 1, func() ([]byte, int, error) { return []byte("x"), 7, nil }); string(
+		data) != "x" || to != 7 || err != nil {
 		t.Error(data, to, err)
 	}
 }

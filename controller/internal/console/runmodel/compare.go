@@ -9,12 +9,12 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// Difference are hosts that came out of a task otherwise in another run.
+// Difference is a different result of a task in another run, with the hosts that share it.
 type Difference struct {
 	Title    string
-	Then     *State // nil if the task, or the host, was not there
+	Then     *State // nil if the task, or the host, did not exist
 	Now      *State
-	ThenText string // the beginning of it
+	ThenText string // its beginning
 	NowText  string
 	Count    int
 	Names    string
@@ -22,29 +22,28 @@ type Difference struct {
 	NowTask  int
 }
 
-// Slower is a task that took another time.
+// Slower is a task whose time differs.
 type Slower struct {
 	Title     string
 	Then, Now time.Duration
 	Task      int // of the run now
 }
 
-// Comparison is what differs between two runs.
+// Comparison is the difference of two runs.
 type Comparison struct {
 	Rows   []Difference
 	Times  []Slower
-	Same   int // hosts of both that came out of every task alike
-	Others int // hosts of both that did not
+	Same   int // hosts of both with equal states in every task
+	Others int // hosts of both with a difference
 }
 
-// step is what a task of one run is found by in another: what it is called in its play, and how often that name came
-// before in it.
+// step identifies a task across runs: by its name in its play, and by how often that name came before.
 type step struct {
 	play, title string
 	nth         int
 }
 
-// Compare returns what came out otherwise in this run than in one before it.
+// Compare returns the differences of this run from an earlier one.
 func (r *Run) Compare(before *Run) Comparison {
 	then, now := before.byHost(), r.byHost()
 	var c Comparison
@@ -65,12 +64,13 @@ func (r *Run) Compare(before *Run) Comparison {
 			c.Same++
 		}
 	}
-	slices.SortStableFunc(c.Times, func(x, y Slower) int { return cmp.Compare((y.Now - y.Then).Abs(), (x.Now - x.Then).Abs()) })
+	slices.SortStableFunc(c.Times,
+		func(x, y Slower) int { return cmp.Compare((y.Now - y.Then).Abs(), (x.Now - x.Then).Abs()) })
 	slices.SortStableFunc(c.Rows, func(x, y Difference) int { return cmp.Compare(weight(x), weight(y)) })
 	return c
 }
 
-// weight puts what got worse first.
+// weight orders differences, those that got worse first.
 func weight(d Difference) int {
 	switch {
 	case d.Now != nil && d.Now.Bad():
@@ -83,7 +83,7 @@ func weight(d Difference) int {
 	return 3
 }
 
-// notable reports whether two times differ by what people care for: half as much again, and half a second.
+// notable reports whether two times differ considerably: by half, and by half a second.
 func notable(a, b time.Duration) bool {
 	more, less := max(a, b), min(a, b)
 	return more-less > 500*time.Millisecond && more > less+less/2
@@ -102,7 +102,7 @@ type taskResults struct {
 	came map[string]*Group // by host
 }
 
-// byHost reads the run into a form that can be compared.
+// byHost returns the run in a form that can be compared.
 func (r *Run) byHost() results {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -126,7 +126,7 @@ func (r *Run) byHost() results {
 	return x
 }
 
-// merged are the tasks of both: those of now, and each of then that is gone after the one it stood behind.
+// merged returns the tasks of both: those of now, and each of then that is gone after its predecessor.
 func merged(then, now results) []step {
 	all := slices.Clone(now.order)
 	for i, at := range then.order {
@@ -142,16 +142,16 @@ func merged(then, now results) []step {
 	return all
 }
 
-// differ goes through the tasks of two runs in their order.
+// differ compares the tasks of two runs in order.
 type differ struct {
 	differs         map[string]bool // hosts that came out otherwise somewhere
-	outThen, outNow map[string]bool // hosts that failed or were lost: that they are not in later tasks is no news
+	outThen, outNow map[string]bool // hosts that failed or were lost: their absence in later tasks is no news
 }
 
-// change is how a host came out then and now; nil if it was not there.
+// change is the result of a host then and now; nil if there was none.
 type change struct{ then, now *Group }
 
-// task gives the hosts of one task that came out otherwise, those with the same change in one row.
+// task returns the hosts of one task with different results, those with the same change in one row.
 func (d *differ) task(title string, a, b *taskResults) []Difference {
 	hosts := map[change][]string{}
 	var changes []change
@@ -174,7 +174,7 @@ func (d *differ) task(title string, a, b *taskResults) []Difference {
 	return rows
 }
 
-// news reports whether the change is one.
+// news reports whether the results differ.
 func (c change) news() bool {
 	return c.then == nil || c.now == nil || c.then.State != c.now.State || c.now.State.Bad() && c.then.Text != c.now.Text
 }
@@ -197,7 +197,7 @@ func (c change) row(title string, names []string, a, b *taskResults) Difference 
 	return d
 }
 
-// of is the group that a host is in, nil if it is in none.
+// of returns the group of a host, nil if there is none.
 func (t *taskResults) of(host string) *Group {
 	if t == nil {
 		return nil
@@ -220,7 +220,7 @@ func (g *Group) said() (*State, string) {
 	return &g.State, text
 }
 
-// both are the hosts of either, sorted.
+// both returns the hosts of either, sorted.
 func both(a, b *taskResults) []string {
 	all := map[string]bool{}
 	for _, t := range []*taskResults{a, b} {

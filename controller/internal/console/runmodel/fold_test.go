@@ -51,7 +51,8 @@ func TestEqualResultsAreOneGroup(t *testing.T) {
 		host := fmt.Sprintf("web%d", 300-i)
 		switch i {
 		case 5, 6:
-			r.done("migrate", host, wire.StatusFailed, `{"rc":1,"msg":"non-zero return code","stdout":"","stderr":"no column\nx"}`)
+			r.done("migrate", host, wire.StatusFailed,
+				`{"rc":1,"msg":"non-zero return code","stdout":"","stderr":"no column\nx"}`)
 		case 7, 9:
 			r.done("migrate", host, wire.StatusUnreachable, `{"msg":"cannot reach `+host+`: no route"}`)
 		case 11:
@@ -71,8 +72,10 @@ func TestEqualResultsAreOneGroup(t *testing.T) {
 
 func TestSecretsStayHidden(t *testing.T) {
 	r := begin()
-	r.Done(view.Result{Task: view.Task{ID: "1", NoLog: true}, Host: "a", Outcome: &wire.Outcome{Status: wire.StatusFailed, Result: json.RawMessage(`{"msg":"s3cret"}`)}})
-	r.Done(view.Result{Task: view.Task{ID: "1"}, Host: "b", Outcome: &wire.Outcome{Status: wire.StatusFailed, NoLog: true, Result: json.RawMessage(`{"msg":"s3cret"}`)}})
+	r.Done(view.Result{Task: view.Task{ID: "1", NoLog: true}, Host: "a", Outcome: &wire.Outcome{Status: wire.StatusFailed,
+		Result: json.RawMessage(`{"msg":"s3cret"}`)}})
+	r.Done(view.Result{Task: view.Task{ID: "1"}, Host: "b", Outcome: &wire.Outcome{Status: wire.StatusFailed, NoLog: true,
+		Result: json.RawMessage(`{"msg":"s3cret"}`)}})
 	if got := r.groups(); strings.Contains(got, "s3cret") {
 		t.Error(got)
 	}
@@ -91,9 +94,12 @@ func TestDifferencesAreFoldedToo(t *testing.T) {
 func TestItemsOfLoopsAreTold(t *testing.T) {
 	r := begin()
 	task := view.Task{ID: "1", Action: "command"}
-	r.ItemDone(view.Result{Task: task, Host: "a", Outcome: &wire.Outcome{Status: wire.OK, Item: json.RawMessage(`"one"`), Result: json.RawMessage(`{}`)}})
-	r.ItemDone(view.Result{Task: task, Host: "a", Outcome: &wire.Outcome{Status: wire.StatusFailed, Item: json.RawMessage(`"two"`), Result: json.RawMessage(`{"msg":"no"}`)}})
-	r.Done(view.Result{Task: task, Host: "a", Outcome: &wire.Outcome{Status: wire.StatusFailed, Loop: true, Result: json.RawMessage(`{"msg":"One or more items failed"}`)}})
+	r.ItemDone(view.Result{Task: task, Host: "a", Outcome: &wire.Outcome{Status: wire.OK, Item: json.RawMessage(`"one"`),
+		Result: json.RawMessage(`{}`)}})
+	r.ItemDone(view.Result{Task: task, Host: "a", Outcome: &wire.Outcome{Status: wire.StatusFailed,
+		Item: json.RawMessage(`"two"`), Result: json.RawMessage(`{"msg":"no"}`)}})
+	r.Done(view.Result{Task: task, Host: "a", Outcome: &wire.Outcome{Status: wire.StatusFailed, Loop: true,
+		Result: json.RawMessage(`{"msg":"One or more items failed"}`)}})
 	if got, want := r.groups(), "1 failed a: item two: no|One or more items failed\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -7,27 +7,27 @@ import (
 	"hark/modules/result"
 )
 
-// The states of jobs as a run is told of them.
+// The states of jobs as a run knows them.
 const (
 	JobRunning  = "running"
 	JobFinished = "finished"
 	JobFailed   = "failed"
 )
 
-// Job is a job in the background that a task started.
+// Job is a background job that a task started.
 type Job struct {
 	ID, Host string
 	Task     int // that started it
 	Title    string
 	State    string
 	Began    time.Time
-	Ended    time.Time // zero if the run was not told of its end
+	Ended    time.Time // zero if the run does not know its end
 }
 
 // mostJobs is how many jobs of a run are kept.
 const mostJobs = 20_000
 
-// jobKey names a job: ids are unique on their host.
+// jobKey identifies a job: ids are unique on their host.
 type jobKey struct{ host, id string }
 
 // Progress implements view.View.
@@ -42,7 +42,7 @@ func (r *Run) await(res view.Result) {
 	r.job(res)
 }
 
-// job notes what a result tells of a job. It assumes mu held.
+// job records what a result says of a job. It assumes mu held.
 func (r *Run) job(res view.Result) {
 	if res.Outcome == nil || !result.Raw(res.Outcome.Result).Has("ansible_job_id") {
 		return
@@ -73,7 +73,7 @@ func (r *Run) job(res view.Result) {
 	}
 }
 
-// Jobs are the jobs that the run started from number from on, at most most, and how many there are.
+// Jobs returns the jobs that the run started from number from on, at most most, and how many there are.
 func (r *Run) Jobs(from, most int) ([]Job, int) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// order is the hosts of a run in the order of people, made ready for naming many groups of them.
+// order is the hosts of a run in natural order, prepared for naming many groups of them.
 type order struct {
 	rank  []int32  // by the number of the host
 	names []string // by rank
@@ -16,7 +16,7 @@ type order struct {
 	ends  []int    // that number, -1 if there is none
 }
 
-// ranks is the order of the hosts as they are by now. It assumes mu held.
+// ranks returns the order of the present hosts. It assumes mu held.
 func (r *Run) ranks() *order {
 	if o := r.order.Load(); o != nil && len(o.rank) == len(r.hosts) {
 		return o
@@ -26,7 +26,8 @@ func (r *Run) ranks() *order {
 		byRank[i] = int32(i)
 	}
 	slices.SortFunc(byRank, func(a, b int32) int { return compare(r.hosts[a].Name, r.hosts[b].Name) })
-	o := &order{rank: make([]int32, len(byRank)), names: make([]string, len(byRank)), stems: make([]string, len(byRank)), ends: make([]int, len(byRank))}
+	o := &order{rank: make([]int32, len(byRank)), names: make([]string, len(byRank)), stems: make([]string, len(byRank)),
+		ends: make([]int, len(byRank))}
 	for rank, h := range byRank {
 		o.rank[h] = int32(rank)
 		o.names[rank] = r.hosts[h].Name
@@ -36,7 +37,7 @@ func (r *Run) ranks() *order {
 	return o
 }
 
-// parted is a name and the number at its end, as ranges of inventories have them; -1 if there is none.
+// parted returns a name and the number at its end, as ranges of inventories have them; -1 if there is none.
 func parted(name string) (string, int) {
 	i := len(name)
 	for i > 0 && digit(name[i-1]) {
@@ -54,7 +55,7 @@ func parted(name string) (string, int) {
 	return name[:i], n
 }
 
-// each calls f with the ranks of hosts from the first on, until it says no.
+// each calls f with the ranks of hosts from the first on, until it returns false.
 func (o *order) each(hosts *hostSet, f func(rank int) bool) {
 	set := make([]uint64, (len(o.rank)+63)/64)
 	hosts.each(func(h int32) { set[o.rank[h]/64] |= 1 << (o.rank[h] % 64) })
@@ -67,7 +68,7 @@ func (o *order) each(hosts *hostSet, f func(rank int) bool) {
 	}
 }
 
-// ranges names hosts, numbered ones as view.Fold does, in at most so many ranges, and tells how many were named.
+// ranges names hosts, numbered ones as view.Fold does, in at most so many ranges, and returns how many it named.
 func (o *order) ranges(hosts *hostSet, most int) (text string, told int) {
 	var parts []string
 	first, last := -1, -1
@@ -84,7 +85,8 @@ func (o *order) ranges(hosts *hostSet, most int) (text string, told int) {
 		}
 	}
 	o.each(hosts, func(rank int) bool {
-		if first >= 0 && rank == last+1 && o.ends[rank] >= 0 && o.ends[rank] == o.ends[last]+1 && o.stems[rank] == o.stems[last] {
+		if first >= 0 && rank == last+1 && o.ends[rank] >= 0 && o.ends[rank] == o.ends[last]+1 &&
+			o.stems[rank] == o.stems[last] {
 			last = rank
 			return true
 		}
@@ -100,7 +102,7 @@ func (o *order) ranges(hosts *hostSet, most int) (text string, told int) {
 	return strings.Join(parts, " "), told
 }
 
-// Before orders names as people do: the numbers in them by their values.
+// Before reports whether a name comes before another in natural order: numbers in them count by value.
 func Before(a, b string) bool { return compare(a, b) < 0 }
 
 func compare(a, b string) int {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// In how many ranges the hosts of a group are named; of the others is told how many they are. Those that a person
-// looks for are named first.
+// In how many ranges the hosts of a group are named; of the others only the number is shown. Groups that a person looks
+// for get more.
 const (
 	named    = 8
-	wellSaid = 4 // of those of which nothing is to be told
+	wellSaid = 4 // of hosts without problems
 )
 
 // Seen is a run at one moment.
@@ -22,26 +22,26 @@ type Seen struct {
 	Notices []Notice
 	Hosts   int
 	Results int
-	Line    int // of the record, the last that is in it
+	Line    int // the last line of the record that is in it
 	Ended   bool
-	Counts  Counts // of hosts: by the worst that came to them
+	Counts  Counts // hosts by their worst state
 	Longest time.Duration
 }
 
-// PlaySeen is a play as it stood.
+// PlaySeen is a play at one moment.
 type PlaySeen struct {
 	Play
 	Tasks []TaskSeen
 }
 
-// TaskSeen is a task as it stood.
+// TaskSeen is a task at one moment.
 type TaskSeen struct {
 	Task
 	Groups []GroupSeen
-	More   int // groups that are not among them
+	More   int // groups that are left out
 }
 
-// GroupSeen is a group as it stood.
+// GroupSeen is a group at one moment.
 type GroupSeen struct {
 	N     int
 	State State
@@ -53,17 +53,18 @@ type GroupSeen struct {
 	Line  int
 }
 
-// Short reports whether the text is one line that has room beside the hosts.
+// Short reports whether the text is one line that fits beside the hosts.
 func (g GroupSeen) Short() bool { return len(g.Text) <= 120 && !strings.Contains(g.Text, "\n") }
 
-// See is the run as it stands, with at most groups groups of each task.
+// See returns the present state of the run, with at most groups groups of each task.
 func (r *Run) See(groups int) Seen { return r.Since(-1, groups) }
 
-// Since is See with those tasks alone that changed after a line of the record.
+// Since is See with only the tasks that changed after a line of the record.
 func (r *Run) Since(line, groups int) Seen {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	s := Seen{Notices: slices.Clone(r.notices), Hosts: len(r.hosts), Results: r.results, Line: r.line, Ended: r.stats != nil}
+	s := Seen{Notices: slices.Clone(r.notices), Hosts: len(r.hosts), Results: r.results, Line: r.line,
+		Ended: r.stats != nil}
 	s.Stages = slices.Clone(r.stages)
 	for _, h := range r.hosts {
 		s.Counts[h.worst()]++
@@ -85,7 +86,7 @@ func (r *Run) Since(line, groups int) Seen {
 	return s
 }
 
-// worst is the state that says most of a host.
+// worst returns the worst state of a host.
 func (h Host) worst() State {
 	for s := Failed; s < States; s++ {
 		if h.Counts[s] > 0 && s != Ignored && s != Rescued {
@@ -125,11 +126,12 @@ func (r *Run) group(g *Group) GroupSeen {
 	}
 	names, told := r.ranks().ranges(&g.hosts, most)
 	return GroupSeen{
-		N: g.N, State: g.State, Text: g.says(r), Whole: g.Whole, Count: g.hosts.n, Line: g.Line, Names: names, More: g.hosts.n - told,
+		N: g.N, State: g.State, Text: g.says(r), Whole: g.Whole, Count: g.hosts.n, Line: g.Line, Names: names,
+		More: g.hosts.n - told,
 	}
 }
 
-// says is the text of a group. In the text of a group of one the host has its name.
+// says returns the text of a group. In the text of a group with one host the host has its name.
 func (g *Group) says(r *Run) string {
 	if g.hosts.n == 1 {
 		return strings.ReplaceAll(g.Text, nameMark, r.hosts[g.hosts.first()].Name)
@@ -137,7 +139,7 @@ func (g *Group) says(r *Run) string {
 	return strings.ReplaceAll(g.Text, nameMark, "‹host›")
 }
 
-// names are those of hosts, in the order of people: web2 before web10. It assumes mu held.
+// names returns the names of hosts in natural order: web2 before web10. It assumes mu held.
 func (r *Run) names(hosts *hostSet) []string {
 	o := r.ranks()
 	names := make([]string, 0, hosts.n)
@@ -148,7 +150,7 @@ func (r *Run) names(hosts *hostSet) []string {
 	return names
 }
 
-// Task is one task as it stands, with its groups from number from on; false if there is none of that number.
+// Task returns one task, with its groups from number from on; false if there is none of that number.
 func (r *Run) Task(n, from, groups int) (TaskSeen, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -160,7 +162,7 @@ func (r *Run) Task(n, from, groups int) (TaskSeen, bool) {
 	return x, true
 }
 
-// Group is one group of a task with its hosts from number from on, at most most.
+// Group returns one group of a task with its hosts from number from on, at most most.
 func (r *Run) Group(task, n, from, most int) (GroupSeen, []string, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -172,7 +174,7 @@ func (r *Run) Group(task, n, from, most int) (GroupSeen, []string, bool) {
 	return r.group(g), names[min(from, len(names)):min(from+most, len(names))], true
 }
 
-// Hosts are the hosts whose names have a text in them, those with the worst first.
+// Hosts returns the hosts whose names contain a text, the worst states first.
 func (r *Run) Hosts(with string) []Host {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -191,16 +193,16 @@ func (r *Run) Hosts(with string) []Host {
 	return all
 }
 
-// Worst is the state that says most of a host.
+// Worst returns the worst state of a host.
 func (h Host) Worst() State { return h.worst() }
 
-// Came is what one host made of a task.
+// Came is one host's result of a task.
 type Came struct {
 	Task  TaskSeen
 	Group GroupSeen
 }
 
-// Host is what a host made of all tasks, in their order; false if the run has no such host.
+// Host returns a host's results of all tasks, in order; false if the run has no such host.
 func (r *Run) Host(name string) ([]Came, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -212,31 +214,33 @@ func (r *Run) Host(name string) ([]Came, bool) {
 	for _, t := range r.tasks {
 		for _, g := range t.Groups {
 			if g.hosts.has(h) {
-				all = append(all, Came{r.see(t, 0), GroupSeen{N: g.N, State: g.State, Text: strings.ReplaceAll(g.Text, nameMark, name), Whole: g.Whole, Count: g.hosts.n, Line: g.Line}})
+				all = append(all,
+					Came{r.see(t, 0), GroupSeen{N: g.N, State: g.State, Text: strings.ReplaceAll(g.Text, nameMark, name),
+						Whole: g.Whole, Count: g.hosts.n, Line: g.Line}})
 			}
 		}
 	}
 	return all, true
 }
 
-// Size is how much there is of a run.
+// Size counts the parts of a run.
 type Size struct{ Tasks, Hosts, Notices, Results, Jobs int }
 
-// Size describes how much there is.
+// Size returns the size of the run.
 func (r *Run) Size() Size {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return Size{len(r.tasks), len(r.hosts), len(r.notices), r.results, len(r.jobs)}
 }
 
-// Notices are the texts that belong to no host's result.
+// Notices returns the texts that belong to no host's result.
 func (r *Run) Notices() []Notice {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.Clone(r.notices)
 }
 
-// Worst are the first hosts whose worst is a state, in the order of people, and how many there are.
+// Worst returns the first hosts with a worst state, in natural order, and how many there are.
 func (r *Run) Worst(state State, most int) (names []string, total int) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -252,8 +256,7 @@ func (r *Run) Worst(state State, most int) (names []string, total int) {
 // Found is a task or a host that a search found.
 type Found struct{ Text, Path string }
 
-// Find looks for a text in the titles of tasks and the names of hosts; most is how many are wanted. Capitals do not
-// matter.
+// Find finds a text in the titles of tasks and the names of hosts, at most most of them. It ignores case.
 func (r *Run) Find(text string, most int) []Found {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -272,7 +275,7 @@ func (r *Run) Find(text string, most int) []Found {
 	return all
 }
 
-// Line is the number of the last line of the record that is in it.
+// Line returns the number of the last line of the record that is in it.
 func (r *Run) Line() int {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -9,7 +9,8 @@ import (
 // TestHostSetsHoldWhatWasAdded: few and many, far apart and side by side, in any order.
 func TestHostSetsHoldWhatWasAdded(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, c := range []struct{ n, of int }{{1, 1}, {1, 100_000}, {16, 16}, {17, 17}, {17, 100_000}, {3000, 100_000}, {9000, 10_000}, {200, 6400}} {
+	for _, c := range []struct{ n, of int }{{1, 1}, {1, 100_000}, {16, 16}, {17, 17}, {17, 100_000}, {3000, 100_000},
+		{9000, 10_000}, {200, 6400}} {
 		want := random.Perm(c.of)[:c.n]
 		var s hostSet
 		for _, h := range want {

@@ -7,13 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// findLine is how much of a line is searched.
+// findLine is how many bytes of a line are searched.
 const findLine = 16 << 20
 
-// Find looks for a text in all ended lines, capitals like small letters, after clean has taken out of a line what is
-// not text. found is called with each line that has it, counted from 0, and the line's number. It tells in how many
-// places the text is, and in how many lines.
-func (r *Reel) Find(ctx context.Context, text string, clean func(string) string, found func(at, n int, line string)) (places, lines int, err error) {
+// Find finds a text in all ended lines, ignoring case, after clean has removed what is no text from a line. It calls
+// found with each line that has it, counted from 0, and the line's number. It returns in how many places the text is,
+// and in how many lines.
+func (r *Lines) Find(ctx context.Context, text string, clean func(string) string,
+	found func(at, n int, line string)) (places, lines int, err error) {
 	word := Lower(text)
 	e := r.Each(0, findLine, func(n int, line []byte, _ int) bool {
 		if n%4096 == 0 && ctx.Err() != nil {
@@ -35,7 +36,7 @@ func (r *Reel) Find(ctx context.Context, text string, clean func(string) string,
 	return places, lines, e
 }
 
-// Lower makes small letters, byte for byte: what is found in it stands at the same place in the text.
+// Lower returns s in lower case, byte for byte: a match in it is at the same place in the text.
 func Lower(s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

@@ -12,7 +12,7 @@ import (
 	"hark/controller/internal/console/scrollback"
 )
 
-func fresh(t testing.TB) *scrollback.Reel {
+func fresh(t testing.TB) *scrollback.Lines {
 	t.Helper()
 	r, err := scrollback.New(t.TempDir())
 	if err != nil {
@@ -43,8 +43,8 @@ func TestAnyLineIsFound(t *testing.T) {
 		}
 		text = text[n:]
 	}
-	if r.Lines() != len(lines) || r.Size() != int64(all.Len()) {
-		t.Fatalf("%d lines of %d bytes, want %d of %d", r.Lines(), r.Size(), len(lines), all.Len())
+	if r.Page() != len(lines) || r.Size() != int64(all.Len()) {
+		t.Fatalf("%d lines of %d bytes, want %d of %d", r.Page(), r.Size(), len(lines), all.Len())
 	}
 	for _, from := range []int{0, 1, 6, 7, 8, 1506, 1507, 1508, 3000, 4507, 5999, 6000} {
 		next := from
@@ -87,7 +87,7 @@ func TestReadersSeeWholeLinesWhileOthersAreWritten(t *testing.T) {
 		}
 	})
 	for range 20 {
-		want := r.Lines()
+		want := r.Page()
 		seen := 0
 		if err := r.Each(0, 100, func(n int, line []byte, _ int) bool {
 			if string(line) != fmt.Sprintf("line %d of a run that goes on", n) {

@@ -10,21 +10,21 @@ import (
 	"hark/modules/py/value"
 )
 
-// factsFresh is how often the broker is asked for facts that others have gathered.
+// factsFresh is how often the console asks the broker for facts that others have gathered.
 const factsFresh = 30 * time.Second
 
-// facts are those on record: of this machine, and what came from the broker. The younger count.
+// facts are those of this machine, and those from the broker. The younger count.
 type facts struct {
-	local, fleet *factcache.Book
-	// sync brings the fleet's book up to date; nil without a broker.
-	sync func(ctx context.Context, into *factcache.Book) error
+	local, fleet *factcache.Cache
+	// sync updates the cache from the fleet's facts; nil without a broker.
+	sync func(ctx context.Context, into *factcache.Cache) error
 	log  func(error)
 
 	mu     sync.Mutex
 	synced time.Time // guarded by mu
 }
 
-// newFacts are the facts beside the records of this machine, and those in the console's own directory.
+// newFacts returns the facts beside the records of this machine, and those in the console's own directory.
 func (c *Config) newFacts() *facts {
 	return &facts{
 		local: factcache.In(filepath.Dir(c.Records)), fleet: factcache.In(c.Dir),
@@ -32,7 +32,7 @@ func (c *Config) newFacts() *facts {
 	}
 }
 
-// of gives the facts of a host and when they were gathered.
+// of returns the facts of a host and when they were gathered.
 func (f *facts) of(ctx context.Context, host string) (*value.Dict, time.Time, bool) {
 	f.freshen(ctx)
 	here, at, ok := f.local.Load(host)
@@ -43,7 +43,7 @@ func (f *facts) of(ctx context.Context, host string) (*value.Dict, time.Time, bo
 	return here, at, ok
 }
 
-// freshen asks the broker, now and then. What goes wrong is logged: pages show what there is.
+// freshen asks the broker, now and then. It logs errors: pages show what there is.
 func (f *facts) freshen(ctx context.Context) {
 	if f.sync == nil {
 		return

@@ -1,6 +1,6 @@
-// Package service is a console as a process: its directory with keys of its own, where it listens and whom it lets
-// in, the records of this machine and, with access to a broker, those of the fleet. It has a reader's key, which
-// agents do not obey, and reads no other.
+// Package service is a console as a process: its directory with keys of its own, its address and its users, the records
+// of this machine and, with access to a broker, those of the fleet. It has a reader's key, which agents do not obey,
+// and reads no other.
 package service
 
 import (
@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,11 +27,12 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/console"
 	"hark/controller/internal/console/auth"
+	"hark/controller/internal/fleet/health"
 	"hark/controller/internal/fleet/trust"
 	"hark/controller/internal/ui/view"
 )
 
-// DefaultListen is where a console listens if nobody says otherwise.
+// DefaultListen is where a console listens by default.
 const DefaultListen = "127.0.0.1:8470"
 
 // Config says what a console serves, and to whom.
@@ -38,15 +40,15 @@ type Config struct {
 	// Dir is its own directory, Records that of the records of this machine.
 	Dir, Records string
 	Listen       string
-	// Certificate and Key are files, "" for none. Names are what it is called besides the certificate's names.
+	// Certificate and Key are files, "" for none. Names are its host names beside the certificate's.
 	Certificate, Key string
 	Names            []string
-	// Operators are who may sign in, each as KEY or KEY=NAME.
+	// Operators are the operators who may sign in, each as KEY or KEY=NAME.
 	Operators []string
-	// Header is in what a proxy of Proxies (addresses or networks) says who reads.
+	// Header is the header in which a proxy of Proxies (addresses or networks) names the user.
 	Header  string
 	Proxies []string
-	// Prelude tells the steps of a broadcast that come before the one that counts.
+	// Prelude reports whether a step of a broadcast comes before the one that counts.
 	Prelude func(view.Task) bool
 	Version string
 	Log     zerolog.Logger
@@ -61,10 +63,13 @@ const (
 	accessFile = "access.json"
 )
 
-// Reader is the key of the console of a directory, made if there is none: who is let in at a broker to read, and for
-// whom operators seal records.
+// Reader returns the key of the console in a directory, and creates it if there is none. A broker admits this key as a
+// reader, and operators seal records for it.
 func Reader(dir string) (*wire.Identity, error) {
 	path := filepath.Join(dir, ReaderFile)
+	if id, err := trust.LoadOf(path, ownerOf(dir)); err == nil {
+		return id, nil
+	}
 	id, created, err := trust.LoadOrCreate(path)
 	if err == nil && created {
 		err = likeItsDirectory(path)
@@ -72,7 +77,7 @@ func Reader(dir string) (*wire.Identity, error) {
 	return id, err
 }
 
-// Run serves until ctx is over. ready is told the address that lets a browser in.
+// Run serves until ctx is done. It calls ready with the address that admits a browser.
 func Run(ctx context.Context, c Config, ready func(address string)) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -83,29 +88,48 @@ func Run(ctx context.Context, c Config, ready func(address string)) error {
 	}
 	on, err := net.Listen("tcp", c.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("cannot listen on %s: another program does, maybe a console that runs already; --listen HOST:PORT takes another place", c.Listen)
+		return fmt.Errorf("cannot listen on %s: another program does, maybe a console that runs already; --listen "+
+			"HOST:PORT takes another place", c.Listen)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", c.Listen, err)
 	}
 	defer on.Close()
 	_, g.Port, _ = net.SplitHostPort(on.Addr().String())
+	var own time.Time // the end of the console's own certificate
+	if certificate != nil && certificate.Leaf != nil {
+		own = certificate.Leaf.NotAfter
+	}
 	conf := console.Config{Play: console.Screen(c.Prelude), Gate: g, Version: c.Version, Now: time.Now, Log: c.Log}
 	done, err := c.sources(ctx, &conf)
 	if err != nil {
 		return err
 	}
 	defer done()
+	if beyond := conf.Endings; !own.IsZero() || beyond != nil {
+		conf.Endings = func() []console.Ending {
+			all := []console.Ending{{What: "the console's certificate", At: own}}
+			if beyond != nil {
+				all = append(all, beyond()...)
+			}
+			return all
+		}
+	}
 	s, err := console.New(conf)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	ready(address(on.Addr().String(), g))
+	var work sync.WaitGroup
+	watching, stop := context.WithCancel(ctx)
+	defer work.Wait()
+	defer stop()
+	work.Go(func() { health.Watch(watching, c.Log, s.Healthy) })
 	return s.Serve(ctx, on, certificate)
 }
 
-// Check finds what cannot be meant, before anything is made.
+// Check returns an error for settings that cannot be meant, before anything is created.
 func (c *Config) Check() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("%q is not where one can listen: give HOST:PORT", c.Listen)
@@ -114,21 +138,23 @@ func (c *Config) Check() error {
 		return errors.New("a certificate needs its key: give --tls-cert and --tls-key")
 	}
 	if (c.Header == "") != (len(c.Proxies) == 0) {
-		return errors.New("a header is believed from named proxies alone: give --trust-header and --trust-proxy")
+		return errors.New("a header is believed only from named proxies: give --trust-header and --trust-proxy")
 	}
 	if !console.Beyond(c.Listen) {
 		return nil
 	}
 	if c.Certificate == "" {
-		return fmt.Errorf("others could read along: to listen on %s, beyond this machine, give --tls-cert and --tls-key", c.Listen)
+		return fmt.Errorf("others could read along: to listen on %s, beyond this machine, give --tls-cert and --tls-key",
+			c.Listen)
 	}
 	if len(c.Operators) == 0 && c.Header == "" {
-		return fmt.Errorf("nobody could sign in: to listen on %s, beyond this machine, give --operator KEY or --trust-header and --trust-proxy", c.Listen)
+		return fmt.Errorf("nobody could sign in: to listen on %s, beyond this machine, give --operator KEY or "+
+			"--trust-header and --trust-proxy", c.Listen)
 	}
 	return nil
 }
 
-// gate makes who is let in, and reads the certificate.
+// gate returns who is admitted, and reads the certificate.
 func (c *Config) gate() (g auth.Config, certificate *tls.Certificate, err error) {
 	g = auth.Config{Now: time.Now, Header: c.Header, Operators: map[string]string{}}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
@@ -190,7 +216,7 @@ func prefix(text string) (netip.Prefix, error) {
 	return p.Masked(), nil
 }
 
-// own is a random text that a file of the console's directory keeps.
+// own returns a random text that a file of the console's directory keeps.
 func own(dir, name string) (string, error) {
 	path := filepath.Join(dir, name)
 	text, err := securefile.Read(path, securefile.Secret)
@@ -214,7 +240,7 @@ func own(dir, name string) (string, error) {
 	return secret, nil
 }
 
-// address is how a browser on this machine comes to a console.
+// address returns the address of a console for a browser on this machine.
 func address(listens string, g auth.Config) string {
 	u := url.URL{Scheme: "http", Host: listens, Path: "/"}
 	if g.TLS {

@@ -26,7 +26,7 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		"give --tls-cert and --tls-key":         {Listen: "0.0.0.0:0"},
 		"a certificate needs its key":           {Listen: "127.0.0.1:0", Certificate: "x"},
 		"nobody could sign in":                  {Listen: "192.0.2.1:0", Certificate: "x", Key: "y"},
-		"from named proxies alone":              {Listen: "127.0.0.1:0", Header: "X-User"},
+		"only from named proxies":               {Listen: "127.0.0.1:0", Header: "X-User"},
 		"is not an operator's public key":       {Listen: "127.0.0.1:0", Operators: []string{"anna"}},
 		"neither an address nor a network":      {Listen: "127.0.0.1:0", Header: "X-User", Proxies: []string{"proxy"}},
 		"cannot use the certificate /none.pem":  {Listen: "127.0.0.1:0", Certificate: "/none.pem", Key: "/none.key"},
@@ -47,14 +47,16 @@ func TestPortInUseIsSaid(t *testing.T) {
 	}
 	defer on.Close()
 	c := service.Config{Dir: t.TempDir(), Records: t.TempDir(), Listen: on.Addr().String(), Log: zerolog.Nop()}
-	if err := service.Run(context.Background(), c, nil); err == nil || !strings.Contains(err.Error(), "another program does") {
+	if err := service.Run(context.Background(), c, nil); err == nil ||
+		!strings.Contains(err.Error(), "another program does") {
 		t.Error(err)
 	}
 }
 
 // TestSecretsAreItsOwners: what a console keeps is for its user alone, and one that others can read is not used.
 func TestSecretsAreItsOwners(t *testing.T) {
-	c := service.Config{Dir: filepath.Join(t.TempDir(), "console"), Records: t.TempDir(), Listen: "127.0.0.1:0", Log: zerolog.Nop()}
+	c := service.Config{Dir: filepath.Join(t.TempDir(), "console"), Records: t.TempDir(), Listen: "127.0.0.1:0",
+		Log: zerolog.Nop()}
 	var first string
 	run := func() error {
 		ctx, stop := context.WithCancel(context.Background())
@@ -130,7 +132,8 @@ func TestBrokerThatIsAwayHidesNothingElse(t *testing.T) {
 			}
 			defer a.Body.Close()
 			var b strings.Builder
-			if err := a.Write(&b); err != nil || !strings.Contains(b.String(), "runs of other machines are not shown") || a.StatusCode != http.StatusOK {
+			if err := a.Write(&b); err != nil || !strings.Contains(b.String(), "runs of other machines are not shown") ||
+				a.StatusCode != http.StatusOK {
 				t.Errorf("%s %v: %.300s", a.Status, err, b.String())
 			}
 		}()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +31,7 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// Use keeps the access to a broker that the console of a directory was given.
+// Use stores the access to a broker for the console of a directory.
 func Use(dir string, a trust.Access) error {
 	text, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
@@ -42,7 +43,7 @@ func Use(dir string, a trust.Access) error {
 	return likeItsDirectory(filepath.Join(dir, accessFile))
 }
 
-// likeItsDirectory gives a file to whom its directory belongs: root may have made it for a console that runs as
+// likeItsDirectory changes a file's owner to that of its directory: root may have created it for a console that runs as
 // another user.
 func likeItsDirectory(path string) error {
 	st, err := os.Stat(filepath.Dir(path))
@@ -56,10 +57,21 @@ func likeItsDirectory(path string) error {
 	return os.Lchown(path, int(owner.Uid), int(owner.Gid))
 }
 
-// access reads the access to a broker that the console of a directory was given; fs.ErrNotExist if there is none.
+// ownerOf returns the user whose files the console of a directory reads: this process's, and for root that of the
+// directory, which is the service's.
+func ownerOf(dir string) int {
+	if st, err := os.Stat(dir); err == nil && os.Geteuid() == 0 {
+		if owner, ok := st.Sys().(*syscall.Stat_t); ok {
+			return int(owner.Uid)
+		}
+	}
+	return os.Geteuid()
+}
+
+// access reads the access to a broker of the console in a directory; fs.ErrNotExist if there is none.
 func access(dir string) (a trust.Access, err error) {
 	path := filepath.Join(dir, accessFile)
-	text, err := securefile.Read(path, securefile.Secret)
+	text, err := securefile.ReadOf(path, securefile.Secret, ownerOf(dir))
 	if err != nil {
 		return a, fmt.Errorf("cannot read the access to the broker: %w", err)
 	}
@@ -69,7 +81,7 @@ func access(dir string) (a trust.Access, err error) {
 	return a, nil
 }
 
-// Believe has the console of a directory show runs and duties of one more operator, such as a keeper.
+// Believe makes the console of a directory show runs and duties of one more operator, such as a keeper.
 func Believe(dir, key string) error {
 	if !wire.ValidKey(key) {
 		return notOperator(key)
@@ -85,7 +97,34 @@ func Believe(dir, key string) error {
 	return Use(dir, a)
 }
 
-// sources fills in where a console reads: this machine, and the fleet if it was given access to it.
+// believers returns the operators whose word the console of a directory takes, also when somebody is believed later.
+func believers(dir string, operators []string) *trust.TrustedOperators {
+	return trust.TrustedOperatorsOf(filepath.Join(dir, accessFile), operators, func() ([]string, error) {
+		a, err := access(dir)
+		return a.Operators, err
+	})
+}
+
+// accessRecord is the access of the console of a directory as a store of credentials.
+type accessRecord struct{ dir string }
+
+// Token implements fleet.CredentialStore.
+func (r accessRecord) Token() (string, error) {
+	a, err := access(r.dir)
+	return a.Token, err
+}
+
+// Renew implements fleet.CredentialStore.
+func (r accessRecord) Renew(old, newer string) error {
+	a, err := access(r.dir)
+	if err != nil || a.Token != old {
+		return err
+	}
+	a.Token = newer
+	return Use(r.dir, a)
+}
+
+// sources fills in where a console reads: this machine, and the fleet if it has access to it.
 func (c *Config) sources(ctx context.Context, to *console.Config) (done func(), err error) {
 	local := &files.Store{Dir: c.Records}
 	known := c.newFacts()
@@ -97,7 +136,7 @@ func (c *Config) sources(ctx context.Context, to *console.Config) (done func(), 
 	if err != nil {
 		return nil, err
 	}
-	b := &broker{c: c, access: a, believed: trust.NewBelievers(c.Dir, a.URL, a.Operators)}
+	b := &broker{c: c, access: a, believed: believers(c.Dir, a.Operators)}
 	if b.reader, err = Reader(c.Dir); err != nil {
 		return nil, err
 	}
@@ -105,40 +144,45 @@ func (c *Config) sources(ctx context.Context, to *console.Config) (done func(), 
 		c.Log.Warn().AnErr("cause", err).Msg("the fleet is not shown until its broker can be reached")
 	}
 	to.Store = &fleet.Runs{Local: local, Fleet: b.records}
+	to.Endings = b.endings
 	to.Fleet, to.Duties, to.Streams, known.sync = b.agents, b.duties, b.sizes, b.facts
 	return b.close, nil
 }
 
-// broker is the connection to the fleet's broker, made when it is needed and not there.
+// broker is the connection to the fleet's broker, opened when needed.
 type broker struct {
 	c      *Config
 	access trust.Access
 	reader *wire.Identity
-	// believed are the operators whose word counts.
-	believed *trust.Believers
+	// believed are the trusted operators.
+	believed *trust.TrustedOperators
 
 	mu     sync.Mutex
-	there  *sources  // nil before the first connection; guarded by mu
-	tried  time.Time // guarded by mu
-	failed error     // of the last try; guarded by mu
+	there  *sources             // nil before the first connection; guarded by mu
+	tried  time.Time            // guarded by mu
+	failed error                // of the last try; guarded by mu
+	stop   func()               // ends the renewal of the credentials, nil before the first connection; guarded by mu
+	token  *fleet.Credentials   // nil before the first connection; guarded by mu
+	idle   map[string]time.Time // keepers that nobody runs, since when; guarded by mu
+	work   sync.WaitGroup
 }
 
-// sources are what is read at a broker.
+// sources are what the console reads at a broker.
 type sources struct {
-	conn      *nats.Transport
-	roster    *roster.Roster
-	runs      record.Store
-	standings *dutystate.Store
-	facts     *factcache.Fleet
+	conn   *nats.Transport
+	roster *roster.Roster
+	runs   record.Store
+	states *dutystate.Store
+	facts  *factcache.Fleet
 }
 
-// How long a try to connect may take, and how long after one that failed another is made.
+// How long an attempt to connect may take, and the pause after one that failed.
 const (
 	dialLimit = 3 * time.Second
 	dialPause = 5 * time.Second
 )
 
-// connected gives what can be read at the broker. While it is away that is an error at once: pages wait for nobody.
+// connected returns the sources of the broker. While it is away that is an error at once: pages do not wait.
 func (b *broker) connected(ctx context.Context) (*sources, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -163,8 +207,10 @@ func (b *broker) dial(ctx context.Context) (*sources, error) {
 	if err != nil {
 		return nil, err
 	}
+	token := fleet.NewCredentials(b.reader, b.access.Token, accessRecord{b.c.Dir})
 	t, err := nats.Dial(ctx, nats.Config{
-		URL: b.access.URL, ID: b.reader.ID(), Name: "hark console " + b.c.Version, Identity: b.reader, JWT: b.access.Token, TLS: conf,
+		URL: b.access.URL, ID: b.reader.ID(), Name: "hark console " +
+			b.c.Version, Identity: b.reader, Token: token.Token, TLS: conf,
 		Logger: b.c.Log, Timeout: dialLimit,
 	})
 	if err != nil {
@@ -173,7 +219,7 @@ func (b *broker) dial(ctx context.Context) (*sources, error) {
 	x := &sources{conn: t, roster: roster.New(t.Conn(), nil)}
 	l, err := ledger.New(ledger.Config{Conn: t.Conn(), Self: b.reader, Knows: b.knows, Home: b.c.Dir})
 	if err == nil {
-		x.standings, err = dutystate.Open(t.Conn(), b.reader, nil, b.knows)
+		x.states, err = dutystate.Open(t.Conn(), b.reader, nil, b.knows)
 	}
 	if err == nil {
 		x.facts, err = factcache.New(factcache.Config{Conn: t.Conn(), Self: b.reader, Believes: b.knows})
@@ -183,13 +229,44 @@ func (b *broker) dial(ctx context.Context) (*sources, error) {
 		return nil, err
 	}
 	x.runs = l.Store()
+	b.renew(token, t)
 	return x, nil
 }
 
-// knows reports whether an operator came with the access, or is believed since.
+// renew keeps the credentials good until the console ends.
+func (b *broker) renew(token *fleet.Credentials, over wire.Transport) {
+	ctx, cancel := context.WithCancel(context.Background())
+	b.stop, b.token = cancel, token
+	b.work.Go(func() {
+		token.Keep(ctx, over, func(err error) { b.c.Log.Warn().AnErr("cause", err).Msg("credentials") })
+	})
+}
+
+// endings returns the access to the broker, if it is not renewed, and the broker's certificate.
+func (b *broker) endings() []console.Ending {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	token := b.access.Token
+	if b.token != nil {
+		token = b.token.Token()
+	}
+	var all []console.Ending
+	if at := fleet.Ends(token); !at.IsZero() {
+		all = append(all, console.Ending{What: "the console's access to the broker", At: at})
+	}
+	if b.there == nil {
+		return all
+	}
+	if state, err := b.there.conn.Conn().TLSConnectionState(); err == nil && len(state.PeerCertificates) > 0 {
+		all = append(all, console.Ending{What: "the broker's certificate", At: state.PeerCertificates[0].NotAfter})
+	}
+	return all
+}
+
+// knows reports whether an operator came with the access, or is trusted since.
 func (b *broker) knows(key string) bool { return b.believed.Knows(key) }
 
-// records are those of the fleet.
+// records returns those of the fleet.
 func (b *broker) records(ctx context.Context) (record.Store, error) {
 	x, err := b.connected(ctx)
 	if err != nil {
@@ -198,7 +275,7 @@ func (b *broker) records(ctx context.Context) (record.Store, error) {
 	return x.runs, nil
 }
 
-// askLimit is how long the broker may take to answer: a page waits for it.
+// askLimit is how long the broker may take to answer, since a page waits for it.
 const askLimit = 5 * time.Second
 
 func (b *broker) agents(ctx context.Context) ([]roster.Agent, error) {
@@ -211,8 +288,8 @@ func (b *broker) agents(ctx context.Context) ([]roster.Agent, error) {
 	return x.roster.All(ctx)
 }
 
-// duties are what keepers said. Those whom this console does not believe are told with the command that changes that
-// here.
+// duties returns what keepers published. For keepers that this console does not trust it returns the command that
+// changes that.
 func (b *broker) duties(ctx context.Context) (console.Words, error) {
 	x, err := b.connected(ctx)
 	if err != nil {
@@ -220,15 +297,43 @@ func (b *broker) duties(ctx context.Context) (console.Words, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	all, warnings, err := x.standings.Read(ctx)
+	all, warnings, err := x.states.Read(ctx)
 	for i := range warnings {
 		warnings[i] = strings.ReplaceAll(warnings[i], "`hark key believe ", "`hark console believe ")
 	}
-	return console.Words{All: all, Warnings: warnings}, err
+	words := console.Words{All: all, Warnings: warnings}
+	if err == nil {
+		words.Idle = b.idleKeepers(ctx, x, all)
+	}
+	return words, err
 }
 
-// facts brings what operators gathered who are believed into a book, by the names of agents.
-func (b *broker) facts(ctx context.Context, into *factcache.Book) error {
+// idleKeepers returns the keepers whose lock nobody has, and since when this console knows that. Of those that cannot
+// be asked nothing is known.
+func (b *broker) idleKeepers(ctx context.Context, x *sources, all []dutystate.Words) map[string]time.Time {
+	idle := map[string]time.Time{}
+	for _, w := range all {
+		lock, err := dutystate.NewLock(ctx, x.conn.Conn(), wire.IDOf(w.Keeper), "")
+		if err != nil {
+			continue
+		}
+		if _, runs, err := lock.Holder(ctx); err == nil && !runs {
+			idle[w.Keeper] = time.Now()
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for keeper := range idle {
+		if since, known := b.idle[keeper]; known {
+			idle[keeper] = since
+		}
+	}
+	b.idle = idle
+	return maps.Clone(idle)
+}
+
+// facts copies what trusted operators gathered into a cache, by the names of agents.
+func (b *broker) facts(ctx context.Context, into *factcache.Cache) error {
 	x, err := b.connected(ctx)
 	if err != nil {
 		return err
@@ -257,13 +362,16 @@ func (b *broker) sizes(ctx context.Context) ([]streams.Size, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	return streams.Sizes(ctx, x.conn.Conn(), roster.StreamName, ledger.StreamName, dutystate.StreamName, factcache.StreamName)
+	return streams.Sizes(ctx, x.conn.Conn(), roster.StreamName, ledger.StreamName, dutystate.StreamName,
+		factcache.StreamName)
 }
 
 func (b *broker) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.there != nil {
+		b.stop()
+		b.work.Wait()
 		b.there.conn.Close()
 	}
 }

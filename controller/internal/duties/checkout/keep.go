@@ -136,7 +136,8 @@ func (c *copying) file(from, rel string) error {
 	if c.before != "" {
 		old := filepath.Join(c.before, rel)
 		was, err := os.Lstat(old)
-		if err == nil && was.Mode() == info.Mode() && was.Size() == info.Size() && was.ModTime().Equal(info.ModTime()) && os.Link(old, to) == nil {
+		if err == nil && was.Mode() == info.Mode() && was.Size() == info.Size() && was.ModTime().Equal(info.ModTime()) &&
+			os.Link(old, to) == nil {
 			return nil
 		}
 	}
@@ -148,9 +149,9 @@ func (c *copying) file(from, rel string) error {
 	return errors.Join(err, out.Chmod(info.Mode().Perm()), out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
-// Checkout is the commit, as Now names it, of the git work tree that a directory lies in, with the tree's root. Both
-// are "" outside of git, where git cannot tell, and where anything differs from the commit or is not in it, ignored
-// files aside.
+// Checkout returns the commit, as Now names it, of the git work tree that a directory lies in, with the tree's root.
+// Both are "" outside of git, where git cannot tell, and where anything differs from the commit or is not in it,
+// ignored files aside.
 func Checkout(ctx context.Context, dir string) (commit, root string, err error) {
 	git := func(args ...string) (string, error) {
 		return command(ctx, []string{"GIT_OPTIONAL_LOCKS=0"}, "git", append([]string{"-C", dir}, args...)...)

@@ -62,10 +62,10 @@ func (p *Project) known() bool {
 	return err == nil && len(dirs) > 0
 }
 
-// State is where the states of a keeper's project lie in HARK_HOME.
+// State returns where the states of a keeper's project lie in HARK_HOME.
 func State(home string) string { return filepath.Join(home, "keeper") }
 
-// Root is the state of a project in a HARK_HOME that a directory lies in, "" for none.
+// Root returns the state of a project in a HARK_HOME that a directory lies in, "" for none.
 func Root(home, dir string) string {
 	rel, err := filepath.Rel(State(home), dir)
 	if err != nil || dir == "" || !filepath.IsLocal(rel) {
@@ -76,6 +76,34 @@ func Root(home, dir string) string {
 		return ""
 	}
 	return filepath.Join(State(home), first)
+}
+
+// fileScheme begins the URL of a repository on this machine.
+const fileScheme = "file://"
+
+// Repository returns the directory of a repository on this machine, an absolute path. It returns "" for others, and for
+// a project that is a directory.
+func Repository(where string) string {
+	p, err := parse(where, "")
+	if err != nil || p.dir != "" || !strings.HasPrefix(p.url, fileScheme) {
+		return ""
+	}
+	return strings.TrimPrefix(p.url, fileScheme)
+}
+
+// Probe returns the arguments with which git asks a project's repository for its branch, nil for a directory. Who runs
+// them learns whether that user can fetch the project: it prints the commit, or nothing if there is no such branch.
+func Probe(where string) []string {
+	p, err := parse(where, "")
+	if err != nil || p.dir != "" {
+		return nil
+	}
+	args := append([]string{"ls-remote", "--quiet"}, p.uploadPack()...)
+	head := "HEAD"
+	if p.branch != "" {
+		head = "refs/heads/" + p.branch
+	}
+	return append(args, "--", p.url, head)
 }
 
 // Check returns what Open would say to a project, as far as it can be told without fetching.
@@ -98,6 +126,13 @@ func parse(where, keyring string) (*Project, error) {
 		return p, err
 	}
 	p.url, p.branch, _ = strings.Cut(where, "#")
+	if info, err := os.Stat(p.url); err == nil && info.IsDir() { // DIR#BRANCH
+		dir, err := filepath.Abs(p.url)
+		if err != nil {
+			return nil, err
+		}
+		p.url = fileScheme + dir
+	}
 	if !strings.Contains(p.url, ":") {
 		return nil, fmt.Errorf("the project %q is neither a directory nor the URL of a git repository", where)
 	}
@@ -112,7 +147,7 @@ func parse(where, keyring string) (*Project, error) {
 	return p, nil
 }
 
-// Now is the project as it is: its commit, and a directory in which it lies.
+// Now returns the project as it is: its commit, and a directory in which it lies.
 func (p *Project) Now(ctx context.Context) (commit, dir string, err error) {
 	if p.dir != "" {
 		return p.snapshot()
@@ -125,7 +160,7 @@ func (p *Project) Now(ctx context.Context) (commit, dir string, err error) {
 	return commit[:shortCommit], dir, err
 }
 
-// Dir is where a commit lies, false if it does no longer.
+// Dir returns where a commit lies, false if it does no longer.
 func (p *Project) Dir(commit string) (string, bool) {
 	dir := p.place(commit)
 	_, err := os.Stat(dir)
@@ -187,12 +222,16 @@ func (p *Project) fetch(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
 	if _, err := os.Stat(p.mirror()); err != nil {
-		if _, err := p.git(ctx, nil, "clone", "--quiet", "--mirror", "--", p.url, p.mirror()); err != nil {
+		args := append([]string{"clone", "--quiet", "--mirror"}, p.uploadPack()...)
+		if _, err := p.git(ctx, nil, append(args, "--", p.url, p.mirror())...); err != nil {
 			_ = os.RemoveAll(p.mirror()) // half a clone is none
 			return "", fmt.Errorf("cannot fetch the project: %w", err)
 		}
-	} else if _, err := p.git(ctx, nil, "--git-dir", p.mirror(), "fetch", "--quiet", "--prune", "origin"); err != nil {
-		return "", fmt.Errorf("cannot fetch the project: %w", err)
+	} else {
+		args := append([]string{"--git-dir", p.mirror(), "fetch", "--quiet", "--prune"}, p.uploadPack()...)
+		if _, err := p.git(ctx, nil, append(args, "origin")...); err != nil {
+			return "", fmt.Errorf("cannot fetch the project: %w", err)
+		}
 	}
 	head := "HEAD"
 	if p.branch != "" {
@@ -208,6 +247,15 @@ func (p *Project) fetch(ctx context.Context) (string, error) {
 	return p.signed(ctx, commit)
 }
 
+// uploadPack returns the flag with which git reads a repository on this machine that belongs to another user, which git
+// refuses otherwise: the keeper has a user of its own, and whoever named the project trusts what is in it.
+func (p *Project) uploadPack() []string {
+	if !strings.HasPrefix(p.url, fileScheme) {
+		return nil
+	}
+	return []string{"--upload-pack", "git -c safe.directory='*' upload-pack"}
+}
+
 // mostTags is how many tags are looked at for one that is signed.
 const mostTags = 50
 
@@ -217,7 +265,8 @@ func useKeyring(ctx context.Context, home, keyring string) error {
 	keys, err := os.ReadFile(keyring)
 	if err == nil && bytes.HasPrefix(keys, []byte("-----BEGIN PGP")) {
 		var text string
-		if text, err = command(ctx, []string{"GNUPGHOME=" + home}, "gpg", "--batch", "--quiet", "--output", filepath.Join(home, "pubring.gpg"), "--dearmor", keyring); err != nil {
+		if text, err = command(ctx, []string{"GNUPGHOME=" + home}, "gpg", "--batch", "--quiet", "--output",
+			filepath.Join(home, "pubring.gpg"), "--dearmor", keyring); err != nil {
 			err = fmt.Errorf("%w %s", err, text)
 		}
 	} else if err == nil {
@@ -229,8 +278,8 @@ func useKeyring(ctx context.Context, home, keyring string) error {
 	return nil
 }
 
-// signed is the commit of the newest tag of a branch that one of the keyring has signed. It never goes back: who can
-// push cannot have an older release played again.
+// signed returns the commit of the newest tag of a branch that one of the keyring has signed. It never goes back: who
+// can push cannot have an older release played again.
 func (p *Project) signed(ctx context.Context, head string) (string, error) {
 	home, err := os.MkdirTemp(p.state, "gnupg-")
 	if err != nil {
@@ -241,7 +290,8 @@ func (p *Project) signed(ctx context.Context, head string) (string, error) {
 	if err := useKeyring(ctx, home, p.keyring); err != nil {
 		return "", err
 	}
-	list, err := p.git(ctx, nil, "--git-dir", p.mirror(), "for-each-ref", "--sort=-creatordate", "--format=%(refname)", "--merged", head, "refs/tags")
+	list, err := p.git(ctx, nil, "--git-dir", p.mirror(), "for-each-ref", "--sort=-creatordate", "--format=%(refname)",
+		"--merged", head, "refs/tags")
 	if err != nil {
 		return "", err
 	}
@@ -275,7 +325,8 @@ func (p *Project) onward(ctx context.Context, commit string) error {
 	file := filepath.Join(p.state, "last-signed")
 	last, err := os.ReadFile(file)
 	if err == nil && !p.comesAfter(ctx, commit, strings.TrimSpace(string(last))) {
-		return fmt.Errorf("the newest signed tag, at %.12s, does not come after %.12s, which was in force: remove %s if that is meant", commit, last, file)
+		return fmt.Errorf("the newest signed tag, at %.12s, does not come after %.12s, which was in force: remove %s if "+
+			"that is meant", commit, last, file)
 	}
 	return os.WriteFile(file, []byte(commit+"\n"), 0o600)
 }
@@ -295,7 +346,8 @@ func (p *Project) checkOut(ctx context.Context, commit string) (string, error) {
 		return "", err
 	}
 	index := tmp + ".index"
-	_, err = p.git(ctx, []string{"GIT_INDEX_FILE=" + index}, "--git-dir", p.mirror(), "--work-tree", tmp, "checkout", "--quiet", "--force", commit, "--", ".")
+	_, err = p.git(ctx, []string{"GIT_INDEX_FILE=" + index}, "--git-dir", p.mirror(), "--work-tree", tmp, "checkout",
+		"--quiet", "--force", commit, "--", ".")
 	_ = os.Remove(index)
 	if err == nil {
 		err = os.Rename(tmp, dir)
@@ -307,7 +359,7 @@ func (p *Project) checkOut(ctx context.Context, commit string) (string, error) {
 	return dir, p.prune()
 }
 
-// taken are the places of the commits, those first that were taken last.
+// taken returns the places of the commits, those first that were taken last.
 func (p *Project) taken() ([]string, error) {
 	dirs, err := filepath.Glob(p.place("*"))
 	age := func(dir string) time.Time {
@@ -337,8 +389,11 @@ func (p *Project) prune() error {
 
 // run is git, which asks nobody anything.
 func (p *Project) run(ctx context.Context, environ []string, args ...string) (string, error) {
-	return command(ctx, append([]string{"GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=ssh -oBatchMode=yes"}, environ...), "git", args...)
+	return command(ctx, append(slices.Clone(Environ), environ...), "git", args...)
 }
+
+// Environ is what keeps git from asking for passwords.
+var Environ = []string{"GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=ssh -oBatchMode=yes"}
 
 func command(ctx context.Context, environ []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)

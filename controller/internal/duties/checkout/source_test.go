@@ -47,7 +47,8 @@ func repository(t *testing.T) string {
 		t.Skip("there is no git")
 	}
 	home := t.TempDir()
-	for name, v := range map[string]string{"HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_COMMITTER_NAME": "a",
+	for name, v := range map[string]string{"HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a",
+		"GIT_AUTHOR_EMAIL": "a@example.org", "GIT_COMMITTER_NAME": "a",
 		"GIT_COMMITTER_EMAIL": "a@example.org"} {
 		t.Setenv(name, v)
 	}
@@ -112,7 +113,8 @@ func TestOnlySignedTagsCountAndNeverGoBack(t *testing.T) {
 		_ = os.RemoveAll(gnupg)
 	})
 	for _, name := range []string{"anna@example.org", "mallory@example.org"} {
-		tool(t, repo, "gpg", "--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", "", "--quick-generate-key", name, "ed25519", "sign", "never")
+		tool(t, repo, "gpg", "--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", "", "--quick-generate-key",
+			name, "ed25519", "sign", "never")
 	}
 	keyring := filepath.Join(t.TempDir(), "keys.gpg")
 	tool(t, repo, "gpg", "--batch", "--quiet", "--output", keyring, "--export", "anna@example.org")
@@ -142,7 +144,9 @@ func TestOnlySignedTagsCountAndNeverGoBack(t *testing.T) {
 	}
 	armored := filepath.Join(t.TempDir(), "keys.asc")
 	tool(t, repo, "gpg", "--batch", "--quiet", "--armor", "--output", armored, "--export", "anna@example.org")
-	other, err := Open("file://"+repo, filepath.Join(t.TempDir(), "a state whose path is too long for the socket of an agent "+strings.Repeat("x", 60)), armored)
+	other, err := Open("file://"+repo,
+		filepath.Join(t.TempDir(), "a state whose path is too long for the socket of an agent "+strings.Repeat("x", 60)),
+		armored)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +197,8 @@ func TestADirectoryIsTakenAsItWas(t *testing.T) {
 	if err != nil || next == first {
 		t.Error("a change is not seen", err)
 	}
-	if was, ok := p.Dir(first); !ok || was != at || read(t, filepath.Join(at, "link", "x.yml")) != "was" || read(t, filepath.Join(now, "link", "x.yml")) != "is another" {
+	if was, ok := p.Dir(first); !ok || was != at || read(t, filepath.Join(at, "link", "x.yml")) != "was" ||
+		read(t, filepath.Join(now, "link", "x.yml")) != "is another" {
 		t.Errorf("what it was is %s, %v", was, ok)
 	}
 	if read(t, filepath.Join(now, "out")) != "outside" {
@@ -250,6 +255,36 @@ func TestADirectoryMayBeAwayForAWhile(t *testing.T) {
 	}
 	if again, _, err := p.Now(t.Context()); err != nil || again != was {
 		t.Errorf("back it is %s, %v", again, err)
+	}
+}
+
+// TestARepositoryOfAnotherUserIsFetched: git refuses one unless told otherwise.
+func TestARepositoryOfAnotherUserIsFetched(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root gives files away")
+	}
+	repo := repository(t)
+	first := tool(t, repo, "git", "rev-parse", "HEAD")
+	if out, err := exec.Command("chown", "-R", "4242:4242", repo).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Setenv("SUDO_UID", "")
+	for _, where := range []string{"file://" + repo + "#main", repo + "#main"} {
+		p, err := Open(where, filepath.Join(t.TempDir(), "state"), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // a clone, and a fetch
+			if got, _, err := p.Now(t.Context()); err != nil || !strings.HasPrefix(first, got) {
+				t.Errorf("%s: %q, %v; the commit is %s", where, got, err, first)
+			}
+		}
+		if out, err := exec.Command("git", Probe(where)...).CombinedOutput(); err != nil || !strings.HasPrefix(string(out), first) {
+			t.Errorf("%s: %v: %s", where, err, out)
+		}
+		if got := Repository(where); got != repo {
+			t.Errorf("%s lies in %q, should be in %q", where, got, repo)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ type Mode string
 
 // The modes.
 const (
-	Check   Mode = "check"   // look, and tell what would change
+	Check   Mode = "check"   // look, and report what would change
 	Enforce Mode = "enforce" // change
 )
 
@@ -34,7 +34,7 @@ type Duty struct {
 	// CatchUp is for how long a host may have been away and still gets, when it comes back, what it missed; 0 is not
 	// at all.
 	CatchUp time.Duration
-	// Together plays all hosts in one run; TogetherSaid tells that the file says which.
+	// Together plays all hosts in one run; TogetherSaid says that the file sets it.
 	Together, TogetherSaid bool
 	// AtOnce is how many hosts may be at the duty at a time.
 	AtOnce int
@@ -45,7 +45,7 @@ type Duty struct {
 	AfterChanges rollout.Stages
 	// Extra, Tags and SkipTags are those of the play, as -e, --tags and --skip-tags take them.
 	Extra, Tags, SkipTags []string
-	// Notify is who is told of the duty; nil is who is told of the project.
+	// Notify is who is notified of the duty; nil is who is notified of the project.
 	Notify *Notify
 	// Ignore are the names of tasks whose changes are no drift, as written, with the role before them as it is shown.
 	Ignore []string
@@ -53,7 +53,7 @@ type Duty struct {
 	Place syntax.Place
 }
 
-// Flags are the flags of a turn's run that the duty has.
+// Flags returns the flags of a turn's run that the duty has.
 func (d *Duty) Flags() []string {
 	var all []string
 	for _, of := range []struct {
@@ -79,7 +79,8 @@ const (
 
 // Span reads a time such as 90s, 30m, 1h30m, 7d or 2w, of at least a second and at most ten years.
 func Span(text string) (time.Duration, bool) {
-	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour,
+		'w': 7 * 24 * time.Hour}
 	const most = 10 * 366 * 24 * time.Hour
 	total := time.Duration(0)
 	for rest := text; rest != ""; {

@@ -35,7 +35,7 @@ const (
 	defaultGather    = 30 * time.Second
 )
 
-// NotifyAll tells the targets of everything.
+// NotifyAll sends everything to the targets.
 func NotifyAll(to []string) *Notify {
 	return &Notify{To: to, Tell: notify.All(), After: 1, AbsentFor: defaultAbsentFor, Gather: defaultGather}
 }
@@ -90,7 +90,7 @@ func (r *reader) notify(n *syntax.Node) *Notify {
 	return out
 }
 
-// targets are a target or a list of them.
+// targets returns a target or a list of them.
 func (r *reader) targets(n *syntax.Node) []string {
 	items := n.Items
 	if items == nil {
@@ -110,7 +110,7 @@ func (r *reader) targets(n *syntax.Node) []string {
 	return all
 }
 
-// changes are the names of what is told.
+// changes returns the names of what is told.
 func (r *reader) changes(n *syntax.Node) []notify.What {
 	if n.Items == nil {
 		r.fail(n, "tell is a list of what is told: %s", names(notify.All()))

@@ -14,7 +14,7 @@ import (
 // File is what a file of duties says.
 type File struct {
 	Duties []Duty
-	// Notify is who is told of duties that do not say it, and of the project itself. It is nil if the file does not
+	// Notify is who is notified of duties that do not say it, and of the project itself. It is nil if the file does not
 	// say it.
 	Notify *Notify
 }
@@ -79,7 +79,7 @@ func (r *reader) version(at *syntax.Node) {
 	}
 }
 
-// list is the list of duties of a file that is a mapping.
+// list returns the list of duties of a file that is a mapping.
 func (r *reader) list(n *syntax.Node) *syntax.Node {
 	if all := n.Get("duties"); all != nil {
 		return all
@@ -103,9 +103,10 @@ func (r *reader) fail(n *syntax.Node, format string, a ...any) {
 	r.errs = append(r.errs, &syntax.Error{Msg: p.String() + ": " + fmt.Sprintf(format, a...), Place: p})
 }
 
-// keys are what a duty may have.
+// keys returns what a duty may have.
 func keys() []string {
-	return []string{"name", "play", "hosts", "every", "at", "once", "splay", "mode", "window", "catch_up", "at_once", "together", "stop_at", "after_changes", "ignore",
+	return []string{"name", "play", "hosts", "every", "at", "once", "splay", "mode", "window", "catch_up", "at_once",
+		"together", "stop_at", "after_changes", "ignore",
 		"extra_vars", "tags", "skip_tags", "notify"}
 }
 
@@ -121,7 +122,8 @@ func (r *reader) duty(n *syntax.Node) Duty {
 		r.fail(v, "%q cannot be the name of a duty: letters, digits, - and _ within, at most %d", d.Name, longestName)
 	}
 	d.Play, d.Hosts = r.needed(n, "play"), r.needed(n, "hosts")
-	if v := n.Get("play"); d.Play != "" && (strings.HasPrefix(d.Play, "/") || slices.Contains(strings.Split(d.Play, "/"), "..")) {
+	if v := n.Get("play"); d.Play != "" && (strings.HasPrefix(d.Play, "/") ||
+		slices.Contains(strings.Split(d.Play, "/"), "..")) {
 		r.fail(v, "the play %q must lie in the project", d.Play)
 	}
 	switch d.Mode = Mode(r.needed(n, "mode")); d.Mode {
@@ -275,7 +277,7 @@ func hasVault(v value.Value) bool {
 	return false
 }
 
-// texts is a text or a list of texts.
+// texts returns a text or a list of texts.
 func (r *reader) texts(n *syntax.Node, key string) []string {
 	v := n.Get(key)
 	switch {
@@ -296,7 +298,7 @@ func (r *reader) texts(n *syntax.Node, key string) []string {
 	return all
 }
 
-// needed is a text that must be there.
+// needed returns a text that must be there.
 func (r *reader) needed(n *syntax.Node, key string) string {
 	v := n.Get(key)
 	if v == nil {
@@ -307,7 +309,7 @@ func (r *reader) needed(n *syntax.Node, key string) string {
 	return text
 }
 
-// text is a text or a number as text. It is false, and said, if it is neither or empty.
+// text returns a text or a number as text. It is false, and said, if it is neither or empty.
 func (r *reader) text(n *syntax.Node, what string) (string, bool) {
 	if text, ok := value.Text(n.Value); ok && strings.TrimSpace(text) != "" {
 		if strings.Contains(text, "{{") || strings.Contains(text, "{%") {

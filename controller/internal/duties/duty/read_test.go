@@ -55,11 +55,14 @@ func TestReadTakesWhatTheFileSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := all[0]
-	if d.Schedule.Every != 30*time.Minute || d.Schedule.Splay != 10*time.Minute || d.CatchUp != 0 || !d.TogetherSaid || d.AtOnce != 20 ||
-		d.StopAt.Percent != 5 || len(d.AfterChanges) != 3 || d.AfterChanges[0].Count != 1 || d.Ignore[0] != "apt : update cache" || d.Place.Line != 2 {
+	if d.Schedule.Every != 30*time.Minute || d.Schedule.Splay != 10*time.Minute || d.CatchUp != 0 || !d.TogetherSaid ||
+		d.AtOnce != 20 ||
+		d.StopAt.Percent != 5 || len(d.AfterChanges) != 3 || d.AfterChanges[0].Count != 1 ||
+		d.Ignore[0] != "apt : update cache" || d.Place.Line != 2 {
 		t.Errorf("read %+v", d)
 	}
-	if d = all[1]; d.Mode != Enforce || d.Schedule.At.Minute != 180 || d.CatchUp != 72*time.Hour || d.AtOnce != 50 || d.TogetherSaid || d.Schedule.Splay != 10*time.Minute {
+	if d = all[1]; d.Mode != Enforce || d.Schedule.At.Minute != 180 || d.CatchUp != 72*time.Hour || d.AtOnce != 50 ||
+		d.TogetherSaid || d.Schedule.Splay != 10*time.Minute {
 		t.Errorf("read %+v", d)
 	}
 }
@@ -89,15 +92,18 @@ duties:
 	if got := f.Duties[0].Flags(); !slices.Equal(got, want) {
 		t.Errorf("flags %q, want %q", got, want)
 	}
-	if f.Notify == nil || f.Notify.To[0] != "https://example.org/hook" || f.Duties[0].Notify != nil || len(f.Duties[2].Notify.To) != 0 {
+	if f.Notify == nil || f.Notify.To[0] != "https://example.org/hook" || f.Duties[0].Notify != nil ||
+		len(f.Duties[2].Notify.To) != 0 {
 		t.Errorf("%+v", f)
 	}
 	b := f.Duties[1]
-	if at := time.Date(2026, 12, 1, 2, 0, 0, 0, time.UTC); !b.Schedule.Once.Equal(at) || !slices.Equal(b.Flags(), []string{"-e", "@vars.yml", "-e", "x=1"}) {
+	if at := time.Date(2026, 12, 1, 2, 0, 0, 0, time.UTC); !b.Schedule.Once.Equal(at) ||
+		!slices.Equal(b.Flags(), []string{"-e", "@vars.yml", "-e", "x=1"}) {
 		t.Errorf("%+v", b)
 	}
 	n := b.Notify
-	if n.After != 2 || n.Hosts.Percent != 5 || n.AbsentFor != 3*time.Hour || n.Gather != 5*time.Second || !n.Tells(notify.Fixed) || n.Tells(notify.Drifted) ||
+	if n.After != 2 || n.Hosts.Percent != 5 || n.AbsentFor != 3*time.Hour || n.Gather != 5*time.Second ||
+		!n.Tells(notify.Fixed) || n.Tells(notify.Drifted) ||
 		!n.IsQuiet(time.Date(2026, 12, 1, 6, 59, 0, 0, time.UTC)) || n.IsQuiet(time.Date(2026, 12, 1, 7, 0, 0, 0, time.UTC)) {
 		t.Errorf("%+v", n)
 	}
@@ -118,7 +124,8 @@ func TestReadTellsAllThatIsWrongWithItsPlace(t *testing.T) {
 		{"version: 2\nduties: []", "duties.yml:1:10: the file has version 2, this hark knows 1; upgrade hark"},
 		{"version: new\nduties: []", "duties.yml:1:10: version is a number, 1"},
 		{"version: 1", "a file with a version has its list under duties"},
-		{"version: 1\nduty: []\nduties: []", `duties.yml:2:1: a file of duties has no "duty": it may have version, duties, notify`},
+		{"version: 1\nduty: []\nduties: []",
+			`duties.yml:2:1: a file of duties has no "duty": it may have version, duties, notify`},
 		{"version: 1\nduties: {a: b}", "duties.yml:2:9: duties are a list"},
 		{"version: 1\nduties: [3]", "duties.yml:2:10: a duty is a mapping"},
 		{"- 3", "duties.yml:1:3: a duty is a mapping"},
@@ -140,7 +147,8 @@ func TestReadTellsAllThatIsWrongWithItsPlace(t *testing.T) {
 		{"- {" + good + "mode: check, every: 1h, at_once: 0}", "at_once is a number of hosts"},
 		{"- {" + good + "mode: check, every: 1h, at_once: true}", "at_once is a number of hosts"},
 		{"- {" + good + "mode: check, every: 1h, together: maybe}", "together is true or false"},
-		{"- {" + good + "mode: check, every: 1h, stop_at: 200%}", `stop_at: "200%" is neither a number of hosts nor a part of them`},
+		{"- {" + good + "mode: check, every: 1h, stop_at: 200%}",
+			`stop_at: "200%" is neither a number of hosts nor a part of them`},
 		{"- {" + good + "mode: check, every: 1h, after_changes: '10%,5%'}", "after_changes: stages grow: 5% comes after 10%"},
 		{"- {" + good + "mode: check, every: 1h, after_changes: 'a'}", `after_changes: "a" is neither a number of hosts`},
 		{"- {" + good + "mode: check, every: 1h, ignore: x}", "ignore is a list"},
@@ -149,7 +157,8 @@ func TestReadTellsAllThatIsWrongWithItsPlace(t *testing.T) {
 		{"- {name: a, play: ../a.yml, hosts: all, mode: check, every: 1h}", `the play "../a.yml" must lie in the project`},
 		{"- {name: a, play: a.yml, hosts: '{{ x }}', mode: check, every: 1h}", "hosts is a text and no template"},
 		{"- {name: a, play: [a.yml], hosts: all, mode: check, every: 1h}", "play must be a text"},
-		{"- {" + good + "mode: check, every: 1h}\n- {" + good + "mode: check, every: 1h}", `duties.yml:2:3: there are two duties "a": the other is at line 1`},
+		{"- {" + good + "mode: check, every: 1h}\n- {" + good + "mode: check, every: 1h}",
+			`duties.yml:2:3: there are two duties "a": the other is at line 1`},
 		{"- {" + good + "mode: check, once: '2026-13-01 03:00'}", `"2026-13-01" is no day`},
 		{"- {" + good + "mode: check, once: '2026-12-01'}", "is no time of the day"},
 		{"- {" + good + "mode: check, once: '2026-12-01 03:00', every: 1h}", "and not two of them"},
@@ -179,7 +188,8 @@ func TestReadTellsAllThatIsWrongWithItsPlace(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add("- {name: base, play: site.yml, hosts: all, every: 30m, mode: check, window: 'Mon-Fri 01:00-05:00 Europe/Berlin'}")
+	f.Add("- {name: base, play: site.yml, hosts: all, every: 30m, mode: check, window: 'Mon-Fri 01:00-05:00 " +
+		"Europe/Berlin'}")
 	f.Add("- {name: base, play: site.yml, hosts: all, at: '02:30', mode: check, after_changes: '1,10%'}")
 	f.Fuzz(func(t *testing.T, text string) {
 		l := &syntax.Loader{ReadFile: func(string) ([]byte, error) { return []byte(text), nil }}

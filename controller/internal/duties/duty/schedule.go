@@ -28,7 +28,7 @@ type Clock struct {
 	Zone   *time.Location
 }
 
-// String is the time and its zone.
+// String returns the time and its zone.
 func (c Clock) String() string {
 	text := fmt.Sprintf("%02d:%02d", c.Minute/60, c.Minute%60)
 	if c.Zone != time.Local {
@@ -43,7 +43,8 @@ type Slot struct{ Start, End time.Time }
 // ID names the slot among those of its duty.
 func (s Slot) ID() int64 { return s.Start.Unix() }
 
-// period is how long slots are, 0 if that is not known. A day with a change of clocks is shorter or longer than that.
+// period returns how long slots are, 0 if that is not known. A day with a change of clocks is shorter or longer than
+// that.
 func (s Schedule) period() time.Duration {
 	if s.Every > 0 {
 		return s.Every
@@ -54,10 +55,10 @@ func (s Schedule) period() time.Duration {
 	return 0
 }
 
-// Never is a time that does not come.
+// Never returns a time that does not come.
 func Never() time.Time { return time.Unix(1<<40, 0) }
 
-// onceSlot is the slot of a time where there is one turn: that of the turn, and what is before and behind it.
+// onceSlot returns the slot of a time where there is one turn: that of the turn, and what is before and behind it.
 func (s Schedule) onceSlot(t time.Time) Slot {
 	end := s.Once.Add(s.Over)
 	switch {
@@ -69,7 +70,7 @@ func (s Schedule) onceSlot(t time.Time) Slot {
 	return Slot{end, Never()}
 }
 
-// Slot is the one that a time lies in.
+// Slot returns the one that a time lies in.
 func (s Schedule) Slot(t time.Time) Slot {
 	if !s.Once.IsZero() {
 		return s.onceSlot(t)
@@ -90,11 +91,11 @@ func (s Schedule) Slot(t time.Time) Slot {
 	return Slot{start, s.At.on(nextDay(t, s.At.Zone))}
 }
 
-// Next is the slot behind another.
+// Next returns the slot behind another.
 func (s Schedule) Next(slot Slot) Slot { return s.Slot(slot.End) }
 
-// Moment is when the host's turn comes in a slot. The place is the host's, from 0 to below 1 (Places). It is false if
-// the window leaves nothing of the slot.
+// Moment returns when the host's turn comes in a slot. The place is the host's, from 0 to below 1 (Places). It is
+// false if the window leaves nothing of the slot.
 func (s Schedule) Moment(slot Slot, place float64) (time.Time, bool) {
 	if !s.Once.IsZero() && !slot.Start.Equal(s.Once) {
 		return time.Time{}, false
@@ -118,7 +119,7 @@ func (s Schedule) Moment(slot Slot, place float64) (time.Time, bool) {
 	return open[len(open)-1].End.Add(-time.Nanosecond), true // what floats make of a place next to 1
 }
 
-// open are the parts of a slot that the window leaves.
+// open returns the parts of a slot that the window leaves.
 func (s Schedule) open(slot Slot) []Slot {
 	if s.Window == nil {
 		return []Slot{slot}
@@ -131,8 +132,8 @@ func (s Schedule) Allowed(t time.Time) bool {
 	return s.Window == nil || len(s.Window.within(Slot{t, t.Add(time.Nanosecond)})) > 0
 }
 
-// After is the host's first turn behind a time, and the slot that it is of. The window opens within a fortnight, so
-// there is one, but for a duty that is done once: behind its turn is only a time that does not come.
+// After returns the host's first turn behind a time, and the slot that it is of. The window opens within a fortnight,
+// so there is one, but for a duty that is done once: behind its turn is only a time that does not come.
 func (s Schedule) After(t time.Time, place float64) (time.Time, Slot) {
 	if !s.Once.IsZero() {
 		slot := s.onceSlot(t)
@@ -177,15 +178,15 @@ func Places(duty string, ids []string) map[string]float64 {
 	return places
 }
 
-// on is the clock's time on the day of t, there. Where clocks are put forward over it, it is when they are; where it
-// comes twice, it is the first.
+// on returns the clock's time on the day of t, there. Where clocks are put forward over it, it is when they are;
+// where it comes twice, it is the first.
 func (c Clock) on(t time.Time) time.Time {
 	y, m, d := t.In(c.Zone).Date()
 	first, _ := wall(y, m, d, c.Minute, c.Zone)
 	return first
 }
 
-// wall is the moment at which the clocks of a zone show a minute of a day, the first and the last where it comes
+// wall returns the moment at which the clocks of a zone show a minute of a day, the first and the last where it comes
 // twice. Where clocks are put forward over it, it is when they are.
 func wall(y int, m time.Month, d, minute int, zone *time.Location) (first, last time.Time) {
 	utc := time.Date(y, m, d, 0, minute, 0, 0, time.UTC)
@@ -279,7 +280,7 @@ func number(text string, most int) (int, bool) {
 	return n, n <= most
 }
 
-// zoneOf is a time zone by name, "" being that of this machine.
+// zoneOf returns a time zone by name, "" being that of this machine.
 func zoneOf(name string) (*time.Location, error) {
 	name = strings.TrimSpace(name)
 	if name == "" {

@@ -21,9 +21,11 @@ func plans() []plan {
 		{"every: 7h, window: Mon-Fri 01:00-05:00 Europe/Berlin", "Europe/Berlin", office},
 		{"every: 45m, window: Mon-Fri 01:00-05:00 America/New_York", "America/New_York", office},
 		{"every: 2h, window: '22:00-02:30 Europe/Berlin'", "Europe/Berlin", night},
-		{"every: 14d, window: 'Sun 02:00-03:00 Europe/Berlin'", "Europe/Berlin", func(t time.Time) bool { return t.Weekday() == time.Sunday && t.Hour() == 2 }},
+		{"every: 14d, window: 'Sun 02:00-03:00 Europe/Berlin'", "Europe/Berlin",
+			func(t time.Time) bool { return t.Weekday() == time.Sunday && t.Hour() == 2 }},
 		{"at: '02:30 Europe/Berlin', splay: 1h", "Europe/Berlin", always},
-		{"at: '00:00 Australia/Lord_Howe', window: '22:00-02:30 Australia/Lord_Howe', splay: 20h", "Australia/Lord_Howe", night},
+		{"at: '00:00 Australia/Lord_Howe', window: '22:00-02:30 Australia/Lord_Howe', splay: 20h", "Australia/Lord_Howe",
+			night},
 		{"every: 1m", "Africa/Casablanca", always},
 	}
 }
@@ -45,7 +47,8 @@ func (p plan) schedule(t *testing.T) Schedule {
 // months have a change of clocks in the zones above, there and back, and the turn of a year.
 func months() []time.Time {
 	return []time.Time{
-		time.Date(2026, 10, 10, 3, 7, 11, 5, time.UTC), time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC), time.Date(2026, 12, 20, 23, 59, 59, 0, time.UTC),
+		time.Date(2026, 10, 10, 3, 7, 11, 5, time.UTC), time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC),
+		time.Date(2026, 12, 20, 23, 59, 59, 0, time.UTC),
 	}
 }
 
@@ -69,7 +72,8 @@ func TestEachHostHasOneTurnInEachSlotWithinItsWindow(t *testing.T) {
 					}
 					slots++
 					if turns[slot.ID()] != at {
-						t.Fatalf("%s, place %v: the turn of the slot of %v is %v, and not found by the clock (%v)", p.text, place, slot.Start, at, turns[slot.ID()])
+						t.Fatalf("%s, place %v: the turn of the slot of %v is %v, and not found by the clock (%v)", p.text, place,
+							slot.Start, at, turns[slot.ID()])
 					}
 				}
 				if slots != len(turns) || slots == 0 {
@@ -123,7 +127,8 @@ func TestNoSecondHasMoreThanThreeTimesTheMeanOfStarts(t *testing.T) {
 	places := Places("base", ids)
 	for _, p := range plans() {
 		s := p.schedule(t)
-		for slot, from := s.Slot(months()[0]), months()[0]; slot.Start.Before(from.Add(2 * 24 * time.Hour)); slot = s.Next(slot) {
+		for slot, from := s.Slot(months()[0]),
+			months()[0]; slot.Start.Before(from.Add(2 * 24 * time.Hour)); slot = s.Next(slot) {
 			seconds := map[int64]int{}
 			first, last, hosts := int64(math.MaxInt64), int64(0), 0
 			for _, place := range places {

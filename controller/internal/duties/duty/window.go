@@ -71,10 +71,11 @@ func parseDays(text string) (days [7]bool, err error) {
 }
 
 func weekday(name string) int {
-	return slices.IndexFunc([]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}, func(d string) bool { return strings.EqualFold(d, name) })
+	return slices.IndexFunc([]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"},
+		func(d string) bool { return strings.EqualFold(d, name) })
 }
 
-// on is the window of a day: that of noon's.
+// on returns the window of a day: that of noon's.
 func (w *Window) on(noon time.Time) (Slot, bool) {
 	y, m, d := noon.Date()
 	if !w.days[noon.Weekday()] {
@@ -89,7 +90,7 @@ func (w *Window) on(noon time.Time) (Slot, bool) {
 	return Slot{from, to}, from.Before(to) // the clocks may have been put over all of it
 }
 
-// within are the parts of a stretch of time that lie in the window.
+// within returns the parts of a stretch of time that lie in the window.
 func (w *Window) within(s Slot) []Slot {
 	var parts []Slot
 	for noon := previousDay(s.Start, w.zone); noon.Before(s.End.Add(24 * time.Hour)); noon = nextDay(noon, w.zone) {

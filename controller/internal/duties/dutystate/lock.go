@@ -34,7 +34,7 @@ type Holder struct {
 	From string    `json:"from"` // machine and process
 }
 
-// NewLock is the lock of a keeper's id. from says who asks for it, for people.
+// NewLock returns the lock of a keeper's id. from says who asks for it, for people.
 func NewLock(ctx context.Context, conn *nats.Conn, keeper, from string) (*Lock, error) {
 	js, err := jetstream.New(conn)
 	if err != nil {
@@ -181,7 +181,7 @@ func (l *Lock) renew(ctx context.Context) error {
 	return err
 }
 
-// passing tells of errors of a connection that will be back.
+// passing reports whether an error is that of a connection that will be back.
 func passing(err error) bool {
 	for _, e := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, jetstream.ErrNoStreamResponse} {
 		if errors.Is(err, e) {

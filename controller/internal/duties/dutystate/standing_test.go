@@ -15,6 +15,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/fleet/sealkeys"
+	"hark/controller/internal/fleet/streams"
 )
 
 func newConn(t *testing.T) *nats.Conn {
@@ -85,14 +86,14 @@ func open(t *testing.T, conn *nats.Conn, own *wire.Identity, readers, believed [
 
 func put(t *testing.T, s *Store, duty, agent string, k Kind) {
 	t.Helper()
-	if err := s.PutState(t.Context(), State{V: Version, Duty: duty, Agent: agent, Host: "host of " + agent, Standing: k, Drift: []Change{{Task: "sshd", Diff: "SECRET"}}}); err != nil {
+	if err := s.PutState(t.Context(), State{V: Version, Duty: duty, Agent: agent, Host: "host of " + agent, Kind: k, Drift: []Change{{Task: "sshd", Diff: "SECRET"}}}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestWordsAreForReadersAndTheLastOneCounts(t *testing.T) {
 	conn := newConn(t)
-	if err := Ensure(t.Context(), conn); err != nil {
+	if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
 	}
 	keeper, reader, other := newIdentity(t), newIdentity(t), newIdentity(t)
@@ -124,7 +125,7 @@ func TestWordsAreForReadersAndTheLastOneCounts(t *testing.T) {
 			}
 			continue
 		}
-		if len(all) != 1 || len(all[0].States) != 2 || all[0].States[0].Standing != Kept || all[0].Keeper != keeper.Key || all[0].Definitions[0].Keeper != keeper.Key || len(warnings) > 0 {
+		if len(all) != 1 || len(all[0].States) != 2 || all[0].States[0].Kind != Kept || all[0].Keeper != keeper.Key || all[0].Definitions[0].Keeper != keeper.Key || len(warnings) > 0 {
 			t.Errorf("%+v, %v", all, warnings)
 		}
 	}
@@ -133,7 +134,7 @@ func TestWordsAreForReadersAndTheLastOneCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := stream.GetLastMsgForSubject(t.Context(), wire.Standing(keeper.ID(), "base", "a1"))
+	m, err := stream.GetLastMsgForSubject(t.Context(), wire.DutyStateSubject(keeper.ID(), "base", "a1"))
 	if err != nil || strings.Contains(string(m.Data), "SECRET") || strings.Contains(string(m.Data), "host of") {
 		t.Errorf("the broker reads %q, %v", m.Data, err)
 	}
@@ -141,7 +142,7 @@ func TestWordsAreForReadersAndTheLastOneCounts(t *testing.T) {
 
 func TestWordsOfOthersAndOfOtherHostsArePassedOver(t *testing.T) {
 	conn := newConn(t)
-	if err := Ensure(t.Context(), conn); err != nil {
+	if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
 	}
 	keeper, thief := newIdentity(t), newIdentity(t)
@@ -163,11 +164,11 @@ func TestWordsOfOthersAndOfOtherHostsArePassedOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	copied(wire.Standing(keeper.ID(), "base", "a1"), wire.Standing(keeper.ID(), "base", "a2")) // of another host
-	copied(wire.Standing(keeper.ID(), "base", "a1"), wire.Standing(keeper.ID(), "ntp", "a1"))  // of another duty
-	copied(wire.Standing(thief.ID(), "base", "a1"), wire.Standing(keeper.ID(), "base", "a3"))  // of another keeper
-	copied(wire.StandingKeys(thief.ID(), sealkeys.Week(time.Now())), wire.StandingKeys(keeper.ID(), "2020-W01"))
-	if _, err := js.Publish(t.Context(), wire.Standing(keeper.ID(), "base", "a4"), []byte("rubbish")); err != nil {
+	copied(wire.DutyStateSubject(keeper.ID(), "base", "a1"), wire.DutyStateSubject(keeper.ID(), "base", "a2")) // of another host
+	copied(wire.DutyStateSubject(keeper.ID(), "base", "a1"), wire.DutyStateSubject(keeper.ID(), "ntp", "a1"))  // of another duty
+	copied(wire.DutyStateSubject(thief.ID(), "base", "a1"), wire.DutyStateSubject(keeper.ID(), "base", "a3"))  // of another keeper
+	copied(wire.DutyKeysSubject(thief.ID(), sealkeys.Week(time.Now())), wire.DutyKeysSubject(keeper.ID(), "2020-W01"))
+	if _, err := js.Publish(t.Context(), wire.DutyStateSubject(keeper.ID(), "base", "a4"), []byte("rubbish")); err != nil {
 		t.Fatal(err)
 	}
 	all, warnings, err := open(t, conn, keeper, nil, nil).read(t.Context(), keeper.ID())
@@ -178,7 +179,7 @@ func TestWordsOfOthersAndOfOtherHostsArePassedOver(t *testing.T) {
 
 func TestANewerWordIsRefused(t *testing.T) {
 	conn := newConn(t)
-	if err := Ensure(t.Context(), conn); err != nil {
+	if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, conn, newIdentity(t), nil, nil)
@@ -206,7 +207,7 @@ func shortLocks(t *testing.T, conn *nats.Conn) {
 
 func TestOneKeeperAtATimeHasTheLock(t *testing.T) {
 	conn := newConn(t)
-	if err := Ensure(t.Context(), conn); err != nil {
+	if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
 	}
 	var inside, most atomic.Int32
@@ -269,7 +270,7 @@ func TestTheLockOfADeadKeeperEnds(t *testing.T) {
 // is not held, and afterwards it is again.
 func TestTheLockOutlivesItsBroker(t *testing.T) {
 	conn, away := newServer(t)
-	if err := Ensure(t.Context(), conn); err != nil {
+	if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := NewLock(t.Context(), conn, "k1", "one")
@@ -293,7 +294,7 @@ func TestTheLockOutlivesItsBroker(t *testing.T) {
 			t.Error("the keeper ends")
 		}
 		back()
-		if err := Ensure(t.Context(), conn); err != nil { // as the registrar does
+		if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil { // as the registrar does
 			t.Error(err)
 		}
 		until(true)
@@ -307,7 +308,7 @@ func TestTheLockOutlivesItsBroker(t *testing.T) {
 // A keeper whose lock another has taken meanwhile becomes one that waits, and is at work again when the other ends.
 func TestAKeeperThatLostItsLockWaitsForIt(t *testing.T) {
 	conn := newConn(t)
-	if err := Ensure(t.Context(), conn); err != nil {
+	if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := NewLock(t.Context(), conn, "k1", "one")
@@ -342,7 +343,7 @@ func TestAKeeperThatLostItsLockWaitsForIt(t *testing.T) {
 // it says from then on; a keeper that was started again and only read its own words, too.
 func TestAReaderWhoIsNamedLaterReadsAllAtOnce(t *testing.T) {
 	conn := newConn(t)
-	if err := Ensure(t.Context(), conn); err != nil {
+	if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
 	}
 	keeper, reader := newIdentity(t), newIdentity(t)
@@ -353,7 +354,7 @@ func TestAReaderWhoIsNamedLaterReadsAllAtOnce(t *testing.T) {
 	}
 	say := func(s *Store, host string) {
 		t.Helper()
-		if err := s.PutState(t.Context(), State{V: Version, Duty: "base", Host: host, Agent: host, Standing: Kept}); err != nil {
+		if err := s.PutState(t.Context(), State{V: Version, Duty: "base", Host: host, Agent: host, Kind: Kept}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,13 +17,13 @@ const (
 	Kept    Kind = "kept"    // as it should be
 	Drifted Kind = "drifted" // it would be changed, though nobody changed the duty
 	Mended  Kind = "mended"  // it was changed
-	Failed  Kind = "failed"  // a task failed, or what came of the run is not known
+	Failed  Kind = "failed"  // a task failed, or the result of the run is not known
 	Absent  Kind = "absent"  // its agent was not there when its turn came
 	Held    Kind = "held"    // somebody asked to leave it alone
 	Never   Kind = "never"   // it had no turn yet
 )
 
-// Kinds are all of them, in the order of lists.
+// Kinds returns all of them, in the order of lists.
 func Kinds() []Kind {
 	return []Kind{Kept, Drifted, Mended, Failed, Absent, Held, Never}
 }
@@ -33,11 +33,11 @@ const Version = 1
 
 // State is a host under a duty, as the keeper keeps it: the last one only.
 type State struct {
-	V        int    `json:"v"`
-	Duty     string `json:"duty"`
-	Host     string `json:"host"`
-	Agent    string `json:"agent"` // its id
-	Standing Kind   `json:"standing"`
+	V     int    `json:"v"`
+	Duty  string `json:"duty"`
+	Host  string `json:"host"`
+	Agent string `json:"agent"` // its id
+	Kind  Kind   `json:"state"`
 	// Since is when it came to stand so, At when its last turn was.
 	Since time.Time `json:"since,omitzero"`
 	At    time.Time `json:"at,omitzero"`
@@ -65,8 +65,8 @@ type State struct {
 	// Changed are the tasks that the last enforcing turn has changed, noise too: what the next changes again, and no
 	// check can see, is noise.
 	Changed []string `json:"changed,omitempty"`
-	// Told is what somebody was told of the host and is still so: failed, drifted or absent.
-	Told string `json:"told,omitempty"`
+	// NotifiedState is the state that somebody was notified of and that still holds: failed, drifted or absent.
+	Notified string `json:"notified,omitempty"`
 	// Gone says that the host is no longer one of the duty.
 	Gone bool `json:"gone,omitempty"`
 	// Past are its turns, the latest first. Turns that came out alike, one after the other, are one entry.
@@ -75,12 +75,12 @@ type State struct {
 
 // Past are turns that came out alike.
 type Past struct {
-	From     time.Time `json:"from"`
-	To       time.Time `json:"to"`
-	Times    int       `json:"times"`
-	Standing Kind      `json:"standing"`
-	Run      string    `json:"run,omitempty"`   // of the last
-	Tasks    []string  `json:"tasks,omitempty"` // that drifted, were mended or failed
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`
+	Times int       `json:"times"`
+	Kind  Kind      `json:"state"`
+	Run   string    `json:"run,omitempty"`   // of the last
+	Tasks []string  `json:"tasks,omitempty"` // that drifted, were mended or failed
 }
 
 // MostPast is how many entries a state remembers.
@@ -89,7 +89,7 @@ const MostPast = 50
 // Change is a task that changes a host.
 type Change struct {
 	Task string `json:"task"`
-	// Diff is what would change or was changed, as far as the task tells and does not hide it.
+	// Diff is what would change or was changed, as far as the task reports and does not hide it.
 	Diff  string    `json:"diff,omitempty"`
 	Since time.Time `json:"since,omitzero"`
 }
@@ -121,11 +121,11 @@ type Definition struct {
 	// Stale says why a newer commit is not in force.
 	Stale  string `json:"stale,omitempty"`
 	Paused *Pause `json:"paused,omitempty"`
-	// PauseTold says that somebody was told of the pause.
-	PauseTold bool      `json:"pause_told,omitempty"`
-	Next      time.Time `json:"next,omitzero"` // turn of any host
-	At        time.Time `json:"at"`            // when it was said
-	Gone      bool      `json:"gone,omitempty"`
+	// PauseNotified is true if somebody was notified of the pause.
+	PauseNotified bool      `json:"pause_notified,omitempty"`
+	Next          time.Time `json:"next,omitzero"` // turn of any host
+	At            time.Time `json:"at"`            // when it was said
+	Gone          bool      `json:"gone,omitempty"`
 	// Sweeps are its turns slot by slot, the latest first, at most MostPast.
 	Sweeps []Sweep `json:"sweeps,omitempty"`
 	// Later is set for a play that was put off for hosts that were away.
@@ -137,14 +137,14 @@ type Later struct {
 	Until time.Time `json:"until"`
 	By    string    `json:"by"` // the key of who asked for it
 	Hosts []Host    `json:"hosts"`
-	// Flags are what goes along of the call: tags.
+	// Flags are the flags of the call that are passed on: tags.
 	Flags []string `json:"flags,omitempty"`
 	// Ended is when the last host had it, or the time was over. Expired are the hosts that were not there until then.
 	Ended   time.Time `json:"ended,omitzero"`
 	Expired []string  `json:"expired,omitempty"`
 }
 
-// Sweep is what came of the turns of a slot.
+// Sweep is the result of the turns of a slot.
 type Sweep struct {
 	Slot  time.Time    `json:"slot"` // its beginning
 	Hosts map[Kind]int `json:"hosts"`
@@ -168,12 +168,12 @@ type Report struct {
 	// Stale says why a newer commit is not in force.
 	Stale string    `json:"stale,omitempty"`
 	At    time.Time `json:"at"`
-	// Told is what somebody was told beside how hosts stand, and is still so.
-	Told []Told `json:"told,omitempty"`
+	// NotifiedState is what somebody was told beside how hosts stand, and is still so.
+	Notified []NotifiedState `json:"notified,omitempty"`
 }
 
-// Told is something that somebody was told.
-type Told struct {
+// NotifiedState is something that somebody was told.
+type NotifiedState struct {
 	Key  string    `json:"key"`
 	What string    `json:"what"`
 	Text string    `json:"text"`

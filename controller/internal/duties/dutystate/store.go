@@ -30,14 +30,15 @@ type Store struct {
 	keys     *sealkeys.Keys
 }
 
-// Open is the store at a broker, for one operator. Its words are sealed for the readers, by their public curve keys,
-// and for itself. believes tells of which keepers it believes words, by their public keys.
+// Open returns the store at a broker, for one operator. Its words are sealed for the readers, by their public curve
+// keys, and for itself. believes reports whether it takes the word of a keeper, by its public key.
 func Open(conn *nats.Conn, own *wire.Identity, readers []string, believes func(key string) bool) (*Store, error) {
 	js, err := jetstream.New(conn)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := sealkeys.New(sealkeys.Config{Conn: conn, Stream: StreamName, Subject: wire.StandingKeys, Self: own, Readers: readers})
+	keys, err := sealkeys.New(sealkeys.Config{Conn: conn, Stream: StreamName, Subject: wire.DutyKeysSubject, Self: own,
+		Readers: readers})
 	if err != nil {
 		return nil, err
 	}
@@ -61,15 +62,15 @@ type Words struct {
 	States      []State
 }
 
-// Read gives the words of all keepers who are believed. What is forged, or sealed for others, is passed over and told
-// in the warnings.
+// Read returns the words of all keepers who are believed. What is forged, or sealed for others, is passed over and
+// told in the warnings.
 func (s *Store) Read(ctx context.Context) (all []Words, warnings []string, err error) {
 	return s.read(ctx, "*")
 }
 
 func (s *Store) read(ctx context.Context, keeper string) (all []Words, warnings []string, err error) {
 	var messages []streams.Message
-	_, err = streams.Each(ctx, s.conn, StreamName, wire.Standing(keeper, "*", "*"), 1, func(m streams.Message) {
+	_, err = streams.Each(ctx, s.conn, StreamName, wire.DutyStateSubject(keeper, "*", "*"), 1, func(m streams.Message) {
 		if !strings.Contains(m.Subject, "._keys.") {
 			messages = append(messages, m)
 		}
@@ -143,11 +144,11 @@ func (s *Store) open(ctx context.Context, m streams.Message) word {
 	if err != nil {
 		return word{err: fmt.Errorf("a word of the keeper %s cannot be read: %w", keeper, err)}
 	}
-	kind := wire.KindStanding
-	if agent == wire.StandingDuty {
+	kind := wire.KindDutyState
+	if agent == wire.DutyToken {
 		kind = wire.KindDefinition
 	}
-	if duty == wire.StandingSelf {
+	if duty == wire.KeeperToken {
 		kind = wire.KindReport
 	}
 	h := f.Header
@@ -178,7 +179,8 @@ func (s *Store) open(ctx context.Context, m streams.Message) word {
 		return word{err: fmt.Errorf("a word of the keeper %s cannot be opened: %w", h.Issuer, err)}
 	}
 	if v := w.version(); v > Version {
-		return word{err: fmt.Errorf("the keeper %s is newer than this hark: its words have version %d, this reads up to %d", h.Issuer, v, Version)}
+		return word{err: fmt.Errorf("the keeper %s is newer than this hark: its words have version %d, this reads up to %d",
+			h.Issuer, v, Version)}
 	}
 	if w.definition != nil {
 		w.definition.Keeper = h.Issuer
@@ -201,19 +203,19 @@ func (w word) version() int {
 
 // PutState says how a host stands.
 func (s *Store) PutState(ctx context.Context, st State) error {
-	return s.put(ctx, wire.KindStanding, st.Duty, st.Agent, st)
+	return s.put(ctx, wire.KindDutyState, st.Duty, st.Agent, st)
 }
 
 // PutDefinition says how a duty stands.
 func (s *Store) PutDefinition(ctx context.Context, d Definition) error {
 	d.XKey = s.own.XKey
-	return s.put(ctx, wire.KindDefinition, d.Name, wire.StandingDuty, d)
+	return s.put(ctx, wire.KindDefinition, d.Name, wire.DutyToken, d)
 }
 
 // PutReport says how it stands with the keeper itself.
 func (s *Store) PutReport(ctx context.Context, r Report) error {
 	r.XKey = s.own.XKey
-	return s.put(ctx, wire.KindReport, wire.StandingSelf, wire.StandingDuty, r)
+	return s.put(ctx, wire.KindReport, wire.KeeperToken, wire.DutyToken, r)
 }
 
 func (s *Store) put(ctx context.Context, k wire.Kind, duty, agent string, body any) error {
@@ -223,7 +225,8 @@ func (s *Store) put(ctx context.Context, k wire.Kind, duty, agent string, body a
 		return fmt.Errorf("cannot seal what is said: %w", err)
 	}
 	h := wire.Header{Kind: k, Run: duty, To: agent, Plan: sealkeys.Week(now)}
-	return s.publish(ctx, wire.Standing(s.own.ID(), duty, agent), h, body, wire.Packing{Sign: s.own, Key: &key, Seal: wire.SealRecord})
+	return s.publish(ctx, wire.DutyStateSubject(s.own.ID(), duty, agent), h, body,
+		wire.Packing{Sign: s.own, Key: &key, Seal: wire.SealRecord})
 }
 
 func (s *Store) publish(ctx context.Context, subject string, h wire.Header, body any, p wire.Packing) error {

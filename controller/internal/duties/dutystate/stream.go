@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
@@ -25,12 +24,12 @@ const (
 	lockTime  = 30 * time.Second
 )
 
-// StreamConfigs are the streams that Ensure makes, for those who configure a broker of their own.
+// StreamConfigs returns the streams that Ensure makes, for those who configure a broker of their own.
 func StreamConfigs() []jetstream.StreamConfig {
 	return []jetstream.StreamConfig{{
 		Name:              StreamName,
 		Description:       "how hosts stand under hark's duties, sealed for their readers",
-		Subjects:          []string{wire.Standing("*", "*", "*")},
+		Subjects:          []string{wire.DutyStateSubject("*", "*", "*")},
 		MaxMsgsPerSubject: 1,
 		MaxMsgSize:        512 << 10,
 		MaxAge:            keepWords,
@@ -56,14 +55,14 @@ func StreamConfigs() []jetstream.StreamConfig {
 
 // Ensure makes the streams on a broker that does not have them. A cluster that has just been started may take until
 // ctx is over.
-func Ensure(ctx context.Context, conn *nats.Conn) error {
+func Ensure(ctx context.Context, m streams.Manager) error {
 	for _, cfg := range StreamConfigs() {
-		if err := streams.Ensure(ctx, conn, cfg); err != nil {
+		if err := streams.Ensure(ctx, m, cfg); err != nil {
 			return fmt.Errorf("cannot keep how hosts stand at the broker: %w", err)
 		}
 	}
 	return nil
 }
 
-// LockSubject is where a keeper says that it has the lock.
+// LockSubject returns where a keeper says that it has the lock.
 func LockSubject(keeper string) string { return "$KV." + lockBucket + "." + keeper }

@@ -17,7 +17,7 @@ import (
 type world struct {
 	t      *testing.T
 	now    time.Time
-	board  *Board
+	board  *Duties
 	plan   Plan
 	took   time.Duration // a turn
 	states map[string]dutystate.State
@@ -62,7 +62,8 @@ func newWorld(t *testing.T, hosts int, text string) *world {
 		p.Hosts = append(p.Hosts, Host{Name: fmt.Sprint("web", i), Agent: fmt.Sprintf("agent%05d", i)})
 	}
 	w := &world{
-		t: t, now: time.Date(2026, 10, 12, 0, 0, 30, 0, time.UTC), took: 20 * time.Second, states: map[string]dutystate.State{}, defs: map[string]dutystate.Definition{},
+		t: t, now: time.Date(2026, 10, 12, 0, 0, 30, 0, time.UTC), took: 20 * time.Second,
+		states: map[string]dutystate.State{}, defs: map[string]dutystate.Definition{},
 		begun: map[string]bool{}, plan: Plan{Commit: "c1", Duties: []Planned{p}},
 		old: map[string]duty.Duty{},
 	}
@@ -72,7 +73,7 @@ func newWorld(t *testing.T, hosts int, text string) *world {
 
 // restart is a keeper that begins with what the one before has written. What that one had going on is cut off.
 func (w *world) restart() {
-	w.board, w.going = NewBoard(), nil
+	w.board, w.going = NewDuties(), nil
 	w.board.Restore(slices.Collect(maps.Values(w.states)), slices.Collect(maps.Values(w.defs)))
 	w.load()
 }
@@ -143,13 +144,13 @@ func (w *world) step(until time.Time) {
 func (w *world) begin(t Turn) {
 	out := map[string]Outcome{}
 	for _, h := range t.Hosts {
-		o := Outcome{Fate: Done, Tasks: 3}
+		o := Outcome{Status: Done, Tasks: 3}
 		if w.fate != nil {
 			o = w.fate(w, t, h)
 		}
-		if o.Fate != Away && o.Fate != Busy && o.Fate != OnHold {
+		if o.Status != Away && o.Status != Busy && o.Status != OnHold {
 			if w.begun[h.Agent+t.Nonce] {
-				o = Outcome{Fate: Twice}
+				o = Outcome{Status: Twice}
 			} else {
 				w.begun[h.Agent+t.Nonce] = true
 				w.starts = append(w.starts, start{h.Name, t.Commit, t.Duty.Play, t.Slot.ID(), w.now, t.Mode, t.Push, t.Looks})
@@ -196,7 +197,8 @@ func TestEachHostGetsEachSlotOnceInAMonth(t *testing.T) {
 		}
 	}
 	for _, s := range w.starts {
-		if at := s.at.In(berlin); at.Hour() < 1 || at.Hour() >= 5 || at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {
+		if at := s.at.In(berlin); at.Hour() < 1 || at.Hour() >= 5 || at.Weekday() == time.Saturday ||
+			at.Weekday() == time.Sunday {
 			t.Fatalf("%s was at it at %v", s.host, at)
 		}
 	}
@@ -214,7 +216,7 @@ func TestEachHostGetsEachSlotOnceInAMonth(t *testing.T) {
 		t.Errorf("%d hosts, at most %d at a time", len(w.slots()), w.most)
 	}
 	for i := range 40 {
-		if s := w.of(i); s.Standing != dutystate.Kept || s.Missed != 0 || s.Past[0].Times < 44 || len(s.Past) != 1 {
+		if s := w.of(i); s.Kind != dutystate.Kept || s.Missed != 0 || s.Past[0].Times < 44 || len(s.Past) != 1 {
 			t.Fatalf("web%d: %+v", i, s)
 		}
 	}
@@ -237,12 +239,12 @@ func TestAHostThatWasAwayGetsWhatItMissedOnce(t *testing.T) {
 		away := w.now.Add(x.away)
 		w.fate = func(w *world, _ Turn, _ Host) Outcome {
 			if w.now.Before(away) {
-				return Outcome{Fate: Away, Why: "is not connected"}
+				return Outcome{Status: Away, Why: "is not connected"}
 			}
-			return Outcome{Fate: Done}
+			return Outcome{Status: Done}
 		}
 		w.run(x.away)
-		if s := w.of(0); s.Standing != dutystate.Absent || s.Why != "is not connected" {
+		if s := w.of(0); s.Kind != dutystate.Absent || s.Why != "is not connected" {
 			t.Errorf("%s: after %v it stands %+v", x.text, x.away, s)
 		}
 		back := w.now
@@ -255,7 +257,7 @@ func TestAHostThatWasAwayGetsWhatItMissedOnce(t *testing.T) {
 		}
 		w.run(25 * time.Hour)
 		w.slots()
-		if s := w.of(0); s.Standing != dutystate.Kept || s.Past[1].Standing != dutystate.Absent || s.Past[1].Times < 2 {
+		if s := w.of(0); s.Kind != dutystate.Kept || s.Past[1].Kind != dutystate.Absent || s.Past[1].Times < 2 {
 			t.Errorf("%s: back since %v it stands %+v", x.text, back, s)
 		}
 	}
@@ -267,9 +269,9 @@ func TestAThousandThatReturnAreServedAtOnce(t *testing.T) {
 	dark := true
 	w.fate = func(*world, Turn, Host) Outcome {
 		if dark {
-			return Outcome{Fate: Away}
+			return Outcome{Status: Away}
 		}
-		return Outcome{Fate: Done}
+		return Outcome{Status: Done}
 	}
 	w.run(24 * time.Hour)
 	dark, w.most = false, 0
@@ -302,11 +304,11 @@ func TestAKeeperThatIsKilledDoesNoSlotTwiceAndTellsWhatItMissed(t *testing.T) {
 		told := s.Missed
 		for _, p := range s.Past {
 			told += p.Times
-			if p.Standing == dutystate.Failed {
+			if p.Kind == dutystate.Failed {
 				unknown += p.Times
 			}
 		}
-		if s.Standing != dutystate.Kept || !s.Begun.IsZero() {
+		if s.Kind != dutystate.Kept || !s.Begun.IsZero() {
 			t.Errorf("web%d: %+v", i, s)
 		}
 	}
@@ -341,16 +343,16 @@ func TestAHostThatSomebodyIsAtIsWaitedFor(t *testing.T) {
 	w := newWorld(t, 1, "mode: check, every: 6h, splay: 1m")
 	w.fate = func(_ *world, t Turn, _ Host) Outcome {
 		if t.Push {
-			return Outcome{Fate: Done}
+			return Outcome{Status: Done}
 		}
-		return Outcome{Fate: Busy, Why: "anna is at it"}
+		return Outcome{Status: Busy, Why: "anna is at it"}
 	}
 	w.run(time.Hour)
 	if s := w.of(0); s.Why != "waits: anna is at it" {
 		t.Errorf("it stands %+v", s)
 	}
 	w.run(2 * time.Hour)
-	if len(w.starts) != 1 || !w.starts[0].push || w.of(0).Standing != dutystate.Kept {
+	if len(w.starts) != 1 || !w.starts[0].push || w.of(0).Kind != dutystate.Kept {
 		t.Errorf("after two hours: %+v, %+v", w.starts, w.of(0))
 	}
 }
@@ -360,16 +362,16 @@ func TestAHostThatIsHeldIsLeftAlone(t *testing.T) {
 	until := w.now.Add(5 * time.Hour)
 	w.fate = func(w *world, _ Turn, _ Host) Outcome {
 		if w.now.Before(until) {
-			return Outcome{Fate: OnHold, Why: "disk swap", Until: until}
+			return Outcome{Status: OnHold, Why: "disk swap", Until: until}
 		}
-		return Outcome{Fate: Done}
+		return Outcome{Status: Done}
 	}
 	w.run(4 * time.Hour)
-	if s := w.of(0); s.Standing != dutystate.Held || s.Why != "disk swap" || !s.Until.Equal(until) || len(w.starts) != 0 {
+	if s := w.of(0); s.Kind != dutystate.Held || s.Why != "disk swap" || !s.Until.Equal(until) || len(w.starts) != 0 {
 		t.Errorf("it stands %+v", s)
 	}
 	w.run(3 * time.Hour)
-	if s := w.of(0); s.Standing != dutystate.Kept || !s.Until.IsZero() {
+	if s := w.of(0); s.Kind != dutystate.Kept || !s.Until.IsZero() {
 		t.Errorf("afterwards it stands %+v", s)
 	}
 }
@@ -379,15 +381,16 @@ func TestADutyThatFailsTooOftenStopsUntilTheNextCommit(t *testing.T) {
 	w.run(time.Hour)
 	w.fate = func(_ *world, t Turn, h Host) Outcome {
 		if t.Commit == "c2" {
-			return Outcome{Fate: Broke, Why: "no space left", Failed: []string{"install"}}
+			return Outcome{Status: Broke, Why: "no space left", Failed: []string{"install"}}
 		}
-		return Outcome{Fate: Done}
+		return Outcome{Status: Done}
 	}
 	w.commit("c2")
 	before := len(w.starts)
 	w.run(6 * time.Hour)
 	failed := len(w.starts) - before
-	if d := w.defs["base"]; d.Paused == nil || d.Paused.Why != "5 of 100 hosts failed (stop_at 5%) with c2" || failed < 5 || failed > 8 {
+	if d := w.defs["base"]; d.Paused == nil || d.Paused.Why != "5 of 100 hosts failed (stop_at 5%) with c2" ||
+		failed < 5 || failed > 8 {
 		t.Errorf("%d hosts were tried: %+v", failed, d.Paused)
 	}
 	w.restart()
@@ -397,7 +400,7 @@ func TestADutyThatFailsTooOftenStopsUntilTheNextCommit(t *testing.T) {
 	}
 	w.commit("c3")
 	w.run(2 * time.Hour)
-	if d := w.defs["base"]; d.Paused != nil || w.of(7).Standing != dutystate.Kept || w.of(7).Commit != "c3" {
+	if d := w.defs["base"]; d.Paused != nil || w.of(7).Kind != dutystate.Kept || w.of(7).Commit != "c3" {
 		t.Errorf("the next commit is not in force: %+v, %+v", d, w.of(7))
 	}
 }
@@ -429,9 +432,9 @@ func TestACommitGoesInStages(t *testing.T) {
 	}
 	w.fate = func(_ *world, t Turn, h Host) Outcome {
 		if t.Commit == "c3" {
-			return Outcome{Fate: Broke}
+			return Outcome{Status: Broke}
 		}
-		return Outcome{Fate: Done}
+		return Outcome{Status: Done}
 	}
 	w.commit("c3")
 	w.run(5 * time.Hour)
@@ -465,7 +468,7 @@ func TestAnEarlierCommitThatIsGoneMakesHostsWaitForTheirStage(t *testing.T) {
 func TestNoiseIsWhatChangesEachTime(t *testing.T) {
 	w := newWorld(t, 1, "mode: enforce, every: 1h, ignore: ['cache']")
 	w.fate = func(w *world, t Turn, _ Host) Outcome {
-		o := Outcome{Fate: Done, Tasks: 5, Changes: []dutystate.Change{{Task: "date"}, {Task: "cache"}}}
+		o := Outcome{Status: Done, Tasks: 5, Changes: []dutystate.Change{{Task: "date"}, {Task: "cache"}}}
 		if len(w.starts) == 0 {
 			o.Changes = append(o.Changes, dutystate.Change{Task: "nginx.conf", Diff: "- a\n+ b"})
 		}
@@ -482,14 +485,33 @@ func TestNoiseIsWhatChangesEachTime(t *testing.T) {
 	if !slices.Equal(s.Noise, []string{"date", "cache"}) || len(s.Blind) != 1 {
 		t.Errorf("noise %v, blind %v", s.Noise, s.Blind)
 	}
-	if p := s.Past[len(s.Past)-1]; p.Standing != dutystate.Mended || !slices.Contains(p.Tasks, "nginx.conf") || slices.Contains(p.Tasks, "cache") {
+	if p := s.Past[len(s.Past)-1]; p.Kind != dutystate.Mended || !slices.Contains(p.Tasks, "nginx.conf") ||
+		slices.Contains(p.Tasks, "cache") {
 		t.Errorf("the first turn is %+v", p)
 	}
 	w.run(3 * time.Hour)
-	if s := w.of(0); s.Standing != dutystate.Kept || len(s.Drift) != 0 {
+	if s := w.of(0); s.Kind != dutystate.Kept || len(s.Drift) != 0 {
 		t.Errorf("noise counts: %+v", s)
 	}
 	w.slotsOf(duty.Enforce)
+}
+
+// TestALookHidesNoTurnThatMended: how a host stands names the run that changed it, although a check came after.
+func TestALookHidesNoTurnThatMended(t *testing.T) {
+	w := newWorld(t, 1, "mode: enforce, every: 1h")
+	w.fate = func(_ *world, t Turn, _ Host) Outcome {
+		if t.Mode == duty.Check {
+			return Outcome{Status: Done, Tasks: 1}
+		}
+		return Outcome{Status: Done, Tasks: 1, Run: "r1", Changes: []dutystate.Change{{Task: "nginx.conf"}}}
+	}
+	for len(w.starts) < 2 {
+		w.run(time.Minute)
+	}
+	w.run(time.Minute)
+	if s := w.of(0); s.Kind != dutystate.Mended || s.Run != "r1" || s.Mode != duty.Enforce || s.NoiseCommit != "c1" {
+		t.Errorf("the host stands %+v", s)
+	}
 }
 
 // slotsOf is slots for the turns of a mode.
@@ -502,37 +524,38 @@ func (w *world) slotsOf(m duty.Mode) {
 func TestABaselineMakesNoiseOfWhatACheckFinds(t *testing.T) {
 	w := newWorld(t, 2, "mode: check, every: 1h")
 	w.fate = func(*world, Turn, Host) Outcome {
-		return Outcome{Fate: Done, Changes: []dutystate.Change{{Task: "date", Diff: "x"}}}
+		return Outcome{Status: Done, Changes: []dutystate.Change{{Task: "date", Diff: "x"}}}
 	}
 	w.run(2 * time.Hour)
 	s := w.of(0)
-	if s.Standing != dutystate.Drifted || s.Drift[0].Since.After(w.now.Add(-time.Hour)) {
+	if s.Kind != dutystate.Drifted || s.Drift[0].Since.After(w.now.Add(-time.Hour)) {
 		t.Errorf("it stands %+v", s)
 	}
-	if n, _, err := w.board.Take(w.now, "anna", Ask{What: AskBaseline, Duty: "base", Hosts: []string{"web0"}}); n != 1 || err != nil {
+	if n, _, err := w.board.Apply(w.now, "anna",
+		Request{What: RequestBaseline, Duty: "base", Hosts: []string{"web0"}}); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	w.run(2 * time.Hour)
-	if a, b := w.of(0), w.of(1); a.Standing != dutystate.Kept || b.Standing != dutystate.Drifted {
-		t.Errorf("they stand %v and %v", a.Standing, b.Standing)
+	if a, b := w.of(0), w.of(1); a.Kind != dutystate.Kept || b.Kind != dutystate.Drifted {
+		t.Errorf("they stand %v and %v", a.Kind, b.Kind)
 	}
 	w.commit("c2") // another play may have other noise
 	w.run(2 * time.Hour)
-	if a := w.of(0); a.Standing != dutystate.Drifted {
-		t.Errorf("it stands %v", a.Standing)
+	if a := w.of(0); a.Kind != dutystate.Drifted {
+		t.Errorf("it stands %v", a.Kind)
 	}
 }
 
 func TestPeoplePauseResumeAndRun(t *testing.T) {
 	w := newWorld(t, 3, "mode: check, every: 1h")
-	take := func(a Ask) (int, error) {
-		n, d, err := w.board.Take(w.now, "anna", a)
+	take := func(a Request) (int, error) {
+		n, d, err := w.board.Apply(w.now, "anna", a)
 		if err == nil {
 			w.keep(nil, []dutystate.Definition{d})
 		}
 		return n, err
 	}
-	if _, err := take(Ask{What: AskPause, Duty: "base", Why: "holidays"}); err != nil {
+	if _, err := take(Request{What: AskPause, Duty: "base", Why: "holidays"}); err != nil {
 		t.Fatal(err)
 	}
 	w.run(3 * time.Hour)
@@ -542,21 +565,22 @@ func TestPeoplePauseResumeAndRun(t *testing.T) {
 	if d := w.defs["base"]; len(w.starts) != 0 || d.Paused.Why != "holidays (anna)" {
 		t.Errorf("%d turns of a duty that is paused: %+v", len(w.starts), d.Paused)
 	}
-	if n, err := take(Ask{What: AskRun, Duty: "base", Hosts: []string{"web1"}}); n != 1 || err != nil {
+	if n, err := take(Request{What: AskRun, Duty: "base", Hosts: []string{"web1"}}); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	w.run(time.Minute)
 	if len(w.starts) != 1 || w.starts[0].host != "web1" {
 		t.Errorf("what was asked for is %+v", w.starts)
 	}
-	if _, err := take(Ask{What: AskResume, Duty: "base"}); err != nil {
+	if _, err := take(Request{What: AskResume, Duty: "base"}); err != nil {
 		t.Fatal(err)
 	}
 	w.run(2 * time.Hour)
-	if w.of(0).Standing != dutystate.Kept {
+	if w.of(0).Kind != dutystate.Kept {
 		t.Errorf("it did not go on: %+v", w.of(0))
 	}
-	for _, a := range []Ask{{What: AskRun, Duty: "none"}, {What: AskRun, Duty: "base", Hosts: []string{"web1", "db9"}}, {What: "dance", Duty: "base"}} {
+	for _, a := range []Request{{What: AskRun, Duty: "none"}, {What: AskRun, Duty: "base", Hosts: []string{"web1", "db9"}},
+		{What: "dance", Duty: "base"}} {
 		if _, err := take(a); err == nil {
 			t.Errorf("%+v was taken", a)
 		}
@@ -596,13 +620,15 @@ func TestACommitThatDoesNotCompileLeavesTheOldOneInForce(t *testing.T) {
 func TestNothingIsDueBeforeThePlanIsRead(t *testing.T) {
 	w := newWorld(t, 2, "mode: enforce, every: 1h")
 	w.run(3 * time.Hour)
-	b := NewBoard()
+	b := NewDuties()
 	b.Restore(slices.Collect(maps.Values(w.states)), slices.Collect(maps.Values(w.defs)))
 	b.Hello(w.now, "agent00000")
-	if turns, states, defs := b.Due(w.now.Add(5 * time.Hour)); len(turns)+len(states)+len(defs) > 0 || !b.Wake(w.now).IsZero() {
+	if turns, states, defs := b.Due(w.now.Add(5 * time.Hour)); len(turns)+len(states)+len(defs) > 0 ||
+		!b.Wake(w.now).IsZero() {
 		t.Errorf("%v, %v, %v", turns, states, defs)
 	}
-	if _, _, err := b.Take(w.now, "anna", Ask{What: AskRun, Duty: "base"}); err == nil || !strings.Contains(err.Error(), "not read the project yet") {
+	if _, _, err := b.Apply(w.now, "anna", Request{What: AskRun, Duty: "base"}); err == nil ||
+		!strings.Contains(err.Error(), "not read the project yet") {
 		t.Error(err)
 	}
 	if defs := b.Stale(w.now, "site.yml:1:1: no"); len(defs) != 1 || defs[0].Stale == "" || defs[0].Commit != "c1" {

@@ -10,13 +10,13 @@ import (
 	"hark/controller/internal/duties/dutystate"
 )
 
-// breaks is a fate of some commits: they fail.
+// breaks makes some commits fail.
 func breaks(commits ...string) func(*world, Turn, Host) Outcome {
 	return func(_ *world, t Turn, _ Host) Outcome {
 		if slices.Contains(commits, t.Commit) {
-			return Outcome{Fate: Broke, Why: "no", Failed: []string{"install"}}
+			return Outcome{Status: Broke, Why: "no", Failed: []string{"install"}}
 		}
-		return Outcome{Fate: Done}
+		return Outcome{Status: Done}
 	}
 }
 
@@ -35,8 +35,8 @@ func (w *world) with(commit string) int {
 func (w *world) wellWith(commit string, hosts int) {
 	w.t.Helper()
 	for i := range hosts {
-		if s := w.of(i); s.Commit != commit || s.Standing == dutystate.Failed {
-			w.t.Errorf("web%d is %s with %s: %s", i, s.Standing, s.Commit, s.Why)
+		if s := w.of(i); s.Commit != commit || s.Kind == dutystate.Failed {
+			w.t.Errorf("web%d is %s with %s: %s", i, s.Kind, s.Commit, s.Why)
 		}
 	}
 	if d := w.defs["base"]; d.Paused != nil || d.Before != "" || d.Commit != commit {
@@ -148,7 +148,8 @@ func TestADutyIsReadFromTheCommitThatIsPlayed(t *testing.T) {
 		t.Errorf("%d turns of the old, %d of the new", w.with("c1"), w.with("c2"))
 	}
 	for _, s := range w.starts[before:] {
-		if want := map[string]string{"c1": "a.yml check", "c2": "b.yml enforce"}[s.commit]; s.play+" "+string(s.mode) != want && !s.looks {
+		if want := map[string]string{"c1": "a.yml check", "c2": "b.yml enforce"}[s.commit]; s.play+" "+
+			string(s.mode) != want && !s.looks {
 			t.Fatalf("%s at %s is played %s, %s", s.host, s.commit, s.play, s.mode)
 		}
 	}
@@ -171,38 +172,39 @@ func TestACommandThatChangesEachTimeIsNoise(t *testing.T) {
 	w := newWorld(t, 1, "mode: enforce, every: 10m")
 	w.fate = func(w *world, t Turn, _ Host) Outcome {
 		if t.Mode == duty.Check {
-			return Outcome{Fate: Done, Tasks: 2, Blind: []string{"stamp"}}
+			return Outcome{Status: Done, Tasks: 2, Blind: []string{"stamp"}}
 		}
-		o := Outcome{Fate: Done, Tasks: 2, Changes: []dutystate.Change{{Task: "stamp"}}}
+		o := Outcome{Status: Done, Tasks: 2, Changes: []dutystate.Change{{Task: "stamp"}}}
 		if len(w.starts) == 12 {
 			o.Changes = append(o.Changes, dutystate.Change{Task: "conf"})
 		}
 		return o
 	}
 	w.run(5 * time.Minute)
-	if s := w.of(0); s.Standing != dutystate.Mended {
-		t.Errorf("at first it is %s", s.Standing)
+	if s := w.of(0); s.Kind != dutystate.Mended {
+		t.Errorf("at first it is %s", s.Kind)
 	}
 	w.run(25 * time.Minute)
-	if s := w.of(0); s.Standing != dutystate.Kept || !slices.Contains(s.Noise, "stamp") {
-		t.Errorf("it is %s, noise %v", s.Standing, s.Noise)
+	if s := w.of(0); s.Kind != dutystate.Kept || !slices.Contains(s.Noise, "stamp") {
+		t.Errorf("it is %s, noise %v", s.Kind, s.Noise)
 	}
 	w.restart()
 	w.run(3 * time.Hour)
 	s := w.of(0)
-	if s.Past[0].Standing != dutystate.Kept || s.Past[1].Standing != dutystate.Mended || !slices.Equal(s.Past[1].Tasks, []string{"conf"}) {
+	if s.Past[0].Kind != dutystate.Kept || s.Past[1].Kind != dutystate.Mended ||
+		!slices.Equal(s.Past[1].Tasks, []string{"conf"}) {
 		t.Errorf("%+v", s.Past)
 	}
 	w.commit("c2") // which may have another command of this name
 	w.run(5 * time.Minute)
-	if s := w.of(0); s.Commit == "c2" && s.Standing == dutystate.Kept {
+	if s := w.of(0); s.Commit == "c2" && s.Kind == dutystate.Kept {
 		t.Errorf("noise of another commit counts: %+v", s)
 	}
 }
 
 // The tasks that are noise go along with a turn, so that one that finds nothing else leaves no record.
 func TestATurnKnowsItsNoise(t *testing.T) {
-	a := NewAccount()
+	a := NewTurnResult()
 	a.hosts["web1"] = &tally{Outcome: Outcome{Changes: []dutystate.Change{{Task: "stamp"}}}}
 	j := &Job{Hosts: []Host{{Name: "web1", Agent: "a1"}}}
 	if a.Clean(j) {
@@ -220,9 +222,9 @@ func TestATurnKnowsItsNoise(t *testing.T) {
 	var got []string
 	w.fate = func(_ *world, t Turn, h Host) Outcome {
 		got = t.Noise[h.Agent]
-		return Outcome{Fate: Done, Changes: []dutystate.Change{{Task: "date"}}}
+		return Outcome{Status: Done, Changes: []dutystate.Change{{Task: "date"}}}
 	}
-	if _, _, err := w.board.Take(w.now, "anna", Ask{What: AskBaseline, Duty: "base"}); err != nil {
+	if _, _, err := w.board.Apply(w.now, "anna", Request{What: RequestBaseline, Duty: "base"}); err != nil {
 		t.Fatal(err)
 	}
 	w.run(time.Hour)
@@ -238,9 +240,9 @@ func TestADutyThatIsDoneOnceIsDoneOnce(t *testing.T) {
 	away := true
 	w.fate = func(_ *world, _ Turn, h Host) Outcome {
 		if h.Name == "web2" && away {
-			return Outcome{Fate: Away}
+			return Outcome{Status: Away}
 		}
-		return Outcome{Fate: Done}
+		return Outcome{Status: Done}
 	}
 	w.run(time.Hour)
 	if len(w.starts) != 0 || w.defs["base"].Next.IsZero() {
@@ -249,7 +251,7 @@ func TestADutyThatIsDoneOnceIsDoneOnce(t *testing.T) {
 	w.run(2 * time.Hour)
 	w.restart()
 	w.run(time.Hour)
-	if len(w.starts) != 2 || w.of(2).Standing != dutystate.Absent {
+	if len(w.starts) != 2 || w.of(2).Kind != dutystate.Absent {
 		t.Fatalf("%+v, %+v", w.starts, w.of(2))
 	}
 	away = false
@@ -258,7 +260,7 @@ func TestADutyThatIsDoneOnceIsDoneOnce(t *testing.T) {
 	w.restart()
 	w.commit("c2")
 	w.run(300 * 24 * time.Hour)
-	if len(w.starts) != 3 || w.of(2).Standing != dutystate.Kept {
+	if len(w.starts) != 3 || w.of(2).Kind != dutystate.Kept {
 		t.Errorf("%+v", w.starts)
 	}
 	d := w.defs["base"]
@@ -285,7 +287,7 @@ func TestHostsThatLeaveADutyAreGone(t *testing.T) {
 	w.plan.Duties[0].Hosts = append(w.plan.Duties[0].Hosts, Host{Name: "web2", Agent: fmt.Sprintf("agent%05d", 2)})
 	w.commit("c3")
 	w.run(20 * time.Minute)
-	if s := w.of(2); s.Gone || s.Standing != dutystate.Kept {
+	if s := w.of(2); s.Gone || s.Kind != dutystate.Kept {
 		t.Errorf("%+v", s)
 	}
 }

@@ -1,5 +1,5 @@
 // Package keeper sees to duties: it knows whose turn it is, has each turn driven as an ordinary run of that one host,
-// concludes from what came of it how the host stands, and keeps that where everybody can read it. Board decides, and
+// concludes from its result how the host stands, and keeps that where everybody can read it. Board decides, and
 // is told the time; Keeper has the clock, the store, the lock and the driver. It neither reads duties
 // (controller/internal/duties/duty) nor plays (the driver's business).
 package keeper
@@ -22,38 +22,39 @@ type Turn struct {
 	Hosts  []Host
 	Slot   duty.Slot
 	Mode   duty.Mode
-	// Nonce makes the openings of the run on a host the same whichever keeper drives it, so that the host begins it once.
+	// Nonce makes the openings of the run on a host the same whichever keeper drives it, so that the host begins it
+	// once.
 	Nonce string
 	// Push takes no regard of other runs that the host is at.
 	Push bool
 	// Flags are those that the run has beside the keeper's own.
 	Flags []string
-	// Noise are the tasks of a host, by its agent, whose changes tell nothing: a turn that finds nothing else leaves
+	// Noise are the tasks of a host, by its agent, whose changes mean nothing: a turn that finds nothing else leaves
 	// no record.
 	Noise map[string][]string
 	// Looks is a check whose changes are noise, since the host is as it should be.
 	Looks bool
 }
 
-// Fate is what came of a turn on a host.
-type Fate string
+// Status is how a turn ended on a host.
+type TurnStatus string
 
-// The fates.
+// The ways in which a turn ends.
 const (
-	Done   Fate = "done"   // the run went through
-	Broke  Fate = "failed" // a task failed, or the run could not be carried on
-	Away   Fate = "absent" // the agent was not there, and nothing was done
-	Lost   Fate = "lost"   // the agent went away in the middle
-	Busy   Fate = "busy"   // it is at a run of somebody else, and nothing was done
-	OnHold Fate = "held"
-	Twice  Fate = "twice" // the host has begun this turn before, and nothing was done now
+	Done   TurnStatus = "done"   // the run went through
+	Broke  TurnStatus = "failed" // a task failed, or the run could not be carried on
+	Away   TurnStatus = "absent" // the agent was not there, and nothing was done
+	Lost   TurnStatus = "lost"   // the agent went away in the middle
+	Busy   TurnStatus = "busy"   // it is at a run of somebody else, and nothing was done
+	OnHold TurnStatus = "held"
+	Twice  TurnStatus = "twice" // the host has begun this turn before, and nothing was done now
 )
 
-// Outcome is what came of a turn on one host.
+// Outcome is the result of a turn on one host.
 type Outcome struct {
-	Fate Fate   `json:"fate"`
-	Run  string `json:"run,omitempty"` // id, "" where nothing is recorded
-	Why  string `json:"why,omitempty"`
+	Status TurnStatus `json:"status"`
+	Run    string     `json:"run,omitempty"` // id, "" where nothing is recorded
+	Why    string     `json:"why,omitempty"`
 	// Until is when a hold ends.
 	Until time.Time `json:"until,omitzero"`
 	// Changes are the tasks that changed the host, or would have. Blind are those at which a check could not look, of
@@ -83,7 +84,7 @@ type Store interface {
 type Plan struct {
 	Commit string
 	Duties []Planned
-	// Notify is who is told of the project, and of duties that do not say it themselves.
+	// Notify is who is notified of the project, and of duties that do not say it themselves.
 	Notify *duty.Notify
 }
 
@@ -95,6 +96,6 @@ type Planned struct {
 	Level string
 	// At gives the duty as it is in another commit, false if that can no longer be played from or does not have it.
 	At func(commit string) (duty.Duty, bool)
-	// Later makes it a play that was put off. It is nil for duties of the project.
+	// DeferredPlay makes it a play that was put off. It is nil for duties of the project.
 	Later *dutystate.Later
 }

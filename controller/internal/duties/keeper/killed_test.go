@@ -82,9 +82,11 @@ func newCrime(t *testing.T, seed uint64) *crime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crime{t: t, rand: rand.New(rand.NewPCG(seed, 1)), op: id, hosts: map[string]*victim{}, states: map[string]dutystate.State{}, start: time.Now()}
+	c := &crime{t: t, rand: rand.New(rand.NewPCG(seed, 1)), op: id, hosts: map[string]*victim{},
+		states: map[string]dutystate.State{}, start: time.Now()}
 	d := Planned{At: nowhere, Duty: duty.Duty{
-		Name: "base", Mode: duty.Enforce, AtOnce: 10, CatchUp: time.Hour, Schedule: duty.Schedule{Every: crimeEvery, Splay: crimeEvery},
+		Name: "base", Mode: duty.Enforce, AtOnce: 10, CatchUp: time.Hour,
+		Schedule: duty.Schedule{Every: crimeEvery, Splay: crimeEvery},
 	}}
 	for _, name := range []string{"web1", "web2", "db1"} {
 		v := c.boot(name)
@@ -107,7 +109,8 @@ func (c *crime) boot(name string) *victim {
 	}
 	line, ready, ended := c.bus.Connect(v.identity.ID()), make(chan struct{}), make(chan error, 1)
 	a := agent.New(agent.Config{
-		Transport: line, Identity: v.identity, Name: name, Modules: v.modules(rand.New(rand.NewPCG(c.rand.Uint64(), 2))), State: state, Logger: zerolog.Nop(),
+		Transport: line, Identity: v.identity, Name: name, Modules: v.modules(rand.New(rand.NewPCG(c.rand.Uint64(), 2))),
+		State: state, Logger: zerolog.Nop(),
 		Trusted: func(k string) bool { return k == c.op.Key }, Ready: func() { close(ready) }, Heartbeat: -1, Grace: -1,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -129,18 +132,19 @@ func (v *victim) modules(r *rand.Rand) *modules.Registry {
 	type args struct {
 		Text string `arg:"text"`
 	}
-	return modules.NewRegistry(modules.Define("test.t.work", "Works for a while.", func(ctx context.Context, _ *modules.Env, a args) (modules.Result, error) {
-		v.mu.Lock()
-		v.began[a.Text] = append(v.began[a.Text], time.Now())
-		v.turns = append(v.turns, time.Now())
-		takes := time.Duration(r.IntN(40_000)) * time.Millisecond
-		v.mu.Unlock()
-		select {
-		case <-time.After(takes):
-		case <-ctx.Done():
-		}
-		return modules.Result{}, ctx.Err()
-	}))
+	return modules.NewRegistry(modules.Define("test.t.work", "Works for a while.",
+		func(ctx context.Context, _ *modules.Env, a args) (modules.Result, error) {
+			v.mu.Lock()
+			v.began[a.Text] = append(v.began[a.Text], time.Now())
+			v.turns = append(v.turns, time.Now())
+			takes := time.Duration(r.IntN(40_000)) * time.Millisecond
+			v.mu.Unlock()
+			select {
+			case <-time.After(takes):
+			case <-ctx.Done():
+			}
+			return modules.Result{}, ctx.Err()
+		}))
 }
 
 // keep has keepers at work for a while, and kills them.
@@ -284,27 +288,28 @@ func (k *killer) play(ctx context.Context, j *Job, h Host, slot string) Outcome 
 	p := workPlan(slot+" first", slot+" second")
 	digest, body, err := p.Digest()
 	if err != nil {
-		return Outcome{Fate: Broke, Why: err.Error()}
+		return Outcome{Status: Broke, Why: err.Error()}
 	}
-	err = hub.Start(ctx, wire.Start{Run: j.Run, Host: h.Name, Play: p.Play.ID, Digest: digest, Plan: body, Lease: time.Minute, Window: 4 << 10})
+	err = hub.Start(ctx, wire.Start{Run: j.Run, Host: h.Name, Play: p.Play.ID, Digest: digest, Plan: body,
+		Lease: time.Minute, Window: 4 << 10})
 	var absent *link.AbsentError
 	switch {
 	case errors.As(err, &absent) && absent.Replayed:
-		return Outcome{Fate: Twice}
+		return Outcome{Status: Twice}
 	case err != nil:
-		return Outcome{Fate: Away, Why: err.Error()}
+		return Outcome{Status: Away, Why: err.Error()}
 	}
 	for {
 		select {
 		case e := <-hub.Events():
 			if e.Kind == wire.Ended {
 				_ = hub.End(ctx)
-				return Outcome{Fate: Done, Tasks: 2}
+				return Outcome{Status: Done, Tasks: 2}
 			}
 		case l := <-hub.Lost():
-			return Outcome{Fate: Lost, Why: l.Reason}
+			return Outcome{Status: Lost, Why: l.Reason}
 		case <-ctx.Done(): // killed: it tells nobody
-			return Outcome{Fate: Lost}
+			return Outcome{Status: Lost}
 		}
 	}
 }
@@ -317,7 +322,8 @@ func workPlan(texts ...string) *plan.Plan {
 		d := value.NewDict()
 		d.Set("text", value.SourceText(text))
 		b.Body = append(b.Body, plan.Node{Step: &plan.Step{
-			ID: plan.ID("1").Under(i), Kind: plan.Task, Name: text, Action: "test.t.work", Written: "test.t.work", Args: plan.Dict{Dict: d},
+			ID: plan.ID("1").Under(i), Kind: plan.Task, Name: text, Action: "test.t.work", Written: "test.t.work",
+			Args: plan.Dict{Dict: d},
 		}})
 	}
 	p.Blocks = []plan.Block{b}

@@ -13,7 +13,8 @@ import (
 func postponed(t *testing.T, hosts int) (w *world, there map[string]bool) {
 	t.Helper()
 	w = newWorld(t, hosts, "mode: enforce, every: 1h")
-	p := NewLater("base", "a.yml", "anna", &Later{Until: w.now.Add(7 * 24 * time.Hour), Flags: []string{"--tags", "x"}})
+	p := NewDeferredPlay("base", "a.yml", "anna", &DeferredPlay{Until: w.now.Add(7 * 24 * time.Hour),
+		Flags: []string{"--tags", "x"}})
 	p.Hosts = w.plan.Duties[0].Hosts
 	w.plan.Duties, w.states, w.defs = nil, map[string]dutystate.State{}, map[string]dutystate.Definition{}
 	w.restart()
@@ -25,9 +26,9 @@ func postponed(t *testing.T, hosts int) (w *world, there map[string]bool) {
 			t.Errorf("it is played as %+v", turn)
 		}
 		if there[h.Name] {
-			return Outcome{Fate: Done}
+			return Outcome{Status: Done}
 		}
-		return Outcome{Fate: Away}
+		return Outcome{Status: Away}
 	}
 	return w, there
 }
@@ -41,13 +42,13 @@ func TestAPlayThatIsPutOffReachesHostsUntilItsTime(t *testing.T) {
 	fate, until := w.fate, w.now.Add(5*time.Hour)
 	w.fate = func(w *world, t Turn, h Host) Outcome {
 		if h.Name == "web3" && w.now.Before(until) {
-			return Outcome{Fate: OnHold, Why: "disk swap", Until: until}
+			return Outcome{Status: OnHold, Why: "disk swap", Until: until}
 		}
 		return fate(w, t, h)
 	}
 	w.board.Hello(w.now, "agent00003")
 	w.run(time.Hour)
-	if s := w.of(3); s.Standing != dutystate.Held {
+	if s := w.of(3); s.Kind != dutystate.Held {
 		t.Errorf("web3 stands %+v", s)
 	}
 	w.commit("c7") // the project goes on, the play does not
@@ -68,7 +69,7 @@ func TestAPlayThatIsPutOffReachesHostsUntilItsTime(t *testing.T) {
 	if n["web0"] != 1 || n["web1"] != 1 || n["web2"] != 0 || n["web3"] != 1 {
 		t.Errorf("they had %v turns", n)
 	}
-	if s := w.of(2); s.Standing != dutystate.Absent || !strings.Contains(s.Why, "expired") {
+	if s := w.of(2); s.Kind != dutystate.Absent || !strings.Contains(s.Why, "expired") {
 		t.Errorf("web2 stands %+v", s)
 	}
 	if c := w.board.Commits(); len(c) != 0 {
@@ -100,12 +101,12 @@ func TestAPlayThatIsPutOffEndsWithItsLastHost(t *testing.T) {
 func TestAPlayThatIsPutOffIsCancelled(t *testing.T) {
 	w, there := postponed(t, 2)
 	w.run(time.Hour)
-	for _, a := range []Ask{{What: AskBaseline, Duty: "base"}, {What: AskCancel, Duty: "other"}} {
-		if _, _, err := w.board.Take(w.now, "anna", a); err == nil {
+	for _, a := range []Request{{What: RequestBaseline, Duty: "base"}, {What: AskCancel, Duty: "other"}} {
+		if _, _, err := w.board.Apply(w.now, "anna", a); err == nil {
 			t.Errorf("%+v was taken", a)
 		}
 	}
-	n, d, err := w.board.Take(w.now, "anna", Ask{What: AskCancel, Duty: "base"})
+	n, d, err := w.board.Apply(w.now, "anna", Request{What: AskCancel, Duty: "base"})
 	if n != 2 || err != nil || !d.Gone {
 		t.Fatal(n, d, err)
 	}
@@ -122,7 +123,8 @@ func TestAPlayThatIsPutOffIsCancelled(t *testing.T) {
 
 func TestADutyOfTheProjectIsNotCancelled(t *testing.T) {
 	w := newWorld(t, 1, "mode: check, every: 1h")
-	if _, _, err := w.board.Take(w.now, "anna", Ask{What: AskCancel, Duty: "base"}); err == nil || !strings.Contains(err.Error(), "duties.yml") {
+	if _, _, err := w.board.Apply(w.now, "anna", Request{What: AskCancel, Duty: "base"}); err == nil ||
+		!strings.Contains(err.Error(), "duties.yml") {
 		t.Error(err)
 	}
 }
@@ -131,7 +133,7 @@ func TestAPlayThatIsPutOffIsDoneWhenSomebodyWantsIt(t *testing.T) {
 	w, there := postponed(t, 1)
 	w.run(time.Hour)
 	there["web0"] = true
-	if _, _, err := w.board.Take(w.now, "anna", Ask{What: AskRun, Duty: "base"}); err != nil {
+	if _, _, err := w.board.Apply(w.now, "anna", Request{What: AskRun, Duty: "base"}); err != nil {
 		t.Fatal(err)
 	}
 	w.run(time.Hour)

@@ -15,7 +15,7 @@ func TestATurnBeginsWhereNobodyIs(t *testing.T) {
 		hello wire.Hello
 		err   error
 		push  bool
-		want  Fate // "" begins
+		want  TurnStatus // "" begins
 	}{
 		"nothing goes on":          {},
 		"somebody's run":           {hello: wire.Hello{Runs: []string{"r1"}}, want: Busy},
@@ -29,7 +29,7 @@ func TestATurnBeginsWhereNobodyIs(t *testing.T) {
 		"an agent that refuses it": {err: errors.New("not trusted"), want: Broke},
 	} {
 		j := Job{Push: x.push}
-		if o, begins := j.Look(x.hello, x.err); o.Fate != x.want || begins != (x.want == "") {
+		if o, begins := j.Look(x.hello, x.err); o.Status != x.want || begins != (x.want == "") {
 			t.Errorf("%s: %+v, %v", name, o, begins)
 		}
 	}

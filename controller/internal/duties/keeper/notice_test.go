@@ -34,15 +34,16 @@ const toNats = `, notify: {to: "nats:", gather: 1m`
 func TestAChangeIsToldOnce(t *testing.T) {
 	w := newWorld(t, 8, "mode: check, every: 10m, splay: 1s"+toNats+"}")
 	bad := 3
-	kind := Outcome{Fate: Broke, Why: "no space left", Failed: []string{"install"}}
+	kind := Outcome{Status: Broke, Why: "no space left", Failed: []string{"install"}}
 	w.fate = func(_ *world, _ Turn, h Host) Outcome {
 		if h.Name < fmt.Sprint("web", bad) {
 			return kind
 		}
-		return Outcome{Fate: Done}
+		return Outcome{Status: Done}
 	}
 	w.run(time.Hour)
-	if len(w.told) != 1 || w.told[0].To[0] != "nats:" || w.told[0].Causes[0].Why != "no space left" || w.told[0].Of != 8 || w.told[0].Key != "duty/base/failed" {
+	if len(w.told) != 1 || w.told[0].To[0] != "nats:" || w.told[0].Causes[0].Why != "no space left" || w.told[0].Of != 8 ||
+		w.told[0].Key != "duty/base/failed" {
 		t.Fatalf("%+v", w.told)
 	}
 	w.tells("failed base: 3 of 8 hosts failed: web[0:2]")
@@ -58,10 +59,10 @@ func TestAChangeIsToldOnce(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 	w.tells("fixed base: 1 of 8 hosts no longer fail: web0")
-	bad, kind = 2, Outcome{Fate: Done, Changes: []dutystate.Change{{Task: "nginx : conf"}}}
+	bad, kind = 2, Outcome{Status: Done, Changes: []dutystate.Change{{Task: "nginx : conf"}}}
 	w.run(time.Hour)
 	w.tells("drifted base: 2 of 8 hosts drift: web0 web1")
-	kind = Outcome{Fate: Broke, Why: "no"}
+	kind = Outcome{Status: Broke, Why: "no"}
 	w.run(2 * time.Hour)
 	w.tells("fixed base: 2 of 8 hosts no longer drift: web0 web1", "failed base: 2 of 8 hosts failed: web0 web1")
 }
@@ -70,7 +71,7 @@ func TestAChangeIsToldOnce(t *testing.T) {
 func TestHostsThatFollowAreGathered(t *testing.T) {
 	w := newWorld(t, 120, "mode: check, every: 2h"+toNats+"}")
 	w.run(2 * time.Hour)
-	w.fate = func(*world, Turn, Host) Outcome { return Outcome{Fate: Broke, Why: "no"} }
+	w.fate = func(*world, Turn, Host) Outcome { return Outcome{Status: Broke, Why: "no"} }
 	w.run(2 * time.Hour)
 	hosts := 0
 	for _, n := range w.told {
@@ -88,28 +89,30 @@ func TestThresholds(t *testing.T) {
 		fate func(w *world, h Host) Outcome
 		want string
 	}{
-		{", after: 3", func(w *world, h Host) Outcome { return Outcome{Fate: Broke} }, "failed base: 4 of 4 hosts failed: web[0:3]"},
+		{", after: 3", func(w *world, h Host) Outcome { return Outcome{Status: Broke} },
+			"failed base: 4 of 4 hosts failed: web[0:3]"},
 		{", after: 3", func(w *world, h Host) Outcome {
 			if w.now.Minute() < 20 {
-				return Outcome{Fate: Broke}
+				return Outcome{Status: Broke}
 			}
-			return Outcome{Fate: Done}
+			return Outcome{Status: Done}
 		}, ""},
 		{", hosts: 3", func(w *world, h Host) Outcome {
 			if h.Name < "web2" {
-				return Outcome{Fate: Broke}
+				return Outcome{Status: Broke}
 			}
-			return Outcome{Fate: Done}
+			return Outcome{Status: Done}
 		}, ""},
 		{", hosts: 50%", func(w *world, h Host) Outcome {
 			if h.Name < "web2" {
-				return Outcome{Fate: Broke}
+				return Outcome{Status: Broke}
 			}
-			return Outcome{Fate: Done}
+			return Outcome{Status: Done}
 		}, "failed base: 2 of 4 hosts failed: web0 web1"},
-		{", absent_for: 30m", func(w *world, h Host) Outcome { return Outcome{Fate: Away} }, "absent base: 4 of 4 hosts have been away for 30m: web[0:3]"},
-		{", absent_for: 2h", func(w *world, h Host) Outcome { return Outcome{Fate: Away} }, ""},
-		{", tell: [drifted]", func(w *world, h Host) Outcome { return Outcome{Fate: Broke} }, ""},
+		{", absent_for: 30m", func(w *world, h Host) Outcome { return Outcome{Status: Away} },
+			"absent base: 4 of 4 hosts have been away for 30m: web[0:3]"},
+		{", absent_for: 2h", func(w *world, h Host) Outcome { return Outcome{Status: Away} }, ""},
+		{", tell: [drifted]", func(w *world, h Host) Outcome { return Outcome{Status: Broke} }, ""},
 	} {
 		w := newWorld(t, 4, "mode: check, every: 10m, splay: 1s"+toNats+x.rule+"}")
 		w.fate = func(w *world, _ Turn, h Host) Outcome { return x.fate(w, h) }
@@ -127,9 +130,9 @@ func TestNobodyIsToldInQuietHours(t *testing.T) {
 	w := newWorld(t, 2, "mode: check, every: 10m, splay: 1s"+toNats+", quiet: '00:00-07:00 UTC'}")
 	w.fate = func(w *world, _ Turn, h Host) Outcome {
 		if h.Name == "web0" || w.now.Hour() == 3 {
-			return Outcome{Fate: Broke, Why: "no"}
+			return Outcome{Status: Broke, Why: "no"}
 		}
-		return Outcome{Fate: Done}
+		return Outcome{Status: Done}
 	}
 	for w.now.Hour() < 7 {
 		w.run(time.Minute)
@@ -156,7 +159,8 @@ func TestAPauseIsTold(t *testing.T) {
 	w.fate = breaks("c2")
 	w.commit("c2")
 	w.run(time.Minute)
-	w.tells("paused base: the duty is paused: 1 of 2 hosts failed (stop_at 5%) with c2", "failed base: 2 of 2 hosts failed: web0 web1")
+	w.tells("paused base: the duty is paused: 1 of 2 hosts failed (stop_at 5%) with c2",
+		"failed base: 2 of 2 hosts failed: web0 web1")
 	w.restart()
 	w.commit("c3")
 	w.run(time.Hour)

@@ -27,10 +27,10 @@ type Config struct {
 	// It is called as Plan is.
 	Before func(ctx context.Context, commit string) (Plan, error)
 	Poll   time.Duration
-	// Later gives what an ask puts off, with the hosts that can have it, its commit, and those that cannot with the
-	// reasons. It is called from any goroutine.
-	Later func(ctx context.Context, a Asked) (p Planned, commit string, unfit []string, err error)
-	// Keep is told the commits that are needed still.
+	// DeferredPlay gives what an ask puts off, with the hosts that can have it, its commit, and those that cannot with
+	// the reasons. It is called from any goroutine.
+	Later func(ctx context.Context, a Requested) (p Planned, commit string, unfit []string, err error)
+	// Keep is called with the commits that are still needed.
 	Keep func(commits []string)
 	// Project is where the project comes from, for those who read.
 	Project string
@@ -38,28 +38,28 @@ type Config struct {
 	Hellos  <-chan string
 	Present func(ctx context.Context) ([]string, error)
 	// Asks are what people want.
-	Asks <-chan Asked
+	Asks <-chan Requested
 	// Reached reports whether the broker answers; nothing begins while it does not.
 	Reached func() bool
 	Now     func() time.Time
 	Logger  zerolog.Logger
 	// Affairs finds what is the matter outside of duties, as Plan is called; nil finds nothing.
-	Affairs func(ctx context.Context) []Affair
-	// Tell has a notice told to its targets. It is called from a goroutine for each, and ends when ctx is over.
+	Affairs func(ctx context.Context) []Problem
+	// Tell sends a notice to its targets. It is called from a goroutine for each, and ends when ctx is done.
 	Tell func(ctx context.Context, kind, subject string, n Notice)
 }
 
-// Asked is an ask of somebody, with the way to answer; Answer is called once.
-type Asked struct {
-	Ask
+// Requested is an ask of somebody, with the way to answer; Answer is called once.
+type Requested struct {
+	Request
 	By     string
-	Answer func(Asking)
+	Answer func(Reply)
 }
 
 // Keeper sees to the duties of a project. Two with the same key must not run at a time: see Lock.
 type Keeper struct {
 	cfg   Config
-	board *Board
+	board *Duties
 	// unsaid is what the store has not taken yet, by subject.
 	unsaid map[string]func(context.Context) error
 	report dutystate.Report // what was said last
@@ -81,12 +81,12 @@ type ended struct {
 type planned struct {
 	plan    Plan
 	err     error
-	affairs []Affair
+	affairs []Problem
 }
 
 // put is a play that was put off, or why it cannot be.
 type put struct {
-	ask    Asked
+	ask    Requested
 	plan   Planned
 	commit string
 	unfit  []string
@@ -95,13 +95,14 @@ type put struct {
 
 // New makes a Keeper. Run it once.
 func New(cfg Config) *Keeper {
-	return &Keeper{cfg: cfg, board: NewBoard(), unsaid: map[string]func(context.Context) error{}, ended: make(chan ended), plans: make(chan planned), puts: make(chan put)}
+	return &Keeper{cfg: cfg, board: NewDuties(), unsaid: map[string]func(context.Context) error{}, ended: make(chan ended),
+		plans: make(chan planned), puts: make(chan put)}
 }
 
 // retryPause is how long the keeper waits for a broker that does not answer.
 const retryPause = 2 * time.Second
 
-// Run sees to duties until ctx is over. Turns that go on are cancelled then, and what came of them is still written.
+// Run plays duties until ctx is done. It then cancels the turns that go on, and still writes their results.
 func (k *Keeper) Run(ctx context.Context) error {
 	if err := k.restore(ctx); err != nil {
 		return err
@@ -137,7 +138,7 @@ func (k *Keeper) restore(ctx context.Context) error {
 	return nil
 }
 
-// tellLimit is for how long a keeper that ends tries to tell what it has to tell.
+// tellLimit is for how long a keeper that ends tries to send its notices.
 const tellLimit = 5 * time.Second
 
 // poll looks at the project now and then. before is the commit that was in force when the last keeper ended, "" for
@@ -190,7 +191,7 @@ func (k *Keeper) start(ctx context.Context) {
 		k.work.Go(func() {
 			e := ended{turn: t}
 			if err != nil {
-				e.outcomes = everywhere(t, Outcome{Fate: Busy, Why: err.Error()})
+				e.outcomes = everywhere(t, Outcome{Status: Busy, Why: err.Error()})
 			} else {
 				e.outcomes = k.cfg.Driver.Carry(ctx, t)
 			}
@@ -199,7 +200,7 @@ func (k *Keeper) start(ctx context.Context) {
 	}
 }
 
-// everywhere is the same outcome for all hosts of a turn.
+// everywhere returns the same outcome for all hosts of a turn.
 func everywhere(t Turn, o Outcome) map[string]Outcome {
 	all := map[string]Outcome{}
 	for _, h := range t.Hosts {
@@ -230,7 +231,7 @@ func (k *Keeper) wait(ctx, turns context.Context) {
 }
 
 // take does what somebody asks.
-func (k *Keeper) take(ctx context.Context, a Asked) {
+func (k *Keeper) take(ctx context.Context, a Requested) {
 	if a.What == AskLater {
 		k.work.Go(func() {
 			p := put{ask: a}
@@ -242,13 +243,13 @@ func (k *Keeper) take(ctx context.Context, a Asked) {
 		})
 		return
 	}
-	n, d, err := k.board.Take(k.cfg.Now(), a.By, a.Ask)
+	n, d, err := k.board.Apply(k.cfg.Now(), a.By, a.Request)
 	if err != nil {
 		a.Answer(failed(err))
 		return
 	}
 	k.write(nil, []dutystate.Definition{d})
-	a.Answer(Asking{Hosts: n})
+	a.Answer(Reply{Hosts: n})
 }
 
 // putOff takes up a play that is put off. Who asked hears of it when it is written, so that no keeper that dies
@@ -259,23 +260,24 @@ func (k *Keeper) putOff(ctx context.Context, p put) {
 		p.ask.Answer(failed(p.err))
 		return
 	case len(p.ask.Hosts) == 0 || len(p.plan.Hosts) == 0:
-		p.ask.Answer(Asking{Unfit: p.unfit})
+		p.ask.Answer(Reply{Unfit: p.unfit})
 		return
 	}
 	now := k.cfg.Now()
 	states, d := k.board.PutOff(now, p.commit, p.plan)
 	k.write(states, nil)
 	if err := k.cfg.Store.PutDefinition(ctx, d); err != nil {
-		_, _, _ = k.board.Take(now, p.ask.By, Ask{What: AskCancel, Duty: d.Name})
+		_, _, _ = k.board.Apply(now, p.ask.By, Request{What: AskCancel, Duty: d.Name})
 		p.ask.Answer(failed(err))
 		return
 	}
 	k.cfg.Keep(k.board.Commits())
-	k.cfg.Logger.Info().Str("duty", d.Name).Str("play", d.Play).Int("hosts", d.Count).Time("until", d.Later.Until).Str("operator", p.ask.By).Msg("a play was put off")
-	p.ask.Answer(Asking{Hosts: d.Count, Duty: d.Name, Unfit: p.unfit})
+	k.cfg.Logger.Info().Str("duty", d.Name).Str("play", d.Play).Int("hosts", d.Count).Time("until", d.Later.Until).
+		Str("operator", p.ask.By).Msg("a play was put off")
+	p.ask.Answer(Reply{Hosts: d.Count, Duty: d.Name, Unfit: p.unfit})
 }
 
-// pause is how long nothing is due.
+// pause returns how long nothing is due.
 func (k *Keeper) pause(now time.Time) time.Duration {
 	const most = time.Minute // the clock may be set
 	next := most
@@ -320,7 +322,7 @@ func (k *Keeper) load(ctx context.Context, p planned) {
 // reportAge is after how long a keeper says again how it stands though nothing has changed.
 const reportAge = 10 * time.Minute
 
-// tell says how it stands with the project.
+// tell reports the state of the project.
 func (k *Keeper) tell(p planned) {
 	now := k.cfg.Now()
 	if p.plan.Commit != "" {
@@ -329,10 +331,12 @@ func (k *Keeper) tell(p planned) {
 	}
 	found := p.affairs
 	if p.err != nil {
-		found = append(found, Affair{Key: "keeper/stale", What: notify.Stale, Text: "a newer commit of the project is not in force: " + strings.Join(strings.Fields(p.err.Error()), " ")})
+		found = append(found, Problem{Key: "keeper/stale", What: notify.Stale,
+			Text: "a newer commit of the project is not in force: " + strings.Join(strings.Fields(p.err.Error()), " ")})
 	}
-	changed := k.affairs(now, found)
-	r := dutystate.Report{V: dutystate.Version, Project: k.cfg.Project, Commit: cmp.Or(p.plan.Commit, k.report.Commit), At: now, Told: k.report.Told}
+	changed := k.problems(now, found)
+	r := dutystate.Report{V: dutystate.Version, Project: k.cfg.Project, Commit: cmp.Or(p.plan.Commit, k.report.Commit),
+		At: now, Notified: k.report.Notified}
 	if p.err != nil {
 		r.Stale = p.err.Error()
 	}
@@ -340,7 +344,7 @@ func (k *Keeper) tell(p planned) {
 		return
 	}
 	k.report = r
-	k.unsaid[wire.StandingSelf] = func(ctx context.Context) error { return k.cfg.Store.PutReport(ctx, r) }
+	k.unsaid[wire.KeeperToken] = func(ctx context.Context) error { return k.cfg.Store.PutReport(ctx, r) }
 }
 
 // write has the store keep what was concluded, as soon as it can.
@@ -364,7 +368,7 @@ func (k *Keeper) flush(ctx context.Context) {
 	}
 }
 
-// finish waits for the turns that were cancelled, and writes what came of them.
+// finish waits for the turns that were cancelled, and writes their results.
 func (k *Keeper) finish() error {
 	done := make(chan struct{})
 	go func() {

@@ -16,7 +16,7 @@ import (
 	"hark/controller/internal/duties/dutystate"
 )
 
-// shelf is a store in memory and a driver to which all turns succeed.
+// shelf is a store in memory and a driver whose turns all succeed.
 type shelf struct {
 	own dutystate.Words
 
@@ -40,7 +40,7 @@ func (s *shelf) Carry(_ context.Context, t Turn) map[string]Outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.commits = append(s.commits, t.Commit)
-	return everywhere(t, Outcome{Fate: Done})
+	return everywhere(t, Outcome{Status: Done})
 }
 
 // tell keeps what is told.
@@ -52,12 +52,14 @@ func (s *shelf) tell(w *world, n Notice) {
 
 // staleAndOver is what is told of a project that could not be read for a while.
 const staleAndOver = "stale a newer commit of the project is not in force: site.yml:1:1: no\n" +
-	"fixed it is over: a newer commit of the project is not in force: site.yml:1:1: no"
+	"fixed resolved: a newer commit of the project is not in force: site.yml:1:1: no"
 
 func TestAProjectThatCannotBeReadIsTriedAgainAndTold(t *testing.T) {
 	at := func(commit string) Plan {
-		d := duty.Duty{Name: "base", Mode: duty.Check, AtOnce: 1, Schedule: duty.Schedule{Every: time.Minute, Splay: time.Minute}}
-		return Plan{Commit: commit, Notify: duty.NotifyAll([]string{"nats:"}), Duties: []Planned{{Duty: d, Hosts: []Host{{Name: "web1", Agent: "a1"}}, At: nowhere}}}
+		d := duty.Duty{Name: "base", Mode: duty.Check, AtOnce: 1,
+			Schedule: duty.Schedule{Every: time.Minute, Splay: time.Minute}}
+		return Plan{Commit: commit, Notify: duty.NotifyAll([]string{"nats:"}),
+			Duties: []Planned{{Duty: d, Hosts: []Host{{Name: "web1", Agent: "a1"}}, At: nowhere}}}
 	}
 	gone := errors.New("it is no longer there")
 	for name, x := range map[string]struct {
@@ -68,9 +70,11 @@ func TestAProjectThatCannotBeReadIsTriedAgainAndTold(t *testing.T) {
 	}{
 		"a keeper that is new": {nil, gone, []dutystate.Report{{Stale: "site.yml:1:1: no"}, {Commit: "c2"}}, []string{"c2"}},
 		"one that was started again": {
-			[]dutystate.Definition{{Name: "base", Commit: "c1"}}, nil, []dutystate.Report{{Commit: "c1", Stale: "site.yml:1:1: no"}, {Commit: "c2"}}, []string{"c1", "c2"},
+			[]dutystate.Definition{{Name: "base", Commit: "c1"}}, nil,
+			[]dutystate.Report{{Commit: "c1", Stale: "site.yml:1:1: no"}, {Commit: "c2"}}, []string{"c1", "c2"},
 		},
-		"and lacks the commit": {[]dutystate.Definition{{Name: "base", Commit: "c1"}}, gone, []dutystate.Report{{Stale: "site.yml:1:1: no"}, {Commit: "c2"}}, []string{"c2"}},
+		"and lacks the commit": {[]dutystate.Definition{{Name: "base", Commit: "c1"}}, gone,
+			[]dutystate.Report{{Stale: "site.yml:1:1: no"}, {Commit: "c2"}}, []string{"c2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -81,7 +85,8 @@ func TestAProjectThatCannotBeReadIsTriedAgainAndTold(t *testing.T) {
 				told := &world{}
 				err := New(Config{
 					Tell:  func(_ context.Context, _, _ string, n Notice) { s.tell(told, n) },
-					Store: s, Driver: s, Poll: 10 * time.Second, Now: time.Now, Logger: zerolog.Nop(), Reached: func() bool { return true }, Keep: func([]string) {},
+					Store: s, Driver: s, Poll: 10 * time.Second, Now: time.Now, Logger: zerolog.Nop(),
+					Reached: func() bool { return true }, Keep: func([]string) {},
 					Present: func(context.Context) ([]string, error) { return nil, nil },
 					Plan: func(context.Context) (Plan, error) {
 						if time.Since(begin) < 5*time.Minute {
@@ -103,13 +108,14 @@ func TestAProjectThatCannotBeReadIsTriedAgainAndTold(t *testing.T) {
 					t.Errorf("told:\n%s", text)
 				}
 				for i := range s.reports {
-					s.reports[i].At, s.reports[i].V, s.reports[i].Told = time.Time{}, 0, nil
+					s.reports[i].At, s.reports[i].V, s.reports[i].Notified = time.Time{}, 0, nil
 				}
 				said := slices.CompactFunc(s.reports, func(a, b dutystate.Report) bool { return reflect.DeepEqual(a, b) })
 				if !reflect.DeepEqual(said, x.reports) {
 					t.Errorf("it said %+v", said)
 				}
-				if got := slices.Compact(slices.Clone(s.commits)); !slices.Equal(got, x.commits) || len(s.commits) < 5*len(x.commits) {
+				if got := slices.Compact(slices.Clone(s.commits)); !slices.Equal(got, x.commits) ||
+					len(s.commits) < 5*len(x.commits) {
 					t.Errorf("turns of %v", s.commits)
 				}
 			})

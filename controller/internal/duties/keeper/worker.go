@@ -30,16 +30,16 @@ type Job struct {
 	Nonce string    `json:"nonce"`
 	Push  bool      `json:"push,omitempty"`
 	Flags []string  `json:"flags,omitempty"` // of the run
-	// Noise are the tasks of a host, by its agent, whose changes tell nothing; Looks says that no change does.
+	// Noise are the tasks of a host, by its agent, whose changes mean nothing; Looks says that no change does.
 	Noise map[string][]string `json:"noise,omitempty"`
 	Looks bool                `json:"looks,omitempty"`
 }
 
-// Opening is the nonce with which a run opens a host for the turn-th time.
+// Opening returns the nonce with which a run opens a host for the turn-th time.
 func (j *Job) Opening(host string, turn uint64) string { return nonce(j.Nonce, host, fmt.Sprint(turn)) }
 
-// told is a worker's answer.
-type told struct {
+// workerAnswer is a worker's answer.
+type workerAnswer struct {
 	ID       uint64             `json:"id"`
 	Outcomes map[string]Outcome `json:"outcomes"`
 }
@@ -69,7 +69,7 @@ func Work(in io.Reader, out io.Writer, carry func(ctx context.Context, j Job) ma
 			return fmt.Errorf("cannot read what to do: %w", err)
 		}
 		work.Go(func() {
-			t := told{j.ID, carry(ctx, j)}
+			t := workerAnswer{j.ID, carry(ctx, j)}
 			mu.Lock()
 			defer mu.Unlock()
 			_ = answers.Encode(t) // a keeper that is gone wants none
@@ -107,13 +107,14 @@ const idleTime = 10 * time.Minute
 
 // Carry implements Driver.
 func (w *Workers) Carry(ctx context.Context, t Turn) map[string]Outcome {
-	j := Job{Run: w.NewRun(), Duty: t.Duty.Name, Play: t.Duty.Play, Hosts: t.Hosts, Mode: t.Mode, Nonce: t.Nonce, Push: t.Push, Flags: t.Flags, Noise: t.Noise, Looks: t.Looks}
+	j := Job{Run: w.NewRun(), Duty: t.Duty.Name, Play: t.Duty.Play, Hosts: t.Hosts, Mode: t.Mode, Nonce: t.Nonce,
+		Push: t.Push, Flags: t.Flags, Noise: t.Noise, Looks: t.Looks}
 	if t.Duty.Together {
 		j.Limit = t.Duty.Hosts
 	}
 	answer, kid, err := w.give(t.Commit, &j)
 	if err != nil {
-		return everywhere(t, Outcome{Fate: Busy, Why: err.Error()}) // it is tried again
+		return everywhere(t, Outcome{Status: Busy, Why: err.Error()}) // it is tried again
 	}
 	select {
 	case out, ok := <-answer:
@@ -130,7 +131,8 @@ func (w *Workers) Carry(ctx context.Context, t Turn) map[string]Outcome {
 		case <-time.After(endLimit):
 		}
 	}
-	return everywhere(t, Outcome{Fate: Lost, Run: j.Run, Why: "the process that drove the run ended: what came of it is not known"})
+	return everywhere(t, Outcome{Status: Lost, Run: j.Run, Why: "the process that drove the run ended: what came of it " +
+		"is not known"})
 }
 
 // endLimit is how long runs that are cancelled may take.
@@ -200,7 +202,7 @@ func (w *Workers) start(commit string) (*worker, error) {
 func (w *Workers) listen(commit string, kid *worker, out io.Reader) {
 	answers := json.NewDecoder(out)
 	for {
-		var t told
+		var t workerAnswer
 		if answers.Decode(&t) != nil {
 			break
 		}

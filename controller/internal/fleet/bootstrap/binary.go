@@ -1,28 +1,24 @@
 package bootstrap
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-
-	"github.com/klauspost/compress/gzip"
 )
 
-// Binary is an agent for one architecture.
+// Binary is an agent for one architecture. Size is in bytes; Text is nil before For has read it.
 type Binary struct {
 	Path, Arch, Digest string
+	Size               int64
 	Text               []byte
 
-	packing sync.Once
-	packed  []byte // set by packing
-	failed  error  // likewise
+	cache string // the directory of packed agents, "" for none
+	packs [len(formats)]pack
 }
 
 // Binaries finds the agent for a host.
@@ -30,13 +26,15 @@ type Binaries struct {
 	// Paths are the candidates: files, or patterns of them. Those that are not there, or not programs for Linux, are
 	// passed over.
 	Paths []string
+	// Cache is a directory of this user's in which packed agents stay for the next run, "" for none.
+	Cache string
 
 	mu     sync.Mutex
 	byArch map[string]*Binary // guarded by mu
 	looked bool               // guarded by mu
 }
 
-// Named are the agents in the given files. A file that is none is an error, before any host is touched.
+// Named returns the agents in the given files. A file that is none is an error, before any host is touched.
 func Named(paths []string) (*Binaries, error) {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {
@@ -49,16 +47,17 @@ func Named(paths []string) (*Binaries, error) {
 	return &Binaries{Paths: paths}, nil
 }
 
-// Beside are the places of agents for the program at path: beside it, and where packages put them.
-func Beside(path string) []string {
+// AgentPaths returns the places of agents for the program at path: beside it, and where packages put them.
+func AgentPaths(path string) []string {
 	var out []string
-	for _, dir := range []string{filepath.Dir(path), filepath.Join(filepath.Dir(path), "..", "lib", "hark"), "/usr/lib/hark"} {
+	for _, dir := range []string{filepath.Dir(path), filepath.Join(filepath.Dir(path), "..", "lib", "hark"),
+		"/usr/lib/hark"} {
 		out = append(out, filepath.Join(dir, "hark-agent"), filepath.Join(dir, `hark-agent[\-_.]*`))
 	}
 	return out
 }
 
-// For gives the agent for an operating system and an architecture as Go calls them.
+// For returns the agent for an operating system and an architecture as Go calls them.
 func (b *Binaries) For(system, arch string) (*Binary, error) {
 	if system != "linux" {
 		return nil, fmt.Errorf("there is no agent for %s", system)
@@ -70,16 +69,22 @@ func (b *Binaries) For(system, arch string) (*Binary, error) {
 	}
 	found := b.byArch[arch]
 	if found == nil {
-		return nil, fmt.Errorf("there is no hark-agent for linux/%s beside hark: build it (GOARCH=%s) and name it with --agent-binary", arch, arch)
+		return nil, fmt.Errorf("there is no hark-agent for linux/%s beside hark: build it (GOARCH=%s) and name it with "+
+			"--agent-binary", arch, arch)
 	}
 	return found, found.load()
 }
 
-// All gives all agents for Linux that can be read.
+// All returns all agents for Linux that can be read, with their digests and sizes. Their texts may not have been read.
 func (b *Binaries) All() []*Binary {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.looked {
+		b.look()
+	}
 	var all []*Binary
 	for _, arch := range architectures() {
-		if x, err := b.For("linux", arch); err == nil {
+		if x := b.byArch[arch]; x != nil && x.identify() == nil {
 			all = append(all, x)
 		}
 	}
@@ -96,13 +101,13 @@ func (b *Binaries) look() {
 		}
 		for _, path := range paths {
 			if arch := archOf(path); arch != "" && b.byArch[arch] == nil {
-				b.byArch[arch] = &Binary{Path: path, Arch: arch}
+				b.byArch[arch] = &Binary{Path: path, Arch: arch, cache: b.Cache}
 			}
 		}
 	}
 }
 
-// archOf is the architecture of a program, "" if the file is none.
+// archOf returns the architecture of a program, "" if the file is none.
 func archOf(path string) string {
 	if strings.HasSuffix(path, ".before") {
 		return ""
@@ -135,35 +140,11 @@ func (b *Binary) load() error {
 		return fmt.Errorf("cannot read the agent: %w", err)
 	}
 	sum := sha256.Sum256(text)
-	b.Text, b.Digest = text, hex.EncodeToString(sum[:])
+	b.Text, b.Size, b.Digest = text, int64(len(text)), hex.EncodeToString(sum[:])
 	return nil
 }
 
-// packLevel packs a twentieth better than the fastest one in about the same time.
-const packLevel = 3
-
-// body is what is sent of the binary, packed by gzip or not. It is packed once, and not before it has to be: that
-// takes longer than all else that a host is asked.
-func (b *Binary) body(packed bool) ([]byte, error) {
-	if !packed {
-		return b.Text, nil
-	}
-	b.packing.Do(func() {
-		var out bytes.Buffer
-		w, err := gzip.NewWriterLevel(&out, packLevel)
-		if err == nil {
-			_, err = w.Write(b.Text)
-			err = errors.Join(err, w.Close())
-		}
-		if err != nil {
-			b.failed = fmt.Errorf("cannot pack the agent: %w", err)
-		}
-		b.packed = out.Bytes()
-	})
-	return b.packed, b.failed
-}
-
-// Loaded is the binary of a digest, if For has given it; else nil.
+// Loaded returns the binary of a digest, if For has given it; else nil.
 func (b *Binaries) Loaded(digest string) *Binary {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,7 +17,8 @@ func TestAgentsAreFoundWherePackagesPutThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"bin/hark-agent", "bin/hark-agent-linux-" + runtime.GOARCH, "bin/hark-agent_1.0", "bin/hark-agent.new", "lib/hark/hark-agent-" + runtime.GOARCH} {
+	for _, name := range []string{"bin/hark-agent", "bin/hark-agent-linux-" + runtime.GOARCH, "bin/hark-agent_1.0",
+		"bin/hark-agent.new", "lib/hark/hark-agent-" + runtime.GOARCH} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, name)
@@ -27,7 +28,7 @@ func TestAgentsAreFoundWherePackagesPutThem(t *testing.T) {
 			if err := os.Symlink(self, path); err != nil {
 				t.Fatal(err)
 			}
-			b := Binaries{Paths: Beside(filepath.Join(dir, "bin", "hark"))[:4]} // without that of this machine
+			b := Binaries{Paths: AgentPaths(filepath.Join(dir, "bin", "hark"))[:4]} // without that of this machine
 			b.look()
 			if found := b.byArch[runtime.GOARCH]; found == nil {
 				t.Errorf("%s is not found", name)

@@ -15,7 +15,7 @@ import (
 	"hark/modules/dialect"
 )
 
-// Host is a host on which an agent shall be.
+// Host is a host that is to have an agent.
 type Host struct {
 	// Name is the host's name in inventories, which the agent will have.
 	Name   string

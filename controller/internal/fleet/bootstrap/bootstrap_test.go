@@ -84,11 +84,7 @@ func TestHostsEndInstalledOrAsTheyWere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	binaries := &bootstrap.Binaries{Paths: []string{self}} // read and packed once
+	binaries := own()
 	for mode, tt := range map[string]struct {
 		deaf    error // why nothing is heard of the agent
 		barred  error // why it is not let in
@@ -98,11 +94,14 @@ func TestHostsEndInstalledOrAsTheyWere(t *testing.T) {
 	}{
 		"installs":  {changed: true, verdict: "web1 jwt true"},
 		"unchanged": {},
-		"silent":    {deaf: errors.New("no answer"), err: "was installed and not heard of at the broker (no answer), so it was taken away again", verdict: "web1 jwt false"},
-		"barred":    {barred: errors.New("not he"), err: "was installed and not let in (not he), so it was taken away again", verdict: "web1 jwt false"},
-		"refuses":   {err: "no root"},
-		"breaks":    {err: "no space left on web1"},
-		"asks":      {err: "the become password is wrong: Sorry, try again."},
+		"silent": {deaf: errors.New("no answer"),
+			err:     "was installed and not heard of at the broker (no answer), so it was taken away again",
+			verdict: "web1 jwt false"},
+		"barred": {barred: errors.New("not he"), err: "was installed and not let in (not he), so it was taken away again",
+			verdict: "web1 jwt false"},
+		"refuses": {err: "no root"},
+		"breaks":  {err: "no space left on web1"},
+		"asks":    {err: "the become password is wrong: Sorry, try again."},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			note := filepath.Join(t.TempDir(), "note")
@@ -163,7 +162,8 @@ func one(t *testing.T, cfg bootstrap.Config, h bootstrap.Host) bootstrap.Result 
 	cfg.Setup.V = 1
 	cfg.Progress = func(string, string) {}
 	var results []bootstrap.Result
-	bootstrap.Run(context.Background(), cfg, []bootstrap.Host{h}, func(r bootstrap.Result) { results = append(results, r) })
+	bootstrap.Run(context.Background(), cfg, []bootstrap.Host{h},
+		func(r bootstrap.Result) { results = append(results, r) })
 	if len(results) != 1 || results[0].Host != h.Name {
 		t.Fatalf("%+v", results)
 	}
@@ -184,7 +184,8 @@ func TestBecomeCommandsAreWhatProgramsTake(t *testing.T) {
 		{bootstrap.Become{}, "1000", "a 'b c'"},
 		{sudo(dialect.RunAs{Flags: "-E"}), "1000", "sudo -E -n -u root -- a 'b c'"},
 		{sudo(dialect.RunAs{Password: "x", Exe: "/opt/sudo"}), "1000", "/opt/sudo -H -S -p '' -u root -- a 'b c'"},
-		{bootstrap.Become{On: true, RunAs: dialect.RunAs{Method: "su", User: "adm"}}, "1000", `su adm -s /bin/sh -c 'exec a '"'"'b c'"'"''`},
+		{bootstrap.Become{On: true, RunAs: dialect.RunAs{Method: "su", User: "adm"}}, "1000",
+			`su adm -s /bin/sh -c 'exec a '"'"'b c'"'"''`},
 	} {
 		if got, err := tt.b.Command(tt.uid, []string{"a", "b c"}); err != nil || got != tt.want {
 			t.Errorf("%+v: %s, %v; want %s", tt.b, got, err, tt.want)
@@ -207,7 +208,8 @@ func TestBootstrapTakesEveryBecomeMethod(t *testing.T) {
 		if !m.Has(dialect.BecomeExe) {
 			program = m.Exe + " "
 		}
-		if err != nil || !strings.HasPrefix(got, program) || !strings.Contains(got, "-x") || !strings.Contains(got, "/the/agent setup") {
+		if err != nil || !strings.HasPrefix(got, program) || !strings.Contains(got, "-x") ||
+			!strings.Contains(got, "/the/agent setup") {
 			t.Errorf("%s runs %s, %v", m.Name, got, err)
 		}
 	}

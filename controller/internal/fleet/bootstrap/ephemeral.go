@@ -38,8 +38,10 @@ type EphemeralConfig struct {
 	Grant func(key string) (string, error)
 	// Open gives a connection to the broker.
 	Open func() (net.Conn, error)
-	// Keep leaves the program in the cache of the user of the connection, and takes it from there.
+	// Keep leaves the program in the cache of the user of an ssh connection, and takes it from there. Kept is told
+	// each time when it was left where it was not; nil is nobody.
 	Keep bool
+	Kept func()
 }
 
 // enterScript is read by the shell in which a host is entered: it looks, as a probe does, hears what to run, takes
@@ -60,7 +62,7 @@ if [ -z "$path" ]; then
   if [ "$how" != run ]; then
     path="$d/hark-agent"
     case $how in
-    gzip) head -c "$sent" | gzip -dc >"$path" ;;
+    gzip | zstd) head -c "$sent" | "$how" -dc >"$path" ;;
     *) head -c "$sent" >"$path" ;;
     esac
     [ "$(wc -c <"$path")" -eq "$whole" ] && chmod 700 "$path" || exit 1
@@ -164,7 +166,7 @@ func (e *silentError) Error() string { return errSilent.Error() }
 // begin tells the shell what it needs to run the agent, and the agent what it needs to know.
 func (c *EphemeralConfig) begin(h Host, e *Ephemeral, in io.Writer, t *talk) error {
 	var keep []*Binary
-	if c.Keep {
+	if c.Keep && len(h.Target.Enter) == 0 { // a directory or a container may be an image in the making
 		keep = c.Binaries.All()
 	}
 	if _, err := io.WriteString(in, enterScript(keep)); err != nil {
@@ -196,19 +198,19 @@ func (c *EphemeralConfig) place(p *place, in io.Writer, t *talk) error {
 		_, err = fmt.Fprintf(in, "run 0 0 - %s\n", path)
 		return err
 	}
-	body, err := b.body(p.gzip)
+	body, err := b.body(p.format)
 	if err != nil {
 		return err
 	}
-	how := "cat"
-	if p.gzip {
-		how = "gzip"
-	}
-	if _, err = fmt.Fprintf(in, "%s %d %d %s -\n", how, len(body), len(b.Text), b.Digest); err == nil {
+	if _, err = fmt.Fprintf(in, "%s %d %d %s -\n", formats[p.format], len(body), len(b.Text), b.Digest); err == nil {
 		_, err = in.Write(body)
 	}
-	if err != nil || !t.until("there=1", func(string) {}) {
+	stays := false
+	if err != nil || !t.until("there=1", func(line string) { stays = stays || line == "stays=1" }) {
 		return &silentError{uploading: true}
+	}
+	if stays && c.Kept != nil {
+		c.Kept()
 	}
 	return nil
 }
@@ -251,7 +253,7 @@ func (e *Ephemeral) Over() bool {
 // endLimit is how long an agent may take to clean up.
 const endLimit = 10 * time.Second
 
-// End ends the agent: its line is closed, by which it knows.
+// End ends the agent by closing its line.
 func (e *Ephemeral) End() {
 	select {
 	case <-e.done:

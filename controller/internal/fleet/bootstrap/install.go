@@ -37,7 +37,7 @@ func (c *Config) install(ctx context.Context, h Host, r *Result) error {
 	}
 	path := p.have[binary.Digest]
 	if path == "" {
-		body, err := binary.body(p.gzip)
+		body, err := binary.body(p.format)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (c *Config) install(ctx context.Context, h Host, r *Result) error {
 	return errors.Join(err, talk.close(err != nil))
 }
 
-// Command is what becomes root and runs argv. Nothing is needed by a user who is.
+// Command returns what becomes root and runs argv. Nothing is needed by a user who is.
 func (b Become) Command(uid string, argv []string) (string, error) {
 	if uid == "0" || !b.On {
 		return modules.QuoteWords(argv), nil
@@ -118,7 +118,8 @@ func (c *Config) open(ctx context.Context, h Host, uid, command string) (*talk, 
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{in: in, out: bufio.NewReaderSize(out, maxLine), said: &words{more: make(chan struct{}, 1)}, wait: cmd.Wait, kill: func() { _ = cmd.Cancel() }}
+	t := &talk{in: in, out: bufio.NewReaderSize(out, maxLine), said: &words{more: make(chan struct{}, 1)}, wait: cmd.Wait,
+		kill: func() { _ = cmd.Cancel() }}
 	cmd.Stderr = t.said
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("cannot run ssh: %w", err)
@@ -293,8 +294,12 @@ func (c *Config) why(h Host, t *talk, err error) error {
 		method, _ := dialect.MethodNamed(h.Become.Method) // it has complained by its row
 		return fmt.Errorf("%s asks for a password: give it with -K or ansible_become_password", method.Shown())
 	}
-	if said != "" {
+	switch {
+	case said != "":
 		return fmt.Errorf("%w: %s", err, said)
+	case errors.Is(err, errSilent):
+		return fmt.Errorf("%w: is the program that was put there (--agent-binary) a hark-agent, and one for this host's "+
+			"machine?", err)
 	}
 	return err
 }

@@ -26,7 +26,7 @@ const lookScript = `umask 077
 set -- $(uname -sm)
 echo "os=$1"
 echo "arch=$2"
-command -v gzip >/dev/null 2>&1 && echo gzip=1
+for f in gzip zstd; do command -v $f >/dev/null 2>&1 && echo "unpacks=$f"; done
 for f in /usr/bin/hark-agent /usr/local/bin/hark-agent; do
   [ -x "$f" ] && { s=$(sha256sum "$f" 2>/dev/null) && echo "have=${s%% *} $f"; }
 done
@@ -44,7 +44,7 @@ func dirScript() string {
 // place is what a probe found.
 type place struct {
 	os, arch, uid, dir string
-	gzip               bool
+	format             format            // the best that the host unpacks
 	kept               bool              // the agent of an earlier run is there, and is run
 	have               map[string]string // installed binaries by digest
 }
@@ -78,8 +78,8 @@ func (p *place) note(line string) {
 		p.uid = v
 	case "dir":
 		p.dir = v
-	case "gzip":
-		p.gzip = true
+	case "unpacks":
+		p.format = max(p.format, format(slices.Index(formats[:], v)))
 	case "have":
 		digest, path, _ := strings.Cut(v, " ")
 		p.have[digest] = path
@@ -88,7 +88,7 @@ func (p *place) note(line string) {
 	}
 }
 
-// goArch is what Go calls a machine.
+// goArch returns what Go calls a machine.
 func goArch(machine string) string {
 	for _, arch := range architectures() {
 		if slices.Contains(machines(arch), machine) {
@@ -98,10 +98,10 @@ func goArch(machine string) string {
 	return machine
 }
 
-// architectures are those that agents are built for, as Go calls them.
+// architectures returns those that agents are built for, as Go calls them.
 func architectures() []string { return []string{"amd64", "arm64", "arm", "386"} }
 
-// machines are what uname calls what Go calls so.
+// machines returns what uname calls what Go calls so.
 func machines(arch string) []string {
 	switch arch {
 	case "amd64":
@@ -117,16 +117,17 @@ func machines(arch string) []string {
 // upload brings the agent's binary to the host, and gives its path there.
 func (p *place) upload(ctx context.Context, c *ssh.Client, t ssh.Target, b *Binary) (string, error) {
 	path := p.dir + "/hark-agent"
-	body, err := b.body(p.gzip)
+	body, err := b.body(p.format)
 	if err != nil {
 		return "", err
 	}
-	command := "cat"
-	if p.gzip {
-		command = "gzip -dc"
+	command := formats[p.format]
+	if p.format != plain {
+		command += " -dc"
 	}
 	// A controller that is killed in the middle leaves nothing either.
-	script := fmt.Sprintf(`umask 077; mkdir %[1]s || exit 1; %[2]s >%[3]s && [ "$(wc -c <%[3]s)" -eq %[4]d ] && chmod 700 %[3]s || { rm -rf %[1]s; exit 1; }`,
+	script := fmt.Sprintf(`umask 077; mkdir %[1]s || exit 1; %[2]s >%[3]s && [ "$(wc -c <%[3]s)" -eq %[4]d ] && chmod `+
+		`700 %[3]s || { rm -rf %[1]s; exit 1; }`,
 		shlex.Quote(p.dir), command, shlex.Quote(path), len(b.Text))
 	if _, err = c.Run(ctx, t, "exec /bin/sh -c "+shlex.Quote(script), bytes.NewReader(body)); err != nil {
 		return "", fmt.Errorf("cannot upload the agent: %w", err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// controlPath is where the user wants connections to be shared, "" if he did not say. The directory is made.
+// controlPath returns where the user wants connections to be shared, "" if he did not say. The directory is made.
 func (s *Settings) controlPath(v *Variables) string {
 	path := v.Text(s.ControlPath, "ansible_control_path")
 	dir := v.Text("", "ansible_control_path_dir")

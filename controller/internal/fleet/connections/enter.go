@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// entries are the connections that a program of this machine opens, without ssh: by the plug-in's full name, what
+// entries returns the connections that a program of this machine opens, without ssh: by the plug-in's full name, what
 // makes the program's arguments.
 func entries() map[string]func(host string, v *Variables) []string {
 	return map[string]func(string, *Variables) []string{
@@ -37,7 +37,8 @@ func enterPodman(host string, v *Variables) []string {
 	name := v.Text(host, "ansible_podman_host", "ansible_host")
 	program := v.Text("podman", "ansible_podman_executable")
 	extra := v.Words(v.Text("", "ansible_podman_extra_args"))
-	return slices.Concat([]string{program}, extra, []string{"exec"}, asUser(v.Text("", "ansible_user")), []string{"-i", name, "/bin/sh", "-c"})
+	return slices.Concat([]string{program}, extra, []string{"exec"}, asUser(v.Text("", "ansible_user")),
+		[]string{"-i", name, "/bin/sh", "-c"})
 }
 
 func asUser(name string) []string {

@@ -18,15 +18,16 @@ type Kind int
 
 // The kinds.
 const (
-	Smart   Kind = iota // the host's agent, else ssh: "smart", or nothing said
-	Here                // this process: local
-	SSH                 // ssh, by all its names
-	Enter               // a program of this machine that enters the host: docker, podman, chroot, lxd
-	Device              // one that needs the connection plug-in of ansible-core: network_cli, httpapi, netconf, winrm, psrp
-	Foreign             // any other plug-in in Python
+	Smart Kind = iota // the host's agent, else ssh: "smart", or nothing said
+	Here              // this process: local
+	SSH               // ssh, by all its names
+	Enter             // a program of this machine that enters the host: docker, podman, chroot, lxd
+	// one that needs the connection plug-in of ansible-core: network_cli, httpapi, netconf, winrm, psrp
+	Device
+	Foreign // any other plug-in in Python
 )
 
-// KindOf is the kind of a connection, by its full name or the one that it had before there were collections.
+// KindOf returns the kind of a connection, by its full name or the one that it had before there were collections.
 func KindOf(connection string) Kind {
 	short := strings.TrimPrefix(connection, "ansible.builtin.")
 	switch {
@@ -44,7 +45,7 @@ func KindOf(connection string) Kind {
 	return Foreign
 }
 
-// Ways are the names of the connections of all other kinds.
+// Ways returns the names of the connections of all other kinds.
 func Ways() []string {
 	var names []string
 	for _, short := range []string{"smart", "local", "ssh", "paramiko", "paramiko_ssh"} {
@@ -105,11 +106,12 @@ func (s *Settings) SSH(host string, v *Variables) ssh.Target {
 		return append([]string{"ansible_paramiko_" + suffix}, names...)
 	}
 	t := ssh.Target{
-		Host:        v.Text(host, of("host", "ansible_ssh_host", "ansible_host")...),
-		Port:        v.Number(s.Port, "ansible_ssh_port", "ansible_port"),
-		User:        v.Text(s.User, of("user", "ansible_ssh_user", "ansible_user")...),
-		KeyFile:     v.Text(s.KeyFile, "ansible_ssh_private_key_file", "ansible_private_key_file"),
-		Password:    v.Text(s.Password, of("password", of("pass", "ansible_ssh_password", "ansible_ssh_pass", "ansible_password")...)...),
+		Host:    v.Text(host, of("host", "ansible_ssh_host", "ansible_host")...),
+		Port:    v.Number(s.Port, "ansible_ssh_port", "ansible_port"),
+		User:    v.Text(s.User, of("user", "ansible_ssh_user", "ansible_user")...),
+		KeyFile: v.Text(s.KeyFile, "ansible_ssh_private_key_file", "ansible_private_key_file"),
+		Password: v.Text(s.Password, of("password",
+			of("pass", "ansible_ssh_password", "ansible_ssh_pass", "ansible_password")...)...),
 		Prompt:      v.Text(s.Prompt, "ansible_sshpass_prompt"),
 		Provider:    v.Text(s.Provider, "ansible_ssh_pkcs11_provider"),
 		Executable:  v.Text(s.Executable, "ansible_ssh_executable"),
@@ -118,8 +120,8 @@ func (s *Settings) SSH(host string, v *Variables) ssh.Target {
 			"ansible_ssh_host_key_checking", "ansible_host_key_checking")...),
 		Timeout: time.Duration(v.Number(s.Timeout, "ansible_ssh_timeout")) * time.Second,
 		Retries: v.Number(s.Retries, "ansible_ssh_retries"),
-		Args: slices.Concat(
-			v.Words(v.Text(s.Args, "ansible_ssh_args")),
+		Args:    v.Words(v.Text(s.Args, "ansible_ssh_args")),
+		LastArgs: slices.Concat(
 			v.Words(v.Text(s.CommonArgs, "ansible_ssh_common_args")),
 			v.Words(v.Text(s.ExtraArgs, "ansible_ssh_extra_args")),
 		),
@@ -128,7 +130,7 @@ func (s *Settings) SSH(host string, v *Variables) ssh.Target {
 	return t
 }
 
-// Names are the variables that Target may read.
+// Names returns the variables that Target may read.
 func (s *Settings) Names() []string {
 	var names []string
 	for _, kind := range append([]string{"ssh", "paramiko"}, slices.Sorted(maps.Keys(entries()))...) {

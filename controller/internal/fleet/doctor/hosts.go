@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/controller/internal/fleet/connections"
 	"hark/controller/internal/fleet/trust"
+	"hark/controller/internal/ui/hint"
 )
 
 // Host is one of the inventory.
@@ -16,6 +18,8 @@ type Host struct {
 	Agent string // the name that its agent would have
 	// Connection is what flags, settings and the host's variables name, "" or smart for what is there.
 	Connection string
+	// Address is where ssh would go.
+	Address string
 	// Way describes how it is reached without an agent; Err is why its variables make no sense.
 	Way string
 	Err error
@@ -23,13 +27,49 @@ type Host struct {
 
 // hosts describes how each host of the inventory is reached: those that are reached alike stand together.
 func (d *doctor) hosts(ctx context.Context) {
-	if len(d.Hosts) > 0 {
-		d.judgeHosts(d.enrolled(ctx))
+	if d.Inventory != nil {
+		d.add(Finding{"inventory", "failed", "the inventory cannot be read: " + d.Inventory.Error(),
+			"give the inventory with -i, and the passwords of its vaults with --vault-password-file or --ask-vault-password"})
 	}
+	if len(d.Hosts) == 0 {
+		return
+	}
+	enrolled := d.enrolled(ctx)
+	d.judgeHosts(enrolled, d.tried(ctx, enrolled))
+	d.judgeNames(enrolled)
 }
 
-// judgeHosts does that for a broker that knows the agents of some names.
-func (d *doctor) judgeHosts(enrolled []string) {
+// tried returns the hosts that ssh does not get to, with why.
+func (d *doctor) tried(ctx context.Context, enrolled []string) map[string]error {
+	failed := map[string]error{}
+	if d.Try == nil {
+		return failed
+	}
+	var (
+		mu sync.Mutex
+		wg sync.WaitGroup
+	)
+	slots := make(chan struct{}, 16)
+	for _, h := range d.Hosts {
+		if h.Err != nil || !strings.HasPrefix(d.reached(h, enrolled).text, "over ssh") {
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if err := d.Try(ctx, h.Name); err != nil {
+				mu.Lock()
+				failed[h.Name] = err
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return failed
+}
+
+// judgeHosts does that for a broker that knows the agents of some names, and hosts that ssh was tried with.
+func (d *doctor) judgeHosts(enrolled []string, failed map[string]error) {
 	var order []string
 	by := map[string][]string{}
 	for _, h := range d.Hosts {
@@ -38,6 +78,9 @@ func (d *doctor) judgeHosts(enrolled []string) {
 			continue
 		}
 		how, state := d.reached(h, enrolled), "ok"
+		if err := failed[h.Name]; err != nil {
+			how.text, how.detail, how.warning = "that ssh does not get to", fmt.Sprintf(" (%s)", oneLine(err)), true
+		}
 		if how.warning {
 			state = "warning"
 		}
@@ -49,12 +92,64 @@ func (d *doctor) judgeHosts(enrolled []string) {
 	}
 	for _, key := range order {
 		state, text, _ := strings.Cut(key, " ")
-		f := Finding{Check: "hosts", State: state, Text: fmt.Sprintf("%d %s: %s", len(by[key]), text, strings.Join(by[key], ", "))}
+		f := Finding{Check: "hosts", State: state, Text: fmt.Sprintf("%d %s: %s", len(by[key]), text, list(by[key]))}
 		if state == "warning" {
 			f.Do = "these hosts are UNREACHABLE as it stands"
 		}
 		d.add(f)
 	}
+}
+
+// judgeNames compares the names of the inventory with those of agents: a host that is reached over ssh may have an
+// agent under another name.
+func (d *doctor) judgeNames(enrolled []string) {
+	var unnamed []string
+	for _, name := range enrolled {
+		if !slices.ContainsFunc(d.Hosts, func(h Host) bool { return h.Agent == name }) {
+			unnamed = append(unnamed, name)
+		}
+	}
+	for _, h := range d.Hosts {
+		if h.Err != nil || slices.Contains(enrolled, h.Agent) || connections.KindOf(h.Connection) != connections.Smart {
+			continue
+		}
+		if name, why := h.other(unnamed); name != "" {
+			d.add(Finding{"names", "warning", fmt.Sprintf("%s is reached over ssh, and there is an agent %s, %s", h.Name, name,
+				why),
+				"if it is the same host: write hark_agent=" + name + " into its variables, or call the host " + name})
+		}
+	}
+	if len(unnamed) > 0 {
+		d.ok("names", "%s that no host of this inventory has: %s", counted(len(unnamed), "agent", "agents"), list(unnamed))
+	}
+}
+
+// other returns an agent that may be the host's, with what speaks for it.
+func (h Host) other(agents []string) (name, why string) {
+	short, _, _ := strings.Cut(h.Agent, ".")
+	for _, name := range agents {
+		plain, _, _ := strings.Cut(name, ".")
+		switch {
+		case h.Address != "" && name == h.Address:
+			return name, "which is its address"
+		case plain == short:
+			return name, "whose name begins alike"
+		}
+	}
+	if near := hint.Nearest(h.Agent, agents); near != "" && len(h.Agent) > 4 && hint.Close(h.Agent, near) && digits(near) == digits(h.Agent) {
+		return near, "whose name is nearly the same"
+	}
+	return "", ""
+}
+
+// digits returns those of a name: web1 and web2 are two hosts.
+func digits(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, name)
 }
 
 // how a host is reached; the detail is the host's own.
@@ -63,7 +158,7 @@ type how struct {
 	warning      bool
 }
 
-// enrolled are the names of the agents that the broker knows, nil if nobody could be asked.
+// enrolled returns the names of the agents that the broker knows, nil if nobody could be asked.
 func (d *doctor) enrolled(ctx context.Context) []string {
 	if d.link == nil {
 		return nil
@@ -77,6 +172,12 @@ func (d *doctor) enrolled(ctx context.Context) []string {
 		names = append(names, a.Name)
 	}
 	return names
+}
+
+// oneLine returns the last line of an error, which is the one of ssh that says why.
+func oneLine(err error) string {
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 func (d *doctor) reached(h Host, enrolled []string) how {
@@ -101,7 +202,8 @@ func (d *doctor) reached(h Host, enrolled []string) how {
 		return how{text: "by " + h.Connection}
 	}
 	if !d.Ansible {
-		return how{text: "in no way, since the connection plug-in " + h.Connection + " takes ansible-core, which is not on this machine", warning: true}
+		return how{text: "in no way, since the connection plug-in " + h.Connection +
+			" takes ansible-core, which is not on this machine", warning: true}
 	}
 	return how{text: "by ansible-core on this machine, over " + h.Connection}
 }

@@ -33,7 +33,7 @@ const requestLimit = 15 * time.Second
 // do sends a request. Its header's run names what is wanted, so that a request cannot be used as another.
 func (c *Client) do(ctx context.Context, op string, in request) (reply, error) {
 	var out reply
-	in.Access = c.Access
+	in.Access, in.Reader = c.Access, c.Operator.XKey
 	frame, err := c.codec.Pack(wire.Header{Kind: wire.KindManage, Run: op}, in, wire.Packing{Sign: c.Operator})
 	if err != nil {
 		return out, err
@@ -62,7 +62,31 @@ func (c *Client) do(ctx context.Context, op string, in request) (reply, error) {
 			return out, fmt.Errorf("cannot use the registrar's answer: %v", err)
 		}
 	}
+	for _, o := range out.Operators {
+		if err := o.check(); err != nil {
+			return out, fmt.Errorf("cannot use the registrar's answer: %v", err)
+		}
+	}
 	return out, nil
+}
+
+// Operators lists who has access to the broker.
+func (c *Client) Operators(ctx context.Context) ([]Operator, error) {
+	out, err := c.do(ctx, opOperators, request{})
+	return out.Operators, err
+}
+
+// Expel takes the access of an operator back: a name, a key or an id says whose. Connections are closed, and the tokens
+// withdrawn that the operator made; withdrawn counts them.
+func (c *Client) Expel(ctx context.Context, what string) (expelled Operator, withdrawn int, err error) {
+	out, err := c.do(ctx, opExpel, request{Name: what})
+	if err == nil && len(out.Operators) != 1 {
+		err = errors.New("the registrar's answer does not tell who was expelled")
+	}
+	if err != nil {
+		return Operator{}, 0, err
+	}
+	return out.Operators[0], out.Withdrawn, nil
 }
 
 // MakeToken makes a token, whose secret never leaves this side. What t says of uses, name, approval and expiry
@@ -99,7 +123,7 @@ func (c *Client) DropToken(ctx context.Context, key string) error {
 	return err
 }
 
-// Grant gives an agent's credentials, with which it can be tried, and the certificate of the broker's authority.
+// Grant returns an agent's credentials, with which it can be tried, and the certificate of the broker's authority.
 // Enrol lets it in.
 func (c *Client) Grant(ctx context.Context, a Agent) (jwt, ca string, err error) {
 	out, err := c.do(ctx, opGrant, request{Agent: &a})
@@ -124,7 +148,7 @@ func (c *Client) Approve(ctx context.Context, what string) ([]Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := (&book{Agents: agents}).find(what)
+	found := (&ledger{Agents: agents}).find(what)
 	if len(found) == 0 {
 		return nil, fmt.Errorf("no agent %s waits for approval", what)
 	}
@@ -155,7 +179,7 @@ func (c *Client) Remove(ctx context.Context, what string) (agents []Agent, heard
 	return out.Agents, out.Heard, err
 }
 
-// List gives the book.
+// List returns the book.
 func (c *Client) List(ctx context.Context) ([]Agent, []Token, error) {
 	out, err := c.do(ctx, opList, request{})
 	return out.Agents, out.Tokens, err
@@ -167,7 +191,7 @@ func (c *Client) Health(ctx context.Context) (trouble string, err error) {
 	return out.Trouble, err
 }
 
-// Find gives the approved agent of a name, nil if there is none.
+// Find returns the approved agent of a name, nil if there is none.
 func (c *Client) Find(ctx context.Context, name string) (*Agent, error) {
 	out, err := c.do(ctx, opFind, request{Name: name})
 	if err != nil || len(out.Agents) == 0 {

@@ -22,13 +22,18 @@ const (
 	opApprove = "approve" // let a pending agent in, and vouch for it
 	opRevoke  = "revoke"  // make an agent's credentials void
 	opRemove  = "remove"  // forget an agent, and make its credentials void
+	opExpel   = "expel"   // take an operator's access back
 	opList    = "list"    // tell tokens and agents
 	opFind    = "find"    // tell the agent of a name
 	opHealth  = "health"  // tell what keeps the registrar from writing its book
+	// opOperators tells who was given access.
+	opOperators = "operators"
 )
 
 // looks reports whether a request changes nothing. Those are for every operator, others for those who manage agents.
-func looks(op string) bool { return op == opList || op == opFind || op == opHealth }
+func looks(op string) bool {
+	return op == opList || op == opFind || op == opHealth || op == opOperators
+}
 
 // State is where an agent stands.
 type State string
@@ -88,7 +93,7 @@ type Token struct {
 	Expires time.Time `json:"expires"`
 	Made    time.Time `json:"made"`
 	By      string    `json:"by"`
-	// Sig is the operator's signature by which it vouches for the agents that it lets in.
+	// Sig is the signature with which the operator vouches for the agents that the token lets in.
 	Sig []byte `json:"sig,omitempty"`
 }
 
@@ -96,6 +101,8 @@ type Token struct {
 type request struct {
 	// Access is the operator's token of the broker's authority: who has none may not steer the registrar.
 	Access string `json:"access"`
+	// Reader is the key that records are sealed with for the operator.
+	Reader string `json:"reader,omitempty"`
 	Token  *Token `json:"token,omitempty"`
 	Agent  *Agent `json:"agent,omitempty"`
 	// Name is the name, the key or the id of what is meant.
@@ -113,4 +120,7 @@ type reply struct {
 	Tokens  []Token `json:"tokens,omitempty"`
 	// Heard reports whether the roster had what was removed.
 	Heard bool `json:"heard,omitempty"`
+	// Operators answers opOperators and opExpel, Withdrawn how many tokens of an expelled operator there were.
+	Operators []Operator `json:"operators,omitempty"`
+	Withdrawn int        `json:"withdrawn,omitempty"`
 }

@@ -46,6 +46,12 @@ func (r *Registrar) serve(op string, h wire.Header, in request) (out reply, publ
 	case opRemove:
 		out.Agents, err = r.remove(in.Name)
 		publish = err == nil && len(out.Agents) > 0
+	case opOperators:
+		out.Operators, err = r.operators(by)
+	case opExpel:
+		out.Operators = make([]Operator, 1)
+		out.Operators[0], out.Withdrawn, err = r.expel(by, in.Name)
+		publish = err == nil
 	default:
 		err = fmt.Errorf("there is no request %q", op)
 	}
@@ -143,7 +149,7 @@ func (r *Registrar) readmit(had *Agent, key string) (publish bool, err error) {
 func (a *Agent) vouched(by string, vouches []Vouch) error {
 	for _, v := range vouches {
 		if v.By != by {
-			return errors.New("operators vouch for themselves alone")
+			return errors.New("operators vouch only for themselves")
 		}
 		if err := a.add(v); err != nil {
 			return err
@@ -152,7 +158,7 @@ func (a *Agent) vouched(by string, vouches []Vouch) error {
 	return nil
 }
 
-// approve lets in what waits, and takes the operator's word for it. One that is in is vouched for alone.
+// approve lets in what waits, and takes the operator's word for it. An agent that is already in is only vouched for.
 func (r *Registrar) approve(by string, in request) (agents []Agent, publish bool, err error) {
 	what := in.Name
 	for _, a := range r.book.find(what) {
@@ -168,7 +174,7 @@ func (r *Registrar) approve(by string, in request) (agents []Agent, publish bool
 			continue
 		}
 		if other := r.book.named(a.Name); other != nil {
-			return nil, false, fmt.Errorf("%s is enrolled with another key: if it was installed anew, run `hark agents remove %s`", a.Name, a.Name)
+			return nil, false, fmt.Errorf("%s is enrolled with another key: if it was installed again, run `hark agents remove %s`", a.Name, a.Name)
 		}
 		again, err := r.readmit(a, a.Key)
 		if err != nil {
@@ -199,7 +205,7 @@ func (r *Registrar) revoke(by, what string) ([]Agent, error) {
 	return done, nil
 }
 
-// remove forgets agents. One that is not in the book is no error: it may be known to the roster alone.
+// remove forgets agents. One that is not in the book is no error: it may be known to the roster only.
 func (r *Registrar) remove(what string) ([]Agent, error) {
 	var done []Agent
 	for _, a := range r.book.find(what) {

@@ -19,12 +19,20 @@ import (
 type Authority interface {
 	Agent(key string) (string, error)
 	Joiner(key string, expires time.Time) (string, error)
-	// IsController and IsAgent tell whether a token is good and was given to an operator, or to an agent, and to
+	// IsController and IsAgent reports whether a token is good and was given to an operator, or to an agent, and to
 	// whose key; manages is whether the operator may let agents in and out.
 	IsController(token string) (key string, manages, ok bool)
 	IsAgent(token string) (key string, ok bool)
 	Revoke(key string, at time.Time) error
 	Readmit(key string) error
+
+	// Operators are those who have access. Expel takes that of one back, Renew gives newer credentials for good ones,
+	// Saw notes that one was there, and IsOperators reports whether an issuer of tokens gives them to operators.
+	Operators() ([]Operator, error)
+	Expel(key string, at time.Time) error
+	Renew(token string) (key, newer string, err error)
+	Saw(key, reader, token string, at time.Time) error
+	IsOperators(issuer string) bool
 }
 
 // Config is what a Registrar needs.
@@ -55,9 +63,10 @@ type Registrar struct {
 	subs   []wire.Subscription
 	work   sync.WaitGroup // telling the servers
 
-	mu   sync.Mutex
-	book *book                // guarded by mu
-	had  map[string]time.Time // nonces of operators' requests, with their expiry; guarded by mu
+	mu     sync.Mutex
+	book   *ledger              // guarded by mu
+	had    map[string]time.Time // nonces of operators' requests, with their expiry; guarded by mu
+	people map[string]*person   // operators by key; guarded by mu
 }
 
 // Serve answers agents and operators until Close.
@@ -65,17 +74,18 @@ func Serve(cfg Config) (*Registrar, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	b, err := openBook(cfg.Dir)
+	b, err := openLedger(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
-	r := &Registrar{cfg: cfg, book: b, had: maps.Clone(b.Requests)}
+	r := &Registrar{cfg: cfg, book: b, had: maps.Clone(b.Requests), people: map[string]*person{}}
 	if r.had == nil {
 		r.had = map[string]time.Time{}
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for subject, f := range map[string]func(wire.Msg){
 		wire.JoinSubject: r.takeJoin, wire.Credentials("*"): r.takeRights, wire.Registrar("*"): r.takeRequest,
+		wire.ConnectSubject: r.takeCame, wire.DisconnectSubject: r.takeGone,
 	} {
 		s, err := cfg.Transport.Subscribe(subject, f)
 		if err != nil {
@@ -170,7 +180,8 @@ func (r *Registrar) join(h wire.Header, in wire.Join) wire.Joined {
 	case had != nil && had.State == Revoked:
 		return refuse("this agent was revoked: `hark agents approve %s` lets it in again", in.Name)
 	case other != nil && other.Key != key:
-		return refuse("%s is enrolled with another key: if it was installed anew, run `hark agents remove %s`", in.Name, in.Name)
+		return refuse("%s is enrolled with another key: if it was installed again, run `hark agents remove %s`", in.Name,
+			in.Name)
 	case had != nil && had.Name == in.Name && had.State == Approved:
 		return r.again(key)
 	case had != nil && had.Name == in.Name && had.State == Pending && !t.Approve:
@@ -180,7 +191,8 @@ func (r *Registrar) join(h wire.Header, in wire.Join) wire.Joined {
 	case had == nil && !t.Approve && r.book.pending() >= mostPending:
 		return refuse("too many agents wait for approval")
 	}
-	a := Agent{Name: in.Name, Key: key, XKey: in.XKey, OS: in.OS, Arch: in.Arch, Version: in.Version, State: Pending, At: now, By: in.Token}
+	a := Agent{Name: in.Name, Key: key, XKey: in.XKey, OS: in.OS, Arch: in.Arch, Version: in.Version, State: Pending,
+		At: now, By: in.Token}
 	if t.Approve {
 		a.State = Approved
 		a.vouchedByToken(t, TokenVouch{Key: t.Key, Name: t.Name, Expires: t.Expires, Nonce: h.Nonce, Proof: in.Proof})
@@ -212,7 +224,7 @@ func (a *Agent) vouchedByToken(t *Token, v TokenVouch) {
 	}
 }
 
-// credentials gives an agent new ones. It assumes mu held.
+// credentials returns an agent new ones. It assumes mu held.
 func (r *Registrar) credentials(key string) wire.Joined {
 	token, err := r.cfg.Authority.Agent(key)
 	if err != nil {
@@ -242,6 +254,7 @@ func (r *Registrar) takeRequest(m wire.Msg) {
 		r.answer(m, reply{Err: err.Error()})
 		return
 	}
+	r.noteReader(f.Header.Issuer, in)
 	out, publish := r.serve(op, f.Header, in)
 	forget := op == opRemove && out.Err == "" && r.cfg.Forget != nil
 	if !publish && !forget {
@@ -295,7 +308,8 @@ func (r *Registrar) readRequest(m wire.Msg, op string) (*wire.Frame, request, er
 	if err != nil {
 		return nil, in, err
 	}
-	demands := wire.Demands{Trusted: func(string) bool { return true }, Kind: wire.KindManage, Now: r.cfg.Now} // Access says whom to trust
+	// Access says whom to trust
+	demands := wire.Demands{Trusted: func(string) bool { return true }, Kind: wire.KindManage, Now: r.cfg.Now}
 	if err := demands.Check(f); err != nil {
 		return f, in, err
 	}

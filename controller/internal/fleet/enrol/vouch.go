@@ -35,7 +35,8 @@ type TokenVouch struct {
 // maxVouches is how many operators may vouch for an agent.
 const maxVouches = 16
 
-// agentWords are what an operator signs for an agent, tokenWords for a token that lets agents in; times to the second.
+// agentWords returns what an operator signs for an agent, tokenWords for a token that lets agents in; times to the
+// second.
 func agentWords(name, key string, at time.Time) []byte {
 	b, _ := json.Marshal([]any{"hark agent", 1, name, key, at.Unix()}) // plain data always encodes
 	return b
@@ -64,8 +65,8 @@ func (v Vouch) good(name, key string) bool {
 		wire.VerifySignature(t.Key, wire.JoinProof(key, name, t.Nonce), t.Proof)
 }
 
-// Vouched gives the key of the agent if one of the operators who are believed vouches for it. The error says what is
-// missing.
+// Vouched returns the key of the agent if one of the operators who are believed vouches for it. The error says what
+// is missing.
 func (a *Agent) Vouched(believed []string) (key string, err error) {
 	var others []string
 	for _, v := range a.Vouches {

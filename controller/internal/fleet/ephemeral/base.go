@@ -80,11 +80,13 @@ func openBase(ctx context.Context, cfg *Config, beside *link.Hub) (_ *base, err 
 	b.roster = roster.New(bus.Conn(), b.known)
 	b.ping = &link.Pinger{Transport: bus, Operator: operator}
 	b.agents = bootstrap.EphemeralConfig{
-		Client: b.client, Binaries: binaries, Operators: []string{operator.Key}, Grant: private.Authority.Agent, Open: private.Open, Keep: cfg.Keep,
+		Client: b.client, Binaries: binaries, Operators: []string{operator.Key}, Grant: private.Authority.Agent,
+		Open: private.Open, Keep: cfg.Keep, Kept: cfg.Kept,
 	}
 	b.near = link.New(link.Config{
-		Run: cfg.Hub.Run, Fleet: cfg.Hub.Fleet, Operator: operator, Broker: bus, Roster: b.roster, Asks: cfg.Hub.Asks, Lease: cfg.Hub.Lease,
-		Logger: cfg.Logger, Warn: cfg.Hub.Warn, Times: cfg.Hub.Times, Beside: beside,
+		Run: cfg.Hub.Run, Fleet: cfg.Hub.Fleet, Operator: operator, Broker: bus, Roster: b.roster, Asks: cfg.Hub.Asks,
+		Lease:  cfg.Hub.Lease,
+		Logger: cfg.Logger, Warn: cfg.Hub.Warn, Times: cfg.Hub.Times, EventsOf: beside,
 	})
 	b.closes = append(b.closes, b.near.Close)
 	return b, nil

@@ -33,8 +33,10 @@ type Config struct {
 	Ways connections.Settings
 	// Binaries finds the programs of agents, when the first is needed.
 	Binaries func() (*bootstrap.Binaries, error)
-	// Keep lets programs of agents stay on hosts for the next run.
+	// Keep lets programs of agents stay on hosts for the next run. Kept is told each time when one was left on a host
+	// where it was not; nil is nobody.
 	Keep bool
+	Kept func()
 	// Forks is how many agents are on their way at once.
 	Forks int
 	// Name and Logger are of the connection to the broker that agents of the run have.
@@ -54,12 +56,12 @@ type Link struct {
 	base    *base // what all agents share; set by opening
 	baseErr error
 
-	mu     sync.Mutex
-	agents map[string]*agent // those that new calls may use, by host and way; guarded by mu
-	all    []*agent          // guarded by mu
-	seats  map[string]*agent // those that have sessions, by host; guarded by mu
-	homes  map[string]bool   // whether hosts have agents of their own, once that is known; guarded by mu
-	said   map[string]bool   // hosts and ways that were told of; guarded by mu
+	mu       sync.Mutex
+	agents   map[string]*agent // those that new calls may use, by host and way; guarded by mu
+	all      []*agent          // guarded by mu
+	sessions map[string]*agent // those that have sessions, by host; guarded by mu
+	homes    map[string]bool   // whether hosts have agents of their own, once that is known; guarded by mu
+	said     map[string]bool   // hosts and ways that were told of; guarded by mu
 }
 
 var _ link.Link = (*Link)(nil)
@@ -76,7 +78,8 @@ type agent struct {
 
 // New makes the link. Nothing is opened before a host is to be reached that has no agent.
 func New(cfg Config) *Link {
-	return &Link{Hub: link.New(cfg.Hub), cfg: cfg, agents: map[string]*agent{}, seats: map[string]*agent{}, homes: map[string]bool{}, said: map[string]bool{}}
+	return &Link{Hub: link.New(cfg.Hub), cfg: cfg, agents: map[string]*agent{}, sessions: map[string]*agent{},
+		homes: map[string]bool{}, said: map[string]bool{}}
 }
 
 // Settle implements link.Link. Why no agent could be brought in the next call for the host is told, which does not
@@ -100,7 +103,7 @@ func (l *Link) Settle(ctx context.Context, host string, login *wire.Login) bool 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seats[host] = x
+	l.sessions[host] = x
 	return true
 }
 
@@ -109,7 +112,7 @@ func (l *Link) Start(ctx context.Context, s wire.Start) error {
 	if s.Login != nil {
 		l.mu.Lock()
 		login := *s.Login
-		login.Agent = l.seats[s.Host].name
+		login.Agent = l.sessions[s.Host].name
 		l.mu.Unlock()
 		s.Login = &login
 		return l.base.near.Start(ctx, s)
@@ -150,7 +153,8 @@ func (l *Link) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 		}
 	case connections.Enter:
 	default:
-		return nil, &link.AbsentError{Host: e.Host, Reason: "only whole tasks go over its connection " + kind + ", which ansible-core opens for them"}
+		return nil, &link.AbsentError{Host: e.Host, Reason: "only whole tasks go over its connection " + kind +
+			", which ansible-core opens for them"}
 	}
 	if e.Call.User.Method == "" {
 		e.Call.User = wire.RunAs{} // who is logged in there is the user
@@ -211,7 +215,7 @@ func (l *Link) say(host, text string) {
 	}
 }
 
-// bring gives an agent of the host which has come up, or has failed to. The error is that there is no such way, or
+// bring returns an agent of the host which has come up, or has failed to. The error is that there is no such way, or
 // that nobody waits any more.
 func (l *Link) bring(ctx context.Context, host string, way map[string]string) (*agent, error) {
 	v := connections.Of(way)
@@ -309,7 +313,7 @@ func (l *Link) start(ctx context.Context, x *agent) (*bootstrap.Ephemeral, error
 	return l.base.start(ctx, x)
 }
 
-// near is the Hub of the run's own agents, nil if there are none.
+// near returns the Hub of the run's own agents, nil if there are none.
 func (l *Link) near() *link.Hub {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -328,11 +332,11 @@ func (l *Link) Advance(a wire.Advance) error {
 	return err
 }
 
-// Elsewhere implements link.Link.
-func (l *Link) Elsewhere() []string {
-	told := l.Hub.Elsewhere()
+// Notices implements link.Link.
+func (l *Link) Notices() []string {
+	told := l.Hub.Notices()
 	if near := l.near(); near != nil {
-		told = append(told, near.Elsewhere()...)
+		told = append(told, near.Notices()...)
 	}
 	return told
 }

@@ -60,12 +60,15 @@ type echoArgs struct{}
 func newLink(t *testing.T, change func(*Config)) (*Link, *told) {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "ssh")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\ncase \"$*\" in *'-- '*) h=${*#*-- }; echo \"no way to ${h%% *}\" >&2 ;; esac; exit 255\n"), 0o700); err != nil {
+	if err := os.WriteFile(script,
+		[]byte("#!/bin/sh\ncase \"$*\" in *'-- '*) h=${*#*-- }; echo \"no way to ${h%% *}\" >&2 ;; esac; exit 255\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
-	echo := modules.Define("test.t.echo", "Says that it was here", func(_ context.Context, _ *modules.Env, a echoArgs) (modules.Result, error) {
-		return modules.Result{Msg: "here"}, nil
-	})
+	echo := modules.Define("test.t.echo", "Says that it was here",
+		func(_ context.Context, _ *modules.Env, a echoArgs) (modules.Result, error) {
+			return modules.Result{Msg: "here"}, nil
+		})
 	var memory mem.Bus
 	operator, err := wire.NewIdentity()
 	if err != nil {
@@ -76,9 +79,10 @@ func newLink(t *testing.T, change func(*Config)) (*Link, *told) {
 		Resident: true, Ways: connections.Settings{Executable: script}, Forks: 2, Logger: zerolog.Nop(), Say: said.say,
 		Binaries: func() (*bootstrap.Binaries, error) { return &bootstrap.Binaries{}, nil },
 		Hub: link.Config{
-			Run: "r1", Agent: resident.Local{Modules: modules.NewRegistry(echo), Logger: zerolog.Nop()}.Run, Logger: zerolog.Nop(),
-			Dial: func(context.Context) (link.Far, error) {
-				return link.Far{Broker: memory.Connect(operator.ID()), Operator: operator, Roster: names{"h1"}}, nil
+			Run: "r1", Agent: resident.Local{Modules: modules.NewRegistry(echo), Logger: zerolog.Nop()}.Run,
+			Logger: zerolog.Nop(),
+			Dial: func(context.Context) (link.RemoteConfig, error) {
+				return link.RemoteConfig{Broker: memory.Connect(operator.ID()), Operator: operator, Roster: names{"h1"}}, nil
 			},
 		},
 	}
@@ -98,7 +102,8 @@ func newLink(t *testing.T, change func(*Config)) (*Link, *told) {
 func call(t *testing.T, l *Link, host string, way map[string]string) (string, error) {
 	t.Helper()
 	out, err := l.Exec(t.Context(), wire.Exec{
-		Run: "r1", ID: host + way["ansible_connection"], Host: host, Call: wire.Call{Module: "test.t.echo", Args: json.RawMessage("{}"), Reach: way},
+		Run: "r1", ID: host + way["ansible_connection"], Host: host,
+		Call: wire.Call{Module: "test.t.echo", Args: json.RawMessage("{}"), Reach: way},
 	})
 	return string(out), err
 }
@@ -108,7 +113,9 @@ func TestCallsGoTheWayThatTheySay(t *testing.T) {
 	without := func(c *Config) { c.NoSSH = "ssh is off" }
 	none := func(c *Config) { c.Resident, c.Because = false, "there is no broker" }
 	away := func(c *Config) {
-		c.Hub.Dial = func(context.Context) (link.Far, error) { return link.Far{}, errors.New("the broker is away") }
+		c.Hub.Dial = func(context.Context) (link.RemoteConfig, error) {
+			return link.RemoteConfig{}, errors.New("the broker is away")
+		}
 		c.Hub.OnRecord = func(name string) bool { return name == "h1" }
 	}
 	for name, tc := range map[string]struct {
@@ -152,7 +159,8 @@ func TestWaysAreToldOnce(t *testing.T) {
 		_, _ = call(t, l, "h4", map[string]string{"ansible_user": "joe", "ansible_port": "2222"})
 		_, _ = call(t, l, "h1", map[string]string{"ansible_connection": "ssh", "ansible_host": "10.0.0.1"})
 	}
-	want := "h4: reached over ssh: joe@h4 port 2222, since no agent of its name was ever enrolled\nh1: reached over ssh: 10.0.0.1"
+	want := "h4: reached over ssh: joe@h4 port 2222, since no agent of its name was ever enrolled\nh1: reached over " +
+		"ssh: 10.0.0.1"
 	if got := strings.Join(said.texts, "\n"); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

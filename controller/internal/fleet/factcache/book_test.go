@@ -38,7 +38,8 @@ func TestFactsOnRecordOutliveARunThatGathersLess(t *testing.T) {
 		age   int // the step in which they were gathered
 	}{
 		{dictOf("python", "3.11"), map[string]string{"python": "3.11"}, true, 0},
-		{wholeOf("distribution", "Debian", "eth1", "up"), map[string]string{"distribution": "Debian", "eth1": "up", "python": ""}, true, 1},
+		{wholeOf("distribution", "Debian", "eth1", "up"), map[string]string{"distribution": "Debian", "eth1": "up",
+			"python": ""}, true, 1},
 		{dictOf("python", "3.12"), map[string]string{"distribution": "Debian", "eth1": "up", "python": "3.12"}, true, 1},
 		{dictOf("python", "3.12"), map[string]string{"distribution": "Debian", "python": "3.12"}, false, 1},
 		{nil, map[string]string{"distribution": "Debian", "python": "3.12"}, false, 1},

@@ -15,7 +15,8 @@ import (
 // newServer is a broker with the stream.
 func newServer(t *testing.T) (url string) {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
+		JetStream: true, StoreDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func newServer(t *testing.T) (url string) {
 		t.Fatal("the server does not start")
 	}
 	conn := connect(t, s.ClientURL())
-	if err := Ensure(t.Context(), conn); err != nil {
+	if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
 	}
 	return s.ClientURL()
@@ -48,7 +49,7 @@ func connect(t *testing.T, url string) *nats.Conn {
 type person struct {
 	*Fleet
 	id   *wire.Identity
-	book *Book
+	book *Cache
 }
 
 // newPerson shares facts with readers, and believes all but those named.
@@ -178,7 +179,8 @@ func TestForgedFactsArePassedOver(t *testing.T) {
 	move(wire.Facts(anna.id.ID(), "id-h1"), wire.Facts(anna.id.ID(), "id-h2"))
 	move(wire.Facts(thief.id.ID(), "id-h1"), wire.Facts(anna.id.ID(), "id-h3"))
 	got, warnings := bela.sees(t, "h1")
-	if got != "Debian" || !strings.Contains(warnings, "not believed") || !strings.Contains(warnings, "not of the operator") {
+	if got != "Debian" || !strings.Contains(warnings, "not believed") ||
+		!strings.Contains(warnings, "not of the operator") {
 		t.Errorf("%q, with\n%s", got, warnings)
 	}
 	for _, host := range []string{"h2", "h3"} {

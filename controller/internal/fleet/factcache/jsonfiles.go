@@ -24,7 +24,8 @@ type JSONFiles struct {
 	Now   func() time.Time
 }
 
-// path is the file of a host. Names may come from add_host, and so from other hosts: none leads out of the directory.
+// path returns the file of a host. Names may come from add_host, and so from other hosts: none leads out of the
+// directory.
 func (c *JSONFiles) path(host string) (string, error) {
 	name := c.Prefix + host
 	if strings.ContainsAny(name, "/\x00") || !filepath.IsLocal(name) {
@@ -52,7 +53,7 @@ func (c *JSONFiles) Load(host string) (*value.Dict, bool) {
 	return d, err == nil && ok
 }
 
-// Store implements play.FactCache. The files are for their owner alone, as Ansible makes them: facts may hold secrets.
+// Store implements play.FactCache. The files are for their owner only, as Ansible makes them: facts may hold secrets.
 func (c *JSONFiles) Store(host string, facts *value.Dict) error {
 	path, err := c.path(host)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 
 func TestJSONFilesAreAnsibles(t *testing.T) {
 	now := time.Now()
-	c := &JSONFiles{Dir: filepath.Join(t.TempDir(), "sub"), Prefix: "p_", Timeout: time.Hour, Now: func() time.Time { return now }}
+	c := &JSONFiles{Dir: filepath.Join(t.TempDir(), "sub"), Prefix: "p_", Timeout: time.Hour,
+		Now: func() time.Time { return now }}
 	facts := value.NewDict()
 	facts.Set("ansible_os", value.UnsafeStr("Debi\u00e4n"))
 	facts.Set("ansible_cpus", value.NewList(value.Int(2), value.Bool(true)))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
@@ -24,7 +23,7 @@ const maxMessage = 960 << 10
 // sizes are how many bytes facts may take at most, then the oldest go; the first for which a broker has room counts.
 var sizes = []int64{2 << 30, 200 << 20, 50 << 20}
 
-// StreamConfig is the stream that Ensure makes, for those who configure a broker of their own.
+// StreamConfig returns the stream that Ensure makes, for those who configure a broker of their own.
 func StreamConfig() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:              StreamName,
@@ -44,8 +43,8 @@ func StreamConfig() jetstream.StreamConfig {
 
 // Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx
 // is over.
-func Ensure(ctx context.Context, conn *nats.Conn) error {
-	if err := streams.EnsureWithin(ctx, conn, StreamConfig(), sizes); err != nil {
+func Ensure(ctx context.Context, m streams.Manager) error {
+	if err := streams.EnsureWithin(ctx, m, StreamConfig(), sizes); err != nil {
 		return fmt.Errorf("cannot keep facts at the broker: %w", err)
 	}
 	return nil

@@ -7,8 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"syscall"
+	"time"
 
 	"github.com/kardianos/service"
+
+	"hark/modules/nss"
 )
 
 // Service is a program that shall run.
@@ -29,8 +34,7 @@ type Service struct {
 	Reads []string
 	// Listen is where it listens, "" for nowhere.
 	Listen string
-	// Plain is set for a program that does not tell systemd when it is ready, and that may end by itself: it is
-	// started again only if it failed.
+	// Plain is set for a program that may end by itself: it is started again only if it failed.
 	Plain bool
 }
 
@@ -58,6 +62,20 @@ func (s Service) Install(ctx context.Context) error {
 		return fmt.Errorf("cannot start the service (see journalctl -u %s): %w", s.Name, err)
 	}
 	return nil
+}
+
+// Command returns a command that the service's user runs, with the service's directory as home. Root may start it.
+func (s Service) Command(ctx context.Context, name string, args ...string) (*exec.Cmd, error) {
+	u, err := nss.UserNamed(s.Name)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = "/"
+	cmd.Env = append(os.Environ(), "HOME="+s.Data)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID)}}
+	cmd.WaitDelay = time.Second
+	return cmd, nil
 }
 
 // Remove stops the service and removes it; its directory stays. It says no if there was none.
@@ -89,7 +107,7 @@ func Allowed() error {
 	return nil
 }
 
-// manager is the service as the service manager knows it. unit gives its text.
+// manager returns the service as the service manager knows it. unit gives its text.
 func (s Service) manager(unit string) (service.Service, error) {
 	m, err := service.New(serviceOnly{}, &service.Config{
 		Name: s.Name, DisplayName: s.Name, Description: s.Description, Option: service.KeyValue{"SystemdScript": unit},

@@ -63,7 +63,7 @@ SystemCallErrorNumber=EPERM
 WantedBy=multi-user.target
 `
 
-// unit is the text of the service's unit.
+// unit returns the text of the service's unit.
 func (s Service) unit() string {
 	home, capabilities := "yes", ""
 	for _, path := range s.needs() {
@@ -88,14 +88,15 @@ func (s Service) unit() string {
 		start += " " + c.Flag + " %d/" + name
 		credentials += "LoadCredential=" + name + ":" + unitWords(c.Path) + "\n"
 	}
-	kind, restart := "notify\nNotifyAccess=main", "always\nRestartSec=2"
+	kind, restart := "notify\nNotifyAccess=main\nWatchdogSec=90", "always\nRestartSec=2"
 	if s.Plain {
-		kind, restart = "exec", "on-failure\nRestartSec=10"
+		restart = "on-failure\nRestartSec=10"
 	}
-	return fmt.Sprintf(unitText, s.Name, environment, start, unitWords(s.Data), home, capabilities, s.Description, credentials, kind, restart)
+	return fmt.Sprintf(unitText, s.Name, environment, start, unitWords(s.Data), home, capabilities, s.Description,
+		credentials, kind, restart)
 }
 
-// needs are the files and directories that the service must come to.
+// needs returns the files and directories that the service must come to.
 func (s Service) needs() []string { return append([]string{s.Program, s.Data}, s.Reads...) }
 
 // unitWords are words of a unit's line, quoted as systemd reads them.
@@ -161,7 +162,8 @@ func ensureUser(ctx context.Context, name, description string) (uid, gid int, er
 }
 
 func makeUser(ctx context.Context, name, description string) (*nss.User, error) {
-	out, err := exec.CommandContext(ctx, "useradd", "--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin",
+	out, err := exec.CommandContext(ctx, "useradd", "--system", "--user-group", "--no-create-home", "--home-dir",
+		"/nonexistent", "--shell", "/usr/sbin/nologin",
 		"--comment", strings.ReplaceAll(description, ":", ","), name).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("cannot make the user %s: %w: %s", name, err, strings.TrimSpace(string(out)))
@@ -192,7 +194,8 @@ func (s Service) reachable(path string) error {
 			return err
 		}
 		if st.Mode().Perm()&0o001 == 0 {
-			return fmt.Errorf("the service's user %s cannot come to %s, since %s is closed to others: put it somewhere else", s.Name, path, dir)
+			return fmt.Errorf("the service's user %s cannot come to %s, since %s is closed to others: put it somewhere else",
+				s.Name, path, dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil

@@ -27,7 +27,7 @@ type Found struct {
 	wire.Job
 }
 
-// Took is how long a job has run.
+// Took returns how long a job has run.
 func (f Found) Took() time.Duration {
 	end := f.Ended
 	if !f.Over {
@@ -134,7 +134,8 @@ func counted(n int, what string) string {
 }
 
 // Each asks the same of several jobs at once. said gets each answer in the order of the jobs.
-func (h *Hosts) Each(ctx context.Context, ids []string, q wire.JobsQuery, said func(Found, wire.JobsReply) error) error {
+func (h *Hosts) Each(ctx context.Context, ids []string, q wire.JobsQuery,
+	said func(Found, wire.JobsReply) error) error {
 	jobs, err := h.Named(ctx, ids)
 	if err != nil {
 		return err
@@ -187,7 +188,7 @@ func pace(ctx context.Context, began time.Time) error {
 	}
 }
 
-// NoAsks answers the agents' questions, of which there are none: no plan runs.
+// NoAsks answers the agents' questions. There are none, since no plan runs.
 type NoAsks struct{}
 
 // Answer implements link.Asks.

@@ -88,7 +88,7 @@ func (t Tail) one(ctx context.Context, h *Hosts, f Found, w *writer) error {
 	}
 }
 
-// lastLines are the last lines of a text, all if it has no more.
+// lastLines returns the last lines of a text, all if it has no more.
 func lastLines(text []byte, n int) []byte {
 	at := len(bytes.TrimSuffix(text, []byte("\n")))
 	for ; n > 0 && at >= 0; n-- {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
+	"hark/controller/internal/fleet/streams"
 )
 
 // depth is how much of what agents say is looked at.
@@ -30,6 +30,7 @@ type record struct {
 	beat            wire.Beat
 	beatAt          time.Time
 	since, seen, by time.Time
+	forgotten       time.Time // what came until then counts for nothing
 }
 
 // take takes one message; those that are not signed by the agent whose subject they are on, or that say of it
@@ -37,6 +38,10 @@ type record struct {
 func (r *record) take(id string, k wire.Kind, data []byte, at time.Time) {
 	if k == wire.KindBeat && r.depth == passing {
 		r.heard(at)
+		return
+	}
+	if k == wire.KindBye && len(data) == 0 {
+		r.forgotten = at
 		return
 	}
 	parse := wire.Parse
@@ -76,7 +81,7 @@ func (r *record) heard(at time.Time) {
 }
 
 func (r *record) agent(now time.Time) (Agent, bool) {
-	if r.key == "" {
+	if r.key == "" || !r.since.After(r.forgotten) {
 		return Agent{}, false
 	}
 	a := Agent{Hello: r.body, Key: r.key, Since: r.since, Seen: r.seen}
@@ -88,9 +93,11 @@ func (r *record) agent(now time.Time) (Agent, bool) {
 	return a, true
 }
 
-// purge takes what the stream has on a subject out of it.
-func purge(ctx context.Context, conn *nats.Conn, subject string) error {
-	js, err := jetstream.New(conn)
+// forget takes what the stream has of an agent out of it, and leaves an empty message in the place of its bye. A broker
+// that is killed finds messages again that others had replaced before they were purged: what is older than the empty
+// message counts for nothing.
+func forget(ctx context.Context, m streams.Manager, id string) error {
+	js, err := m.JetStream()
 	if err != nil {
 		return err
 	}
@@ -98,5 +105,13 @@ func purge(ctx context.Context, conn *nats.Conn, subject string) error {
 	if err != nil {
 		return err
 	}
-	return stream.Purge(ctx, jetstream.WithPurgeSubject(subject))
+	if _, err := js.Publish(ctx, wire.Presence(id, wire.KindBye), nil); err != nil {
+		return err
+	}
+	for _, k := range []wire.Kind{wire.KindHello, wire.KindBeat} {
+		if err := stream.Purge(ctx, jetstream.WithPurgeSubject(wire.Presence(id, k))); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -56,8 +56,10 @@ type Roster struct {
 	Vouch func(ctx context.Context, name string) (key string, err error)
 	// Verified are the hellos that were verified before. It may be replaced before the roster is used.
 	Verified *wire.Verified
+	// API is that of streams.Manager, for Forget. It is set before the roster is used.
+	API string
 
-	fleet atomic.Pointer[standing] // as it was last read, nil before
+	fleet atomic.Pointer[summary] // as it was last read, nil before
 
 	mu     sync.Mutex
 	byName map[string]Agent // guarded by mu
@@ -71,7 +73,7 @@ func New(conn *nats.Conn, known *trust.Known) *Roster {
 	return &Roster{conn: conn, known: known, now: time.Now, Verified: &wire.Verified{}}
 }
 
-// StreamConfig is the stream that Ensure makes, for those who configure a broker of their own.
+// StreamConfig returns the stream that Ensure makes, for those who configure a broker of their own.
 func StreamConfig() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:        StreamName,
@@ -88,14 +90,14 @@ func StreamConfig() jetstream.StreamConfig {
 
 // Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx
 // is over.
-func Ensure(ctx context.Context, conn *nats.Conn) error {
-	if err := streams.Ensure(ctx, conn, StreamConfig()); err != nil {
+func Ensure(ctx context.Context, m streams.Manager) error {
+	if err := streams.Ensure(ctx, m, StreamConfig()); err != nil {
 		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
 	}
 	return nil
 }
 
-// Find gives the agent of a name. An agent that came after the roster was read is looked up again, at most once
+// Find returns the agent of a name. An agent that came after the roster was read is looked up again, at most once
 // a second. The error is an *UnknownError or a *trust.ChangedKeyError if there is none to be trusted.
 func (r *Roster) Find(ctx context.Context, name string) (Agent, error) {
 	r.mu.Lock()
@@ -123,8 +125,8 @@ func (r *Roster) Find(ctx context.Context, name string) (Agent, error) {
 	return a, nil
 }
 
-// vouched is the agent that was let in under the name of one that is not on record yet: another than the one that was
-// heard of last, if that one only says so. It assumes mu held.
+// vouched returns the agent that was let in under the name of one that is not on record yet: another than the one
+// that was heard of last, if that one only says so. It assumes mu held.
 func (r *Roster) vouched(ctx context.Context, a Agent) (Agent, error) {
 	if r.Vouch == nil || r.known.Key(a.Name) != "" {
 		return a, nil
@@ -136,11 +138,12 @@ func (r *Roster) vouched(ctx context.Context, a Agent) (Agent, error) {
 	if own, ok := r.byKey[key]; ok && own.Name == a.Name {
 		return own, nil
 	}
-	return Agent{}, fmt.Errorf("an agent says that it is %s and shows another key than the one that was enrolled under this name (%s): "+
+	return Agent{}, fmt.Errorf("an agent says that it is %s and shows another key than the one that was enrolled under "+
+		"this name (%s): "+
 		"`hark agents show %s`", a.Name, key, a.Name)
 }
 
-// Forget purges what the broker keeps of an agent, by name or id, and reports whether there was anything.
+// Forget takes what the broker keeps of an agent out of it, by name, id or key, and reports whether there was anything.
 func (r *Roster) Forget(ctx context.Context, what string) (bool, error) {
 	all, err := r.All(ctx)
 	if err != nil {
@@ -152,7 +155,7 @@ func (r *Roster) Forget(ctx context.Context, what string) (bool, error) {
 			continue
 		}
 		found = true
-		if err := purge(ctx, r.conn, wire.Presence(a.ID, "*")); err != nil {
+		if err := forget(ctx, streams.Manager{Conn: r.conn, API: r.API}, a.ID); err != nil {
 			return true, fmt.Errorf("cannot take %s out of the roster: %w", a.Name, err)
 		}
 	}
@@ -167,7 +170,7 @@ func (r *Roster) Refresh() {
 	r.byName, r.read = nil, time.Time{}
 }
 
-// All gives every agent, by name.
+// All returns every agent, by name.
 func (r *Roster) All(ctx context.Context) ([]Agent, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

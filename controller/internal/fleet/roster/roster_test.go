@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"hark/agent/wire"
+	"hark/controller/internal/fleet/streams"
 	"hark/controller/internal/fleet/trust"
 )
 
@@ -22,7 +23,14 @@ type fleet struct {
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
+	return newFleetIn(t, t.TempDir())
+}
+
+// newFleetIn is newFleet with a broker over a directory.
+func newFleetIn(t *testing.T, dir string) *fleet {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
+		JetStream: true, StoreDir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +56,7 @@ func newFleet(t *testing.T) *fleet {
 
 func (f *fleet) ensure() {
 	f.t.Helper()
-	if err := Ensure(f.t.Context(), f.conn); err != nil {
+	if err := Ensure(f.t.Context(), streams.Manager{Conn: f.conn}); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -91,14 +99,15 @@ func TestRosterKnowsTheLastHeartbeat(t *testing.T) {
 	f.ensure()
 	r := f.roster(t.TempDir())
 	web, other := newAgent(t), newAgent(t)
-	beat := wire.Beat{Lately: map[wire.Reason]uint64{wire.Untrusted: 2}, Afoot: 1, Jobs: []wire.JobTold{{ID: "j1.2", Run: "k3f9", State: "running"}}}
+	beat := wire.Beat{RefusedLastHour: map[wire.Reason]uint64{wire.Untrusted: 2}, JobCount: 1,
+		Jobs: []wire.BeatJob{{ID: "j1.2", Run: "k3f9", State: "running"}}}
 	told := func(want int) {
 		t.Helper()
 		all, err := r.All(t.Context())
 		if err != nil || len(all) != 1 || !all[0].Present {
 			t.Fatalf("%+v, %v", all, err)
 		}
-		if a := all[0]; a.Afoot != want || len(a.Jobs) != want || len(a.Lately) != want {
+		if a := all[0]; a.JobCount != want || len(a.Jobs) != want || len(a.RefusedLastHour) != want {
 			t.Errorf("it is told %+v, want %d job", a.Beat, want)
 		}
 	}
@@ -108,7 +117,7 @@ func TestRosterKnowsTheLastHeartbeat(t *testing.T) {
 	told(1)
 	f.say(web, web, wire.KindHello, wire.Hello{Name: "web1"})
 	told(0)
-	f.say(web, web, wire.KindBeat, map[string]any{"jobs": make([]wire.JobTold, wire.MostTold+1)})
+	f.say(web, web, wire.KindBeat, map[string]any{"jobs": make([]wire.BeatJob, wire.MaxBeatJobs+1)})
 	told(0)
 	f.say(web, other, wire.KindBeat, beat)
 	told(0)
@@ -136,7 +145,8 @@ func TestRosterKnowsWhoIsThere(t *testing.T) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	db, web := all[0], all[1]
-	if db.Name != "db1" || db.Present || web.Name != "web1" || !web.Present || web.Version != "1.1" || web.ID != here.ID() || web.Key != here.Key {
+	if db.Name != "db1" || db.Present || web.Name != "web1" || !web.Present || web.Version != "1.1" ||
+		web.ID != here.ID() || web.Key != here.Key {
 		t.Errorf("db1 %+v\nweb1 %+v", db, web)
 	}
 	r.now = func() time.Time { return time.Now().Add(Absent + time.Second) }
@@ -174,7 +184,8 @@ func TestHelloThatIsMoreThanOneLineIsNone(t *testing.T) {
 	honest, liar := newAgent(t), newAgent(t)
 	f.say(honest, honest, wire.KindHello, wire.Hello{Name: "db1"})
 	dir := t.TempDir()
-	for _, h := range []wire.Hello{{Name: "zz " + liar.Key + "\ndb1"}, {Name: "a b"}, {Name: "web1", Version: "1\nweb2  present"}, {Name: "web1", OS: "\x1b[2J"}} {
+	for _, h := range []wire.Hello{{Name: "zz " + liar.Key + "\ndb1"}, {Name: "a b"},
+		{Name: "web1", Version: "1\nweb2  present"}, {Name: "web1", OS: "\x1b[2J"}} {
 		f.say(liar, liar, wire.KindHello, h)
 		all, err := f.roster(dir).All(t.Context())
 		if err != nil || len(all) != 1 || all[0].Name != "db1" {
@@ -279,16 +290,16 @@ func TestOnlyListsReadHeartbeats(t *testing.T) {
 	f.ensure()
 	own, forger := newAgent(t), newAgent(t)
 	f.say(own, own, wire.KindHello, wire.Hello{Name: "web1"})
-	f.say(own, own, wire.KindBeat, wire.Beat{Afoot: 3})
+	f.say(own, own, wire.KindBeat, wire.Beat{JobCount: 3})
 	r := f.roster(t.TempDir())
-	if a, err := r.Find(t.Context(), "web1"); err != nil || a.Afoot != 0 || !a.Seen.After(a.Since) {
+	if a, err := r.Find(t.Context(), "web1"); err != nil || a.JobCount != 0 || !a.Seen.After(a.Since) {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if all, err := r.All(t.Context()); err != nil || len(all) != 1 || all[0].Afoot != 3 {
+	if all, err := r.All(t.Context()); err != nil || len(all) != 1 || all[0].JobCount != 3 {
 		t.Errorf("%+v, %v", all, err)
 	}
-	f.say(own, forger, wire.KindBeat, wire.Beat{Afoot: 9})
-	if all, err := r.All(t.Context()); err != nil || len(all) != 1 || all[0].Afoot != 0 {
+	f.say(own, forger, wire.KindBeat, wire.Beat{JobCount: 9})
+	if all, err := r.All(t.Context()); err != nil || len(all) != 1 || all[0].JobCount != 0 {
 		t.Errorf("what another has signed counts: %+v, %v", all, err)
 	}
 }

@@ -28,7 +28,8 @@ func TestNamesAreThoseThatWereLetIn(t *testing.T) {
 	if a, err := r.Find(t.Context(), "db1"); err != nil || a.Key != own.Key {
 		t.Errorf("db1 is %s (%v), want %s", a.Key, err, own.Key)
 	}
-	if a, err := r.Find(t.Context(), "web1"); err == nil || !strings.Contains(err.Error(), "another key than the one that was enrolled") {
+	if a, err := r.Find(t.Context(), "web1"); err == nil ||
+		!strings.Contains(err.Error(), "another key than the one that was enrolled") {
 		t.Errorf("web1 is %s, %v", a.Key, err)
 	}
 	// What is on record needs nobody's word.

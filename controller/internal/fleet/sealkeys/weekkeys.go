@@ -1,5 +1,5 @@
 // Package sealkeys has the keys with which an operator seals what he keeps at the broker for others to read: one for
-// each week, closed for each reader whom he has named and signed by him, so that the broker can neither read nor
+// each week, closed for each reader that he has named and signed by him, so that the broker can neither read nor
 // replace it. It seals nothing itself.
 package sealkeys
 
@@ -53,7 +53,7 @@ func New(cfg Config) (*Keys, error) {
 	return &Keys{cfg: cfg, js: js, known: map[weekOf]wire.Key{}}, nil
 }
 
-// Week is the name of the week of a time, of ISO 8601: 2026-W47.
+// Week returns the name of the week of a time, of ISO 8601: 2026-W47.
 func Week(at time.Time) string {
 	year, number := at.UTC().ISOWeek()
 	return fmt.Sprintf("%d-W%02d", year, number)
@@ -66,7 +66,7 @@ func (e *NotReaderError) Error() string {
 	return fmt.Sprintf("its operator %s has not named this reader: `hark runs readers add` there does", e.Operator)
 }
 
-// Of is the key of an operator's week. The error is a *NotReaderError if it is closed for others.
+// Of returns the key of an operator's week. The error is a *NotReaderError if it is closed for others.
 func (k *Keys) Of(ctx context.Context, operator, week string) (wire.Key, error) {
 	of := weekOf{operator, week}
 	key, ok := k.recall(of)
@@ -89,7 +89,7 @@ func (k *Keys) Of(ctx context.Context, operator, week string) (wire.Key, error) 
 	return key, nil
 }
 
-// Own is the key with which Self seals in the week of a time. It is made once a week.
+// Own returns the key with which Self seals in the week of a time. It is made once a week.
 func (k *Keys) Own(ctx context.Context, at time.Time) (wire.Key, error) {
 	if key, ok := k.recall(weekOf{k.cfg.Self.ID(), Week(at)}); ok {
 		return key, nil
@@ -179,7 +179,7 @@ func (k *Keys) publish(ctx context.Context, of weekOf, key wire.Key, seq uint64,
 	return err
 }
 
-// read is what the broker has of the keys of a week, nil for nothing, and its place in the stream. Only the
+// read returns what the broker has of the keys of a week, nil for nothing, and its place in the stream. Only the
 // operator's own word counts.
 func (k *Keys) read(ctx context.Context, of weekOf) (*wire.WeekKeys, uint64, error) {
 	m, ok, err := streams.Last(ctx, k.cfg.Conn, k.cfg.Stream, k.cfg.Subject(of.operator, of.week))
@@ -203,7 +203,7 @@ func (k *Keys) read(ctx context.Context, of weekOf) (*wire.WeekKeys, uint64, err
 	return &keys, m.Seq, nil
 }
 
-// wanted are the readers of now.
+// wanted returns the readers of now.
 func (k *Keys) wanted() map[string]bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -31,7 +31,8 @@ func TestKeysAreSharedAnewWhenTheReadersChange(t *testing.T) {
 		readers []string
 		same    bool
 	}{
-		{[]string{"a"}, true}, {[]string{"a", "a", "self"}, true}, {nil, false}, {[]string{"b"}, false}, {[]string{"a", "b"}, false},
+		{[]string{"a"}, true}, {[]string{"a", "a", "self"}, true}, {nil, false}, {[]string{"b"}, false},
+		{[]string{"a", "b"}, false},
 	} {
 		k := &Keys{cfg: Config{Self: &wire.Identity{XKey: "self"}, Readers: tt.readers}}
 		if got := same(k.wanted(), had); got != tt.same {

@@ -37,8 +37,9 @@ type Target struct {
 	Executable string
 	// ControlPath is where connections are shared, in the words of ssh_config; "" is in a directory of the client's.
 	ControlPath string
-	// Args are those of every ssh (ssh_args, common and extra args), split into words.
-	Args []string
+	// Args are the first arguments of every ssh (ssh_args), LastArgs those behind all options that the other fields make
+	// (common and extra args), split into words. The first value of an option counts.
+	Args, LastArgs []string
 	// AnyKey accepts a host key that is not on record (host_key_checking off).
 	AnyKey  bool
 	Timeout time.Duration
@@ -72,7 +73,7 @@ func Open(executable string) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{Executable: path, dir: dir, askpass: filepath.Join(dir.Path, "askpass")}
-	// The password is in the environment of that ssh alone.
+	// The password is in the environment of that ssh only.
 	if err := os.WriteFile(c.askpass, []byte(askpassScript), 0o700); err != nil {
 		return nil, errors.Join(err, dir.Remove())
 	}
@@ -99,7 +100,8 @@ func (c *Client) Close() error {
 	sockets, err := filepath.Glob(filepath.Join(c.dir.Path, "*"))
 	for _, path := range sockets {
 		if path != c.askpass {
-			_ = exec.Command(c.Executable, "-o", "ControlPath="+path, "-O", "exit", "--", "any").Run() // it ends by itself in a minute
+			// it ends by itself in a minute
+			_ = exec.Command(c.Executable, "-o", "ControlPath="+path, "-O", "exit", "--", "any").Run()
 		}
 	}
 	return errors.Join(err, c.dir.Remove())
@@ -145,7 +147,8 @@ func (c *Client) Command(ctx context.Context, t Target, command string) *exec.Cm
 				prompt = "Enter PIN for "
 			}
 		}
-		cmd.Env = append(os.Environ(), passwordVar+"="+t.Password, promptVar+"="+prompt, waitVar+"="+wait, "SSH_ASKPASS="+c.askpass, "SSH_ASKPASS_REQUIRE=force", "DISPLAY="+display)
+		cmd.Env = append(os.Environ(), passwordVar+"="+t.Password, promptVar+"="+prompt, waitVar+"="+wait,
+			"SSH_ASKPASS="+c.askpass, "SSH_ASKPASS_REQUIRE=force", "DISPLAY="+display)
 		cmd.SysProcAttr.Setsid = true // without a terminal there is nobody else to ask
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	}
@@ -156,18 +159,18 @@ func (c *Client) Command(ctx context.Context, t Target, command string) *exec.Cm
 func (c *Client) args(t Target) []string {
 	var args []string
 	option := func(name, v string) { args = append(args, "-o", name+"="+v) }
+	given := func(more []string) {
+		for _, arg := range more {
+			if arg != "-C" { // what goes over is packed or sealed already: ssh would only spend time on it
+				args = append(args, arg)
+			}
+		}
+	}
 	if c.alone(t) { // the first value of an option counts
 		option("ControlMaster", "no")
 		option("ControlPath", "none")
 	}
-	for _, arg := range t.Args {
-		if arg != "-C" { // what goes over is packed or sealed already: ssh would only spend time on it
-			args = append(args, arg)
-		}
-	}
-	if shares(args) {
-		option("ControlPath", `"`+c.controlPath(t)+`"`)
-	}
+	given(t.Args)
 	if t.AnyKey {
 		option("StrictHostKeyChecking", "no")
 	}
@@ -196,19 +199,26 @@ func (c *Client) args(t Target) []string {
 	if t.Timeout > 0 {
 		option("ConnectTimeout", strconv.Itoa(int(t.Timeout.Seconds())))
 	}
+	given(t.LastArgs)
+	if shares(args) {
+		option("ControlPath", `"`+c.controlPath(t)+`"`)
+	}
 	return append(args, "-T", "--", t.Host)
 }
 
 // alone reports whether a command for the host has a connection of its own.
-func (c *Client) alone(t Target) bool { return c.Alone && t.ControlPath == "" && shares(t.Args) }
+func (c *Client) alone(t Target) bool {
+	return c.Alone && t.ControlPath == "" && shares(slices.Concat(t.Args, t.LastArgs))
+}
 
 // shares reports whether connections are to be shared and nobody said where.
 func shares(args []string) bool {
 	all := strings.ToLower(strings.Join(args, " "))
-	return strings.Contains(all, "controlpersist") && !strings.Contains(all, "controlpath") && !strings.Contains(all, "-s ")
+	return strings.Contains(all, "controlpersist") && !strings.Contains(all, "controlpath") &&
+		!strings.Contains(all, "-s ")
 }
 
-// controlPath is where the connection to a host is shared.
+// controlPath returns where the connection to a host is shared.
 func (c *Client) controlPath(t Target) string {
 	if t.ControlPath == "" {
 		return filepath.Join(c.dir.Path, "%C")

@@ -49,6 +49,34 @@ func TestCommandsCarryWhatTheTargetSays(t *testing.T) {
 	}
 }
 
+// TestOptionsStandInAnsiblesOrder: the first value of an option counts, so common and extra arguments give way to all
+// others, as in ansible-core's plug-in ssh (a client of the test printed its arguments).
+func TestOptionsStandInAnsiblesOrder(t *testing.T) {
+	c := fake(t, `printf '%s\n' "$@"`)
+	out, err := c.Run(t.Context(), Target{
+		Host: "web1", User: "bob", Port: 2201, AnyKey: true, Timeout: 7e9, KeyFile: "k", ControlPath: "/run/%h",
+		Args:     []string{"-o", "ControlMaster=auto", "-o", "ControlPersist=60s"},
+		LastArgs: []string{"-o", "StrictHostKeyChecking=yes", "-o", "Port=22", "-o", "User=eve"},
+	}, "true", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); strings.Contains(line, "=") {
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		"ControlMaster=auto", "ControlPersist=60s", "StrictHostKeyChecking=no", "Port=2201", `IdentityFile="k"`, "KbdInteractiveAuthentication=no",
+		"PreferredAuthentications=gssapi-with-mic,gssapi-keyex,hostbased,publickey", "PasswordAuthentication=no", `User="bob"`, "ConnectTimeout=7",
+		"StrictHostKeyChecking=yes", "Port=22", "User=eve", `ControlPath="/run/%h"`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestPasswordsGoThroughAskpass(t *testing.T) {
 	c := fake(t, `"$SSH_ASKPASS" "deploy's password:"; case "$*" in *s3cret*) echo shown;; esac; echo "$SSH_ASKPASS_REQUIRE"`)
 	out, err := c.Run(context.Background(), Target{Host: "web1", Password: "s3cret 'x' %s"}, "true", nil)

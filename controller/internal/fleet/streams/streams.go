@@ -18,10 +18,26 @@ import (
 // clusterReplicas is how many servers of a cluster keep a stream: one of them may go away.
 const clusterReplicas = 3
 
+// Manager is a connection that may make and change streams.
+type Manager struct {
+	Conn *nats.Conn
+	// API is the subject below which JetStream answers it, "" for the usual one. Where users have permissions it is a
+	// secret: see broker.Authority.
+	API string
+}
+
+// JetStream returns JetStream as the manager reaches it.
+func (m Manager) JetStream() (jetstream.JetStream, error) {
+	if m.API == "" {
+		return jetstream.New(m.Conn)
+	}
+	return jetstream.NewWithAPIPrefix(m.Conn, m.API)
+}
+
 // Ensure makes a stream on a broker that does not have it, and brings one that it has to cfg. What its keeper has
 // changed of where and how much is kept stays. A cluster that has just been started may take until ctx is over.
-func Ensure(ctx context.Context, conn *nats.Conn, cfg jetstream.StreamConfig) error {
-	js, err := jetstream.New(conn)
+func Ensure(ctx context.Context, m Manager, cfg jetstream.StreamConfig) error {
+	js, err := m.JetStream()
 	if err != nil {
 		return err
 	}
@@ -39,7 +55,7 @@ func Ensure(ctx context.Context, conn *nats.Conn, cfg jetstream.StreamConfig) er
 		case !errors.Is(err, jetstream.ErrStreamNotFound):
 			return err
 		}
-		if conn.ConnectedClusterName() != "" {
+		if m.Conn.ConnectedClusterName() != "" {
 			cfg.Replicas = clusterReplicas
 		}
 		_, err = js.CreateStream(ctx, cfg)
@@ -51,10 +67,10 @@ func Ensure(ctx context.Context, conn *nats.Conn, cfg jetstream.StreamConfig) er
 const noRoom = 10047
 
 // EnsureWithin is Ensure with the first of some sizes in bytes for which the broker has room.
-func EnsureWithin(ctx context.Context, conn *nats.Conn, cfg jetstream.StreamConfig, sizes []int64) error {
+func EnsureWithin(ctx context.Context, m Manager, cfg jetstream.StreamConfig, sizes []int64) error {
 	var err error
 	for _, cfg.MaxBytes = range sizes {
-		err = Ensure(ctx, conn, cfg)
+		err = Ensure(ctx, m, cfg)
 		var api *jetstream.APIError
 		if err == nil || !errors.As(err, &api) || api.ErrorCode != noRoom {
 			break
@@ -91,7 +107,8 @@ const (
 // Each calls f with every message of a stream whose subject matches filter, in the order in which they came,
 // beginning with the sequence from; it gives the sequence to begin with the next time. A stream that does not exist
 // has no messages. Streams must have AllowDirect.
-func Each(ctx context.Context, conn *nats.Conn, stream, filter string, from uint64, f func(Message)) (next uint64, err error) {
+func Each(ctx context.Context, conn *nats.Conn, stream, filter string, from uint64,
+	f func(Message)) (next uint64, err error) {
 	next = from
 	for more := true; more && err == nil; {
 		var batch []Message
@@ -105,7 +122,8 @@ func Each(ctx context.Context, conn *nats.Conn, stream, filter string, from uint
 
 // Batch gives some messages of those that Each gives, where to go on, and whether there are more. With an error come
 // those that arrived before.
-func Batch(ctx context.Context, conn *nats.Conn, stream, filter string, from uint64) (batch []Message, next uint64, more bool, err error) {
+func Batch(ctx context.Context, conn *nats.Conn, stream, filter string,
+	from uint64) (batch []Message, next uint64, more bool, err error) {
 	r := reader{conn: conn, stream: stream, filter: filter, next: max(from, 1)}
 	more, err = r.batch(ctx)
 	if errors.Is(err, nats.ErrNoResponders) && missing(ctx, conn, stream) {
@@ -114,7 +132,7 @@ func Batch(ctx context.Context, conn *nats.Conn, stream, filter string, from uin
 	return r.got, r.next, more, err
 }
 
-// Last gives the message of a subject, false if there is none.
+// Last returns the message of a subject, false if there is none.
 func Last(ctx context.Context, conn *nats.Conn, stream, subject string) (last Message, ok bool, err error) {
 	_, err = Each(ctx, conn, stream, subject, 1, func(m Message) { last, ok = m, true })
 	return last, ok, err
@@ -140,7 +158,8 @@ type reader struct {
 
 // batch asks for a batch and takes it. It reports whether there is more.
 func (r *reader) batch(ctx context.Context) (more bool, err error) {
-	ask, err := json.Marshal(map[string]any{"seq": r.next, "next_by_subj": r.filter, "batch": batchMessages, "max_bytes": batchBytes})
+	ask, err := json.Marshal(map[string]any{"seq": r.next, "next_by_subj": r.filter, "batch": batchMessages,
+		"max_bytes": batchBytes})
 	if err != nil {
 		return false, err
 	}
@@ -159,7 +178,8 @@ func (r *reader) batch(ctx context.Context) (more bool, err error) {
 	for r.before = "0"; ; {
 		m, err := nextOf(ctx, sub)
 		if errors.Is(err, context.DeadlineExceeded) && errors.Is(r.conn.LastError(), nats.ErrPermissionViolation) {
-			return false, errors.New("it does not permit this; if the broker is of an older version: start one of this version, or print `hark broker config` anew")
+			return false, errors.New("it does not permit this; if the broker is of an older version: start one of this " +
+				"version, or print `hark broker config` again")
 		}
 		if err != nil {
 			return false, err
@@ -200,7 +220,7 @@ func (r *reader) take(m *nats.Msg) error {
 	r.before = m.Header.Get("Nats-Sequence")
 	at, err := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
 	if err != nil {
-		return fmt.Errorf("the broker says a time that is none: %w", err)
+		return fmt.Errorf("the broker sent a time that is not valid: %w", err)
 	}
 	r.next = seq + 1
 	r.got = append(r.got, Message{Subject: m.Header.Get("Nats-Subject"), Data: m.Data, Seq: seq, Time: at})

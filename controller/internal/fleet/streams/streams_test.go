@@ -16,7 +16,8 @@ const name = "THINGS"
 // newBroker is a broker with a stream of things.*.*, and a connection to it.
 func newBroker(t *testing.T) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
+		JetStream: true, StoreDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +42,13 @@ func newBroker(t *testing.T) (*nats.Conn, jetstream.JetStream) {
 }
 
 func config() jetstream.StreamConfig {
-	return jetstream.StreamConfig{Name: name, Subjects: []string{"things.>"}, MaxMsgsPerSubject: 1, AllowDirect: true, Storage: jetstream.MemoryStorage}
+	return jetstream.StreamConfig{Name: name, Subjects: []string{"things.>"}, MaxMsgsPerSubject: 1, AllowDirect: true,
+		Storage: jetstream.MemoryStorage}
 }
 
 func ensure(t *testing.T, conn *nats.Conn) {
 	t.Helper()
-	if err := Ensure(t.Context(), conn, config()); err != nil {
+	if err := Ensure(t.Context(), Manager{Conn: conn}, config()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -20,7 +20,7 @@ const accessVersion = 1
 type Access struct {
 	URL string `json:"url"`
 	// Token is the operator's token of the broker's authority, CA the certificate of the authority that signs for the
-	// broker alone, in PEM; "" trusts the system's.
+	// broker only, in PEM; "" trusts the system's.
 	Token string `json:"token,omitempty"`
 	CA    string `json:"ca,omitempty"`
 	// Operators are the public keys of the other operators whose word for an agent's name is taken.
@@ -50,8 +50,8 @@ func OpenBrokers(dir string) (*Brokers, error) {
 	return b, nil
 }
 
-// For is how to reach a broker, "" for the default. One that is not on record under this URL, since it has several, is
-// reached as the default is.
+// For returns how to reach a broker, "" for the default. One that is not on record under this URL, since it has
+// several, is reached as the default is.
 func (b *Brokers) For(url string) Access {
 	if url == "" {
 		url = b.Default
@@ -92,6 +92,35 @@ func (b *Brokers) Put(a Access) error {
 		}
 		b.Brokers[a.URL], b.Default = a, a.URL
 	})
+}
+
+// Renew enters a newer token in the place of one.
+func (b *Brokers) Renew(old, newer string) error {
+	return b.change(func(b *Brokers) {
+		for url, a := range b.Brokers {
+			if a.Token == old {
+				a.Token = newer
+				b.Brokers[url] = a
+			}
+		}
+	})
+}
+
+// Disbelieve takes an operator's word no more, at no broker, and has the reader of that key no more: "" is none. It
+// reports whether the record had either.
+func (b *Brokers) Disbelieve(operator, reader string) (had bool, err error) {
+	err = b.change(func(b *Brokers) {
+		for url, a := range b.Brokers {
+			n := len(a.Operators) + len(a.Readers)
+			a.Operators = slices.DeleteFunc(slices.Clone(a.Operators), func(key string) bool { return key == operator })
+			a.Readers = slices.DeleteFunc(slices.Clone(a.Readers), func(r Reader) bool { return r.Key == reader })
+			if len(a.Operators)+len(a.Readers) < n {
+				had = true
+				b.Brokers[url] = a
+			}
+		}
+	})
+	return had, err
 }
 
 // Believe takes an operator's word for agents of a broker from now on, "" for the default.

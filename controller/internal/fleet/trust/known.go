@@ -106,15 +106,22 @@ func (k *Known) parse(line string) error {
 type ChangedKeyError struct{ Name, Had, Has, Path string }
 
 func (e *ChangedKeyError) Error() string {
-	return fmt.Sprintf("the key of agent %s has changed: %s has %s, it shows %s; if it was installed anew, run `hark agents remove %s`",
+	return fmt.Sprintf("the key of agent %s has changed: %s has %s, it shows %s; if it was installed again, run `hark agents remove %s`",
 		e.Name, e.Path, e.Had, e.Has, e.Name)
 }
 
-// Key is the key on record for a name, "" if there is none.
+// Key returns the key on record for a name, "" if there is none.
 func (k *Known) Key(name string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.keys[name]
+}
+
+// Names returns the names of all agents on record, sorted.
+func (k *Known) Names() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Sorted(maps.Keys(k.keys))
 }
 
 // Pin accepts key for name if it is the one on record or the first. The error is a *ChangedKeyError if it is another.

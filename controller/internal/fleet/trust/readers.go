@@ -23,8 +23,8 @@ type Reader struct {
 	Key  string `json:"key"` // public curve key
 }
 
-// Readers gives the list in dir: lines of name and public curve key. No file is an empty list; a line that is neither
-// is an error, since somebody would go without records for it.
+// Readers returns the list in dir: lines of name and public curve key. No file is an empty list; a line that is
+// neither is an error, since somebody would go without records for it.
 func Readers(dir string) ([]Reader, error) {
 	path := filepath.Join(dir, ReadersFile)
 	text, err := securefile.Read(path, securefile.Ours)
@@ -69,7 +69,8 @@ func AddReader(dir, name, key string) error {
 			case r == Reader{name, key}:
 				return readers, nil
 			case r.Name == name:
-				return nil, fmt.Errorf("there is a reader %s with another key: `hark runs readers remove %s` takes him out", name, name)
+				return nil, fmt.Errorf("there is a reader %s with another key: `hark runs readers remove %s` takes him out", name,
+					name)
 			case r.Key == key:
 				return nil, fmt.Errorf("this is the key of the reader %s", r.Name)
 			}

@@ -25,8 +25,11 @@ func (e *NoKeyError) Error() string {
 
 // Load reads the operator's identity from a file. The error is a *NoKeyError if there is none, and something else if
 // others can read the file or replace it.
-func Load(path string) (*wire.Identity, error) {
-	text, err := securefile.Read(path, securefile.Secret)
+func Load(path string) (*wire.Identity, error) { return LoadOf(path, os.Geteuid()) }
+
+// LoadOf is Load for a key that root or the user uid owns.
+func LoadOf(path string, uid int) (*wire.Identity, error) {
+	text, err := securefile.ReadOf(path, securefile.Secret, uid)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &NoKeyError{Path: path}
 	}
@@ -62,37 +65,53 @@ func Create(path string) (*wire.Identity, error) {
 // LostKeyError says that the operator's key is gone though there was one: agents obey it and no other.
 type LostKeyError struct {
 	Path string
-	Was  string // its public key
+	Was  string // its public key, "" if that is not known
 }
 
 func (e *LostKeyError) Error() string {
-	return fmt.Sprintf("the operator key %s is gone: agents and brokers know this operator by it (%s). Put it back from a backup; `hark key create` makes another, which nobody obeys yet", e.Path, e.Was)
+	was := ""
+	if e.Was != "" {
+		was = " (" + e.Was + ")"
+	}
+	return fmt.Sprintf("the operator key %s is gone: agents and brokers know this operator by it%s. Put it back from a backup; `hark key create` makes another, which nobody obeys yet", e.Path, was)
 }
 
-// lost is the public key that there was, by the access that is on record beside it, "" for none.
-func lost(path string) string {
-	brokers, err := OpenBrokers(filepath.Dir(path))
-	if err != nil {
-		return ""
-	}
-	for _, a := range brokers.Brokers {
-		if claims, err := jwt.DecodeUserClaims(a.Token); err == nil {
-			return claims.Subject
+// lost reports whether there was a key, by what is on record in an operator's directory: access to brokers, or agents
+// that were met. was is its public key, "" if that is not known.
+func lost(home string) (was string, is bool) {
+	if brokers, err := OpenBrokers(home); err == nil {
+		for _, a := range brokers.Brokers {
+			if claims, err := jwt.DecodeUserClaims(a.Token); err == nil {
+				return claims.Subject, true
+			}
 		}
 	}
-	return ""
+	st, err := os.Stat(filepath.Join(home, KnownFile))
+	return "", err == nil && st.Size() > 0
+}
+
+// Lost reports whether there was a key in a file that is gone, and its public key if that is known.
+func Lost(path, home string) (was string, is bool) {
+	for _, dir := range []string{home, filepath.Dir(path)} {
+		if was, is = lost(dir); is {
+			return was, true
+		}
+	}
+	return "", false
 }
 
 // LoadOrCreate is Load, and Create if there is no key and never was one; created tells which. The error is a
-// *LostKeyError if there was.
-func LoadOrCreate(path string) (id *wire.Identity, created bool, err error) {
+// *LostKeyError if there was, by what is on record beside it or in the operator's directories.
+func LoadOrCreate(path string, homes ...string) (id *wire.Identity, created bool, err error) {
 	id, err = Load(path)
 	var none *NoKeyError
 	if !errors.As(err, &none) {
 		return id, false, err
 	}
-	if was := lost(path); was != "" {
-		return nil, false, &LostKeyError{path, was}
+	for _, home := range append(homes, filepath.Dir(path)) {
+		if was, is := lost(home); is {
+			return nil, false, &LostKeyError{path, was}
+		}
 	}
 	id, err = Create(path)
 	if errors.Is(err, fs.ErrExist) { // another process was faster

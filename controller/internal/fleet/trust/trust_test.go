@@ -266,7 +266,7 @@ func TestWhoIsBelievedLaterCountsAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := NewBelievers(dir, "nats://hub", nil)
+	b := NewTrustedOperators(dir, "nats://hub", nil)
 	if b.Knows(id.Key) {
 		t.Error("everybody is believed")
 	}

@@ -108,7 +108,8 @@ func (c *Config) order(ctx context.Context, a roster.Agent, digest string) (*wir
 		return nil, err
 	}
 	raw, err := c.Link.Exec(ctx, wire.Exec{
-		Run: c.Run, ID: "upgrade-" + a.ID, Host: a.Name, Origin: a.Name, Call: wire.Call{Module: wire.UpgradeModule, Args: args},
+		Run: c.Run, ID: "upgrade-" + a.ID, Host: a.Name, Origin: a.Name,
+		Call: wire.Call{Module: wire.UpgradeModule, Args: args},
 	})
 	if err != nil {
 		return nil, err

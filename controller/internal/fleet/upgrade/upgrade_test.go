@@ -55,7 +55,8 @@ func binaries(t *testing.T) *bootstrap.Binaries {
 func TestAgentsComeBackOrSayWhyNot(t *testing.T) {
 	before := time.Now()
 	agent := func(name string) roster.Agent {
-		return roster.Agent{Key: name, Hello: wire.Hello{Name: name, ID: name, Version: "v1", OS: "linux", Arch: runtime.GOARCH, Started: before}}
+		return roster.Agent{Key: name, Hello: wire.Hello{Name: name, ID: name, Version: "v1", OS: "linux",
+			Arch: runtime.GOARCH, Started: before}}
 	}
 	pong := func(version string) link.Pong {
 		return link.Pong{Alive: wire.Alive{Hello: wire.Hello{Version: version, Started: before.Add(time.Second)}}}
@@ -64,7 +65,8 @@ func TestAgentsComeBackOrSayWhyNot(t *testing.T) {
 	liar.Program = strings.Repeat("0", 64)
 	f := &fleet{
 		orders: map[string]wire.Upgraded{
-			"good": {From: "v1", To: "v2"}, "same": {From: "v2", Same: true}, "sick": {From: "v1", To: "v2", Err: "the new agent does not work on this host: no"},
+			"good": {From: "v1", To: "v2"}, "same": {From: "v2", Same: true},
+			"sick": {From: "v1", To: "v2", Err: "the new agent does not work on this host: no"},
 			"back": {From: "v1", To: "v2"}, "liar": {From: "v1", To: "v2"},
 		},
 		after: map[string]link.Pong{"good": pong("v2"), "back": pong("v1"), "liar": liar},
@@ -78,7 +80,8 @@ func TestAgentsComeBackOrSayWhyNot(t *testing.T) {
 		t.Error("all is said to be well")
 	}
 	for name, want := range map[string]string{
-		"good": "", "same": "", "sick": "does not work on this host", "back": "the host is back at version v1", "away": "is not connected", "liar": "did not reach the broker",
+		"good": "", "same": "", "sick": "does not work on this host", "back": "the host is back at version v1",
+		"away": "is not connected", "liar": "did not reach the broker",
 		"other": "there is no hark-agent for linux/riscv64",
 	} {
 		if r := got[name]; r.Agent != name || (r.Err == "") != (want == "") || !strings.Contains(r.Err, want) {
@@ -120,7 +123,8 @@ func TestProgramsArePulledByThoseWhoWereToldOfThem(t *testing.T) {
 			t.Errorf("%s: answered", name)
 		}
 	}
-	if a := asks.Answer(t.Context(), wire.Ask{Kind: wire.AskBlob, Digest: self.Digest, Offset: 1 << 40}); a.Err != "" || !a.EOF {
+	if a := asks.Answer(t.Context(), wire.Ask{Kind: wire.AskBlob, Digest: self.Digest, Offset: 1 << 40}); a.Err != "" ||
+		!a.EOF {
 		t.Errorf("beyond the end: %+v", a)
 	}
 }

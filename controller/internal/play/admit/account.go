@@ -8,9 +8,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// MostVariables is how much may take in this process, in bytes, what one host has said: the variables that came of
-// it, in
-// the whole run, and results of calls whose steps are not done.
+// MostVariables is how much may take in this process, in bytes, what one host has said: the variables that came of it,
+// in the whole run, and results of calls whose steps are not done.
 const MostVariables = 96 << 20
 
 // tooMuch is what is wrong with a host that has said more.
@@ -25,7 +24,7 @@ type accounts struct {
 	flying map[step]map[string]int // results of calls, by speaker
 }
 
-// charge is how much a variable takes, and by whom it was said.
+// charge is how much a variable takes, and which host said it.
 type charge struct {
 	who    string
 	weight int
@@ -58,7 +57,7 @@ func (a *accounts) fly(who, host string, id plan.ID, weight int) bool {
 	return true
 }
 
-// spoke is the host that has said most for a step, the step's own if none has said anything.
+// spoke returns the host that has said most for a step, the step's own if none has said anything.
 func (a *accounts) spoke(host string, id plan.ID) string {
 	who, most := host, 0
 	for speaker, weight := range a.flying[step{host, id}] {

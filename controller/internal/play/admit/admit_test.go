@@ -35,7 +35,7 @@ func task(id plan.ID, action string, args *value.Dict) *plan.Step {
 
 // heard is a door with what it has told.
 type heard struct {
-	*Door
+	*Admission
 	warnings []string
 	secrets  map[string][]string
 }
@@ -43,11 +43,13 @@ type heard struct {
 func newDoor() *heard {
 	set := func(context.Context, *modules.Env, struct{}) (modules.Result, error) { return modules.Result{}, nil }
 	h := &heard{secrets: map[string][]string{}}
-	h.Door = New(Config{
-		Modules: modules.NewRegistry(modules.Define("ansible.builtin.set_fact", "", set, modules.Is(modules.SetsVariables))),
-		Options: (&connections.Settings{}).Names(),
-		Warn:    func(text string) { h.warnings = append(h.warnings, text) },
-		Secrets: func(host string, texts []string) { h.secrets[host] = append(h.secrets[host], texts...) },
+	h.Admission = New(Config{
+		Modules: modules.NewRegistry(
+			modules.Define("ansible.builtin.set_fact", "", set, modules.Is(modules.SetsVariables))),
+		Options:    (&connections.Settings{}).Names(),
+		Documented: func() map[string]bool { return map[string]bool{"my_weird_var": true} },
+		Warn:       func(text string) { h.warnings = append(h.warnings, text) },
+		Secrets:    func(host string, texts []string) { h.secrets[host] = append(h.secrets[host], texts...) },
 	})
 	return h
 }
@@ -94,11 +96,12 @@ func TestAgentsSetOnlyWhatTheirStepsSet(t *testing.T) {
 		{"the template of a name", computed, effect("set", "", dict("{{ name }}", "x")), true}, // a name that nobody can use
 		{"a file of variables that nobody includes", named, effect("include", "", dict("port", "80")), false},
 		{"facts that are cleared by a task", named, wire.Effect{Layer: "facts", Clear: true}, false},
-		{"facts that are cleared by meta", &plan.Step{ID: "6", Kind: plan.Meta}, wire.Effect{Layer: "facts", Clear: true}, false},
+		{"facts that are cleared by meta", &plan.Step{ID: "6", Kind: plan.Meta}, wire.Effect{Layer: "facts", Clear: true},
+			false},
 		{"what no step sets", nil, effect("set", "", dict("x", "y")), false},
 	} {
 		door := newDoor()
-		got, err := door.Told("a", tt.step, []wire.Effect{tt.told})
+		got, err := door.Reported("a", tt.step, []wire.Effect{tt.told})
 		if admitted := len(names(got)) > 0; err != nil || admitted != tt.want || (len(door.warnings) == 0) != tt.want {
 			t.Errorf("%s: admitted %v, %v, told %q", tt.name, admitted, err, door.warnings)
 		}
@@ -106,12 +109,12 @@ func TestAgentsSetOnlyWhatTheirStepsSet(t *testing.T) {
 }
 
 // protected are all variables that decide how hosts are reached, by the tables of those who reach them: a connection
-// that is
-// new is among them without a word here.
+// that is new is among them without a word here.
 func protected(t *testing.T) []string {
 	t.Helper()
 	all := append((&connections.Settings{}).Names(), "hark_agent", "ansible_async_dir", "ansible_python_interpreter",
-		"ansible_mine_exe", "ansible_ours_pass", "inventory_hostname", "group_names", "playbook_dir", "hostvars")
+		"ansible_mine_exe", "ansible_ours_pass", "my_weird_var",
+		"inventory_hostname", "group_names", "playbook_dir", "hostvars")
 	for _, k := range plan.Keywords() {
 		all = append(all, k.Variables("sudo")...)
 		all = append(all, k.Variables("su")...)
@@ -123,8 +126,7 @@ func protected(t *testing.T) []string {
 }
 
 // No protected variable comes in by any way on which hosts speak, in any layer, whatever its value: effects of an
-// agent's
-// steps, facts in results of calls, facts that are delegated, facts of a cache, names that a template made of a
+// agent's steps, facts in results of calls, facts that are delegated, facts of a cache, names that a template made of a
 // host's words.
 func TestNothingProtectedComesInByAnyWay(t *testing.T) {
 	door := newDoor()
@@ -139,14 +141,15 @@ func TestNothingProtectedComesInByAnyWay(t *testing.T) {
 			}
 			said := dict(name, v, "plain", "x")
 			ways := map[string]Effects{
-				"a result of a call":       door.Evaluated("a", loud, []wire.Effect{effect("facts", "", said)}),
-				"a delegated fact":         door.Evaluated("a", loud, []wire.Effect{effect("facts", "b", said)}),
-				"a name of a template":     door.Evaluated("a", computed, []wire.Effect{effect("set", "", said)}),
-				"a name of a cached fact":  door.Evaluated("a", computed, []wire.Effect{effect("facts", "", said), effect("set", "", said)}),
+				"a result of a call":   door.Evaluated("a", loud, []wire.Effect{effect("facts", "", said)}),
+				"a delegated fact":     door.Evaluated("a", loud, []wire.Effect{effect("facts", "b", said)}),
+				"a name of a template": door.Evaluated("a", computed, []wire.Effect{effect("set", "", said)}),
+				"a name of a cached fact": door.Evaluated("a", computed,
+					[]wire.Effect{effect("facts", "", said), effect("set", "", said)}),
 				"a step that is not known": door.Evaluated("a", nil, []wire.Effect{effect("set", "", said)}),
 			}
 			for _, layer := range []string{"facts", "set", "include"} {
-				got, err := door.Told("a", loud, []wire.Effect{effect(layer, "", said), effect(layer, "b", said)})
+				got, err := door.Reported("a", loud, []wire.Effect{effect(layer, "", said), effect(layer, "b", said)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -226,15 +229,14 @@ func many(n int) *value.List {
 	return l
 }
 
-// What one host says has a bound, by its own events and in results of calls, for its own steps and for those of
-// others. What
-// is over is forgotten, and nobody else has less for it.
+// What one host says has a bound, by its own events and in results of calls, for its own steps and for those of others.
+// What is over is forgotten, and nobody else has less for it.
 func TestWhatOneHostSaysHasABound(t *testing.T) {
 	setup := task("1", "setup", dict())
 	told := func(door *heard, host, name string) bool {
 		d := value.NewDict()
 		d.Set(name, many(100_000))
-		_, err := door.Told(host, setup, []wire.Effect{effect("facts", "", d)})
+		_, err := door.Reported(host, setup, []wire.Effect{effect("facts", "", d)})
 		return err == nil
 	}
 	door := newDoor()
@@ -303,7 +305,7 @@ func TestMuchOutputIsWithinTheBound(t *testing.T) {
 	s := task("1", "command", dict())
 	s.Register = "r"
 	door := newDoor()
-	if _, err := door.Told("a", s, []wire.Effect{effect(string(vars.Set), "", all)}); err != nil {
+	if _, err := door.Reported("a", s, []wire.Effect{effect(string(vars.Set), "", all)}); err != nil {
 		t.Error(err)
 	}
 	raw, err := json.Marshal(map[string]string{"stdout": string(text)})

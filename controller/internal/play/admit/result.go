@@ -9,15 +9,13 @@ import (
 	"hark/modules/result"
 )
 
-// small is how long an answer may be of which nobody reckons before it is read how much it takes.
+// small is the length in bytes up to which an answer is read without estimating its memory first.
 const small = 64 << 10
 
-// Result takes in the result of a call: what a host has said, for a step of its own or of another host's. Secrets
-// that it
-// names are its own; of the marks by which the house goes it may set those that modules set. The error is that it
-// says too
-// much.
-func (d *Door) Result(e *wire.Exec, raw json.RawMessage) (json.RawMessage, error) {
+// Result takes in the result of a call: what a host has said, for a step of its own or of another host's. Secrets that
+// it names are its own; of the marks that the controller goes by it may set those that modules set. The error is that
+// it says too much.
+func (d *Admission) Result(e *wire.Exec, raw json.RawMessage) (json.RawMessage, error) {
 	weight := len(raw)
 	if len(raw) > small {
 		weight = value.Weight(raw)
@@ -34,8 +32,8 @@ func (d *Door) Result(e *wire.Exec, raw json.RawMessage) (json.RawMessage, error
 	return d.unmarked(e.Host, raw), nil
 }
 
-// unmarked is a result without the marks that no module sets, and without the secrets that a host names in it.
-func (d *Door) unmarked(host string, raw json.RawMessage) json.RawMessage {
+// unmarked returns a result without the marks that no module sets, and without the secrets that a host names in it.
+func (d *Admission) unmarked(host string, raw json.RawMessage) json.RawMessage {
 	in := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := in.Token(); err != nil || start != json.Delim('{') {
 		return raw
@@ -71,7 +69,7 @@ func (d *Door) unmarked(host string, raw json.RawMessage) json.RawMessage {
 }
 
 // secrets returns what a host says is secret.
-func (d *Door) secrets(host string, list json.RawMessage) {
+func (d *Admission) secrets(host string, list json.RawMessage) {
 	v, _ := value.Decode(list, value.KindUnsafe)
 	texts, ok := v.(*value.List)
 	if !ok || d.c.Secrets == nil {

@@ -16,7 +16,7 @@ import (
 // Actions is what it takes to run action plug-ins in Python; without Run there are none.
 type Actions struct {
 	Run func(ctx context.Context, a plugins.Action) (plugins.Acted, error)
-	// Dirs are the directories of playbooks and roles, Books those of playbooks alone.
+	// Dirs are the directories of playbooks and roles, Books those of playbooks only.
 	Dirs, Books func() []string
 	// Module finds a module by its name where these collections are in force: its full name, and its file if it is
 	// not native.
@@ -53,10 +53,26 @@ func (a *Answerer) action(ctx context.Context, b *batch, step *plan.Step, ask wi
 		return wire.Answer{Err: done.Unreachable, ErrKind: "unreachable"}, nil
 	case done.Error != "" || done.Class != "":
 		return wire.Answer{Err: done.Error, ErrKind: done.Class}, nil
-	case done.Ended:
-		return wire.Answer{Result: done.Result, ErrKind: wire.ActionEnded}, nil
 	}
-	return wire.Answer{Result: done.Result}, nil
+	return p.result(done)
+}
+
+// result returns what the plug-in returns. Most of it is the word of its host, which is judged as the result of a
+// call is.
+func (p *acting) result(done plugins.Acted) (wire.Answer, error) {
+	out := wire.Answer{Result: done.Result}
+	if done.Ended {
+		out.ErrKind = wire.ActionEnded
+	}
+	if p.a.Said == nil {
+		return out, nil
+	}
+	var err error
+	out.Result, err = p.a.Said(&wire.Exec{Host: p.ask.Name, Origin: p.ask.Host, Step: p.ask.Step}, done.Result)
+	if err != nil {
+		return wire.Answer{Err: err.Error()}, nil
+	}
+	return out, nil
 }
 
 // acting is one run of an action plug-in for a host.
@@ -69,13 +85,13 @@ type acting struct {
 	direct string // the connection that ansible-core opens itself, "" where the host's agent stands in
 }
 
-// byPlugin tells a way to a host that takes a connection plug-in of ansible-core.
+// byPlugin reports whether a way to a host takes a connection plug-in of ansible-core.
 func byPlugin(way map[string]string) bool {
 	kind := connections.KindOf(way["ansible_connection"])
 	return kind == connections.Device || kind == connections.Foreign
 }
 
-// pluginOf is the action plug-in that a host may ask for at a step, nil if there is none.
+// pluginOf returns the action plug-in that a host may ask for at a step, nil if there is none.
 func pluginOf(step *plan.Step) *plan.ActionPlugin {
 	if step.Plugin == nil && step.Facts != nil {
 		return &step.Facts.Plugin
@@ -83,7 +99,7 @@ func pluginOf(step *plan.Step) *plan.ActionPlugin {
 	return step.Plugin
 }
 
-// about is all that the plug-in is told, as action.py reads it.
+// about returns the plug-in's input, as action.py reads it.
 func (p *acting) about(ctx context.Context) (*value.Dict, error) {
 	said, _ := p.said("task").(*value.Dict)
 	own, _ := p.said("own").(*value.Dict)
@@ -119,7 +135,7 @@ func (p *acting) about(ctx context.Context) (*value.Dict, error) {
 	return d, nil
 }
 
-// said is what the session knows of its task.
+// said returns what the session knows of its task.
 func (p *acting) said(name string) value.Value {
 	v, ok := p.ask.Kw.Get(name)
 	if !ok {
@@ -128,7 +144,7 @@ func (p *acting) said(name string) value.Value {
 	return v
 }
 
-// task are the keywords of the task: what the host has rendered, and what is judged later as it is written.
+// task returns the keywords of the task: what the host has rendered, and what is judged later as it is written.
 func (p *acting) task(said *value.Dict) *value.Dict {
 	c, s := p.ask.Call, p.step
 	d := value.NewDict()
@@ -169,7 +185,7 @@ func (p *acting) task(said *value.Dict) *value.Dict {
 	return d
 }
 
-// context is what plug-ins see of the way to the host.
+// context returns what plug-ins see of the way to the host.
 func (p *acting) context(said, known *value.Dict) *value.Dict {
 	d := value.NewDict()
 	for _, name := range []string{"connection", "remote_user"} {
@@ -195,7 +211,7 @@ func (p *acting) role() value.Value {
 	return d
 }
 
-// role is a role of the plan or of a fragment, nil if there is none of the key.
+// role returns a role of the plan or of a fragment, nil if there is none of the key.
 func (b *batch) role(key string) *plan.Role {
 	if r := b.Plan.Roles[key]; r != nil || key == "" {
 		return r

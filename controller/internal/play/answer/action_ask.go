@@ -106,7 +106,8 @@ func (p *acting) module(ctx context.Context, q question) (any, error) {
 			return nil, nil
 		}
 		if c.Check && m.NoCheck {
-			return map[string]any{"skipped": true, "msg": fmt.Sprintf("remote module (%s) does not support check mode", q.Name)}, nil
+			return map[string]any{"skipped": true, "msg": fmt.Sprintf("remote module (%s) does not support check mode",
+				q.Name)}, nil
 		}
 		c.Module = m.Name
 	}
@@ -124,7 +125,7 @@ func onHost(m *modules.Module, args *value.Dict) bool {
 	return modules.IsGiven(args, "src")
 }
 
-// packed are the arguments of a module that is not native: its pack, and its own.
+// packed returns the arguments of a module that is not native: its pack, and its own.
 func (p *acting) packed(full string, file *plan.Foreign, args *value.Dict) (*value.Dict, error) {
 	ask := p.ask
 	ask.Host = p.ask.Name
@@ -178,7 +179,7 @@ func (p *acting) exec(ctx context.Context, c wire.Call) (json.RawMessage, error)
 	return raw, err
 }
 
-// hostvars are the variables of a host of the inventory, raw; nil if it has none of the name.
+// hostvars returns the variables of a host of the inventory, raw; nil if it has none of the name.
 func (p *acting) hostvars(ctx context.Context, host string) (any, error) {
 	known, err := p.a.rawHostvars(ctx, p.b, host)
 	if known == nil || err != nil {

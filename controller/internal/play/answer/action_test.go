@@ -10,6 +10,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/ansible/plugins"
+	"hark/controller/internal/play/admit"
 	"hark/controller/internal/play/link"
 	"hark/modules"
 	"hark/modules/connection"
@@ -157,6 +158,31 @@ func TestHowActionPluginsComeOut(t *testing.T) {
 		if got := a.Answer(t.Context(), actionAsk("1", "a", dict())); got.Err != tc.text || got.ErrKind != tc.kind || string(got.Result) != tc.res {
 			t.Errorf("%+v, %v: %+v", tc.out, tc.err, got)
 		}
+	}
+}
+
+// What a plug-in returns comes in by the door of results, as what its host has said: too much of it fails the task,
+// and marks of the house go.
+func TestWhatActionPluginsReturnComesInByTheDoor(t *testing.T) {
+	var out plugins.Acted
+	a, _ := stageFor(t, func(plugins.Action) (plugins.Acted, error) { return out, nil })
+	secrets := map[string][]string{}
+	door := admit.New(admit.Config{Secrets: func(host string, texts []string) { secrets[host] = texts }})
+	a.Said = door.Result
+	for _, ended := range []bool{false, true} {
+		out = plugins.Acted{Ended: ended, Result: []byte(
+			`{"a":1,"_ansible_notify":["h"],"_ansible_delegated_vars":{"x":1},"_ansible_new_secrets":["sesame"]}`)}
+		if got := a.Answer(t.Context(), actionAsk("1", "b", dict())); string(got.Result) != `{"a":1}` || got.Err != "" {
+			t.Errorf("marks: %+v", got)
+		}
+		out.Result = []byte(`{"f":[` + strings.Repeat("[],", admit.MostVariables/20) + `0]}`)
+		got := a.Answer(t.Context(), actionAsk("1", "b", dict()))
+		if got.Result != nil || !strings.Contains(got.Err, "what b says takes more than") {
+			t.Errorf("a flood: %d bytes, %s", len(got.Result), got.Err)
+		}
+	}
+	if len(secrets) != 1 || !slices.Equal(secrets["b"], []string{"sesame"}) {
+		t.Errorf("secrets: %v", secrets)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"hark/controller/internal/ansible/plugins"
 	"hark/controller/internal/ui/debugger"
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -45,6 +46,9 @@ type Config struct {
 	Match func(pattern string) ([]string, error)
 	// Change applies add_host or group_by for a host and reports whether that changed the inventory.
 	Change func(host, action string, args *value.Dict) (bool, error)
+	// Said takes in what an action plug-in in Python returns for a call, as admit.Admission does the result of one; nil
+	// takes it as it is.
+	Said func(e *wire.Exec, result json.RawMessage) (json.RawMessage, error)
 	// Exec runs a delegated call.
 	Exec func(ctx context.Context, e wire.Exec) ([]byte, error)
 	// Reset forgets how a host was reached; nil where that makes no difference.
@@ -54,7 +58,7 @@ type Config struct {
 	// Plugin runs a plug-in in Python; nil runs none.
 	Plugin func(ctx context.Context, c plugins.Call) (json.RawMessage, error)
 	// Collection finds the directory of a collection, wherever modules of collections are looked for; nil looks in
-	// the settings' directories alone.
+	// the settings' directories only.
 	Collection func(name string) (dir string, ok bool)
 	// Actions runs action plug-ins in Python.
 	Actions Actions
@@ -81,7 +85,7 @@ type Batch struct {
 	// Include compiles a dynamic include under a step, as the fragment of the given index. It is called
 	// once for equal includes, from several goroutines.
 	Include func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error)
-	// Handed is told of each new fragment before an agent gets it.
+	// Handed is called with each new fragment before an agent gets it.
 	Handed func(f *plan.Fragment)
 	// Magic answers the magic variables that change while a play runs (ansible_play_hosts, ...).
 	Magic func(name string) (value.Value, bool)
@@ -228,9 +232,9 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	case wire.AskAction:
 		return a.action(ctx, b, step, ask)
 	case wire.AskStep:
-		return told(b.DoStep(ctx, ask))
+		return didAnswer(b.DoStep(ctx, ask))
 	case wire.AskOwn:
-		return told(b.OwnVars(ctx, ask))
+		return didAnswer(b.OwnVars(ctx, ask))
 	case wire.AskReset:
 		if a.Reset != nil {
 			a.Reset(ask.Host)
@@ -251,7 +255,8 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	case wire.AskInventory:
 		return a.change(ask)
 	}
-	return wire.Answer{}, fmt.Errorf("cannot answer a question of kind %q: this controller is older than the agent", ask.Kind)
+	return wire.Answer{}, fmt.Errorf("cannot answer a question of kind %q: this controller is older than the agent",
+		ask.Kind)
 }
 
 // place finds the batch of an ask, and the step that it is about. Blobs, uploads, plans and the variables files of
@@ -287,7 +292,7 @@ func (a *Answerer) warn(text string) {
 
 // vars are other hosts' variables. A host that the inventory does not have is left out.
 func (a *Answerer) vars(ctx context.Context, b *batch, ask wire.Ask) (wire.Answer, error) {
-	by := Sight{Shared: vars.HostvarsShared(b.shared), Hostvars: ask.Delegated}
+	by := ViewOptions{Shared: vars.HostvarsShared(b.shared), Hostvars: ask.Delegated}
 	out := make(map[string]plan.Dict, len(ask.Hosts))
 	for _, h := range ask.Hosts {
 		if !a.Mirror.Known(h) {
@@ -334,7 +339,7 @@ func orEmpty(d *value.Dict) *value.Dict {
 	return d
 }
 
-// plan is the body of the plan.
+// plan returns the body of the plan.
 func (a *Answerer) plan(b *batch, ask wire.Ask) (wire.Answer, error) {
 	if b.PlanOf != nil {
 		if body, ok := b.PlanOf(ask.Host, ask.Digest); ok {
@@ -373,7 +378,10 @@ func (a *Answerer) change(ask wire.Ask) (wire.Answer, error) {
 	if a.Change == nil {
 		return wire.Answer{}, &refusal{"the inventory is not changed here"}
 	}
-	args, _ := value.Unsafe(orEmpty(ask.Kw.Dict)).(*value.Dict)
+	args := orEmpty(ask.Kw.Dict)
+	if !a.Templates.Has(dialect.TrustedTemplates) {
+		args, _ = value.Unsafe(args).(*value.Dict) // no text of results is a template
+	}
 	changed, err := a.Change(ask.Host, ask.Name, args)
 	if err != nil {
 		return wire.Answer{}, err
@@ -382,5 +390,5 @@ func (a *Answerer) change(ask wire.Ask) (wire.Answer, error) {
 	return wire.Answer{Value: plan.Lit(value.Bool(changed))}, nil
 }
 
-// told is the answer about a step that was done, or about variables.
-func told(did *wire.Did, err error) (wire.Answer, error) { return wire.Answer{Did: did}, err }
+// didAnswer returns the answer about a step that was done, or about variables.
+func didAnswer(did *wire.Did, err error) (wire.Answer, error) { return wire.Answer{Did: did}, err }

@@ -15,7 +15,8 @@ func (a *Answerer) debug(ctx context.Context, b *batch, step *plan.Step, ask wir
 	if b.Debug == nil || ask.Outcome == nil || step.Debugger.IsZero() && !b.Plan.Play.Debugger {
 		return wire.Answer{}, &refusal{"the step is not debugged"}
 	}
-	c := &debugger.Case{Host: ask.Host, Task: ask.Name, About: part(ask, "task"), Vars: part(ask, "task_vars"), Result: part(ask, "result"), Render: a.render}
+	c := &debugger.Case{Host: ask.Host, Task: ask.Name, About: part(ask, "task"), Vars: part(ask, "task_vars"),
+		Result: part(ask, "result"), Render: a.render}
 	a.prompts.Lock()
 	defer a.prompts.Unlock()
 	v, err := b.Debug(ctx, ask.Step, ask.Outcome, c)
@@ -31,7 +32,7 @@ func (a *Answerer) debug(ctx context.Context, b *batch, step *plan.Step, ask wir
 	return wire.Answer{Value: plan.Lit(out)}, nil
 }
 
-// part is a mapping among the arguments of an ask.
+// part returns a mapping among the arguments of an ask.
 func part(ask wire.Ask, name string) *value.Dict {
 	v, _ := ask.Kw.Get(name)
 	d, _ := v.(*value.Dict)

@@ -49,7 +49,7 @@ func (b *batch) dismiss(host, origin string) {
 	}
 }
 
-// origins are the hosts for which a host runs calls now.
+// origins returns the hosts for which a host runs calls now.
 func (b *batch) origins(host string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

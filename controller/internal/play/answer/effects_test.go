@@ -42,7 +42,7 @@ func TestTemplatesOfAgentsAreText(t *testing.T) {
 		door := admit.New(admit.Config{Modules: setsVariables()})
 		deep := dict("v", map[string]any{"list": []any{trap}})
 		for _, told := range []*value.Dict{dict("v", trap), deep} {
-			effects, err := door.Told("a", tt.step, []wire.Effect{effect(tt.layer, "", told)})
+			effects, err := door.Reported("a", tt.step, []wire.Effect{effect(tt.layer, "", told)})
 			if err != nil {
 				t.Fatal(err)
 			}

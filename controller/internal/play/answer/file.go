@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/playbook/plan"
 )
 
@@ -21,11 +22,13 @@ type missingError struct {
 }
 
 func (e *missingError) Error() string {
-	text := fmt.Sprintf("Could not find or access '%s'", e.name)
+	text := dialect.FileNotFound.Text(e.name)
 	if len(e.searched) > 0 {
-		text += "\nSearched in:\n\t" + strings.Join(e.searched, "\n\t")
+		text += "\n" + dialect.FileSearched.Text("\n\t"+strings.Join(e.searched, "\n\t"))
+	} else {
+		text += " on the Ansible Controller"
 	}
-	return text + " on the Ansible Controller.\nIf you are using a module and expect the file to exist on the remote, see the remote_src option"
+	return text + ".\nIf you are using a module and expect the file to exist on the remote, see the remote_src option"
 }
 
 // blob is content that was named to hosts.
@@ -45,11 +48,12 @@ const (
 	maxVault = 512 << 20
 )
 
-// file finds a controller-side file or directory for a step and tells what it holds.
+// file finds a controller-side file or directory for a step and returns what it holds.
 func (a *Answerer) file(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	if ask.Dir == moduleDir {
 		return a.module(step, ask)
 	}
+	ask.Name = wire.Unescaped(ask.Name)
 	path, searched, ok := b.Dir.Stack(step.Search, ask.Dir, ask.Name)
 	if !ok {
 		if strings.HasPrefix(ask.Name, "/") || strings.HasPrefix(ask.Name, "~") {
@@ -68,6 +72,7 @@ func (a *Answerer) file(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 	if err == nil && f.Size <= inlineSize {
 		f.Inline, err = in.all()
 	}
+	f.Path = wire.Escaped(f.Path)
 	if err != nil {
 		return wire.Answer{}, err
 	}
@@ -84,6 +89,10 @@ func (a *Answerer) directory(ask wire.Ask, root string, st fs.FileInfo) (wire.An
 	}
 	src.Entries = w.entries
 	sort.Slice(src.Entries, func(i, j int) bool { return src.Entries[i].Rel < src.Entries[j].Rel })
+	src.Path = wire.Escaped(src.Path)
+	for i := range src.Entries {
+		src.Entries[i].Rel, src.Entries[i].Link = wire.Escaped(src.Entries[i].Rel), wire.Escaped(src.Entries[i].Link)
+	}
 	return wire.Answer{File: src}, nil
 }
 
@@ -94,7 +103,7 @@ type manifest struct {
 	entries []wire.SourceEntry
 }
 
-// list adds what is in a directory; circle tells that it is one of those above, and was not entered.
+// list adds what is in a directory; circle says that it is one of those above, and was not entered.
 func (m *manifest) list(dir, rel string, above []string) (circle bool, err error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -186,7 +195,7 @@ func (a *Answerer) open(path string, size int64) ([]byte, error) {
 // errNoPassword says that there is no secret at all for a vault that is a file to copy, or to look into.
 func errNoPassword(path string) error {
 	//lint:ignore ST1005 the words that users see
-	return fmt.Errorf("A vault password or secret must be specified to decrypt %s", path)
+	return errors.New(dialect.VaultNoneGiven.Text(path))
 }
 
 func (b *blob) all() ([]byte, error) {
@@ -256,7 +265,7 @@ func contents(a *Answerer, ask wire.Ask) (wire.Answer, error) {
 	return out, nil
 }
 
-// chunk is a piece of a blob that was named to the host before.
+// chunk returns a piece of a blob that was named to the host before.
 func (a *Answerer) chunk(ask wire.Ask) (wire.Answer, error) {
 	a.mu.Lock()
 	b := a.blobs[ask.Digest]

@@ -17,7 +17,7 @@ type hostvars struct {
 // Type names Ansible's class.
 func (*hostvars) Type() string { return "HostVars" }
 
-// Lookup gives the variables of a host.
+// Lookup returns the variables of a host.
 func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 	name, ok := value.Text(key)
 	if !ok || !h.m.Known(name) {
@@ -26,7 +26,7 @@ func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 	return &hostVariables{hostvars: h, host: name}, true, nil
 }
 
-// Keys are the hosts of the inventory.
+// Keys returns the hosts of the inventory.
 func (h *hostvars) Keys() ([]value.Value, error) {
 	all, _ := h.m.Groups().Get("all")
 	l, ok := all.(*value.List)
@@ -48,19 +48,19 @@ func (*hostVariables) Type() string { return "HostVarsVars" }
 // QualifiedType names Ansible's class with its module.
 func (*hostVariables) QualifiedType() string { return "ansible.vars.hostvars.HostVarsVars" }
 
-// Lookup gives a variable.
+// Lookup returns a variable.
 func (h *hostVariables) Lookup(key value.Value) (value.Value, bool, error) {
 	name, ok := value.Text(key)
 	if !ok {
 		return nil, false, nil
 	}
-	return h.m.variable(h.ctx, h.host, name, Sight{Shared: h.shared})
+	return h.m.variable(h.ctx, h.host, name, ViewOptions{Shared: h.shared})
 }
 
-// Keys are the names of all variables.
+// Keys returns the names of all variables.
 func (h *hostVariables) Keys() ([]value.Value, error) {
 	var names []value.Value
-	for _, n := range h.m.names(h.ctx, h.host, Sight{Shared: h.shared}) {
+	for _, n := range h.m.names(h.ctx, h.host, ViewOptions{Shared: h.shared}) {
 		names = append(names, value.Str(n))
 	}
 	return names, nil

@@ -41,7 +41,7 @@ func (a *Answerer) include(ctx context.Context, b *batch, step *plan.Step, ask w
 }
 
 // queue is the hosts that have been served at a step whose asks should be answered in the order of hosts. changed is
-// closed, and made anew, with each.
+// closed, and made again, with each.
 type queue struct {
 	served  map[string]bool
 	changed chan struct{}
@@ -98,8 +98,8 @@ func (b *batch) wait(ctx context.Context, q *queue, hosts []string) {
 	}
 }
 
-// fragment gives the fragment of a call, compiled by whoever asks first. The same call twice in one ask is
-// two fragments.
+// fragment returns the fragment of a call, compiled by whoever asks first. The same call twice in one ask is two
+// fragments.
 func (a *Answerer) fragment(ctx context.Context, b *batch, ask wire.Ask, i int, call wire.IncludeCall) (*plan.Fragment, error) {
 	key, err := includeKey(ask, i)
 	if err != nil {
@@ -132,7 +132,7 @@ func (a *Answerer) fragment(ctx context.Context, b *batch, ask wire.Ask, i int, 
 	}
 }
 
-// freeIndex is an index for a new fragment of a step. Callers hold mu.
+// freeIndex returns an index for a new fragment of a step. Callers hold mu.
 func (b *batch) freeIndex(ask wire.Ask, i int, mine bool) int {
 	if !mine {
 		return 0

@@ -28,7 +28,7 @@ type lookupCall struct {
 // lookup gives what Ansible's plug-in gives: a list.
 type lookup func(a *Answerer, c *lookupCall) ([]value.Value, error)
 
-// lookups are those that need the controller's world. Lookups that are computed from their arguments and
+// lookups returns those that need the controller's world. Lookups that are computed from their arguments and
 // variables alone run in the agent.
 func lookups() map[string]lookup {
 	return map[string]lookup{
@@ -54,7 +54,7 @@ func lookups() map[string]lookup {
 // names.
 func inCollection(short string) bool { return short == "collection_version" || short == "filetree" }
 
-// lookupNamed is the short name of a lookup that is served here; "" if there is none of that name.
+// lookupNamed returns the short name of a lookup that is served here; "" if there is none of that name.
 func lookupNamed(name string) string {
 	short := name[strings.LastIndexByte(name, '.')+1:]
 	if lookups()[short] == nil {
@@ -73,7 +73,7 @@ func lookupNamed(name string) string {
 	return ""
 }
 
-// LookupNames are the short names of the lookups that are served here.
+// LookupNames returns the short names of the lookups that are served here.
 func LookupNames() []string {
 	var names []string
 	for name := range lookups() {
@@ -92,7 +92,7 @@ func failLookup(class, format string, args ...any) error {
 	return &lookupError{class, fmt.Sprintf(format, args...)}
 }
 
-// texts are the terms as text.
+// texts returns the terms as text.
 func (c *lookupCall) texts() []string {
 	out := make([]string, 0, len(c.terms))
 	for _, t := range c.terms {
@@ -144,7 +144,7 @@ func (c *lookupCall) bool(name string, otherwise bool) bool {
 	return value.SaysYes(v)
 }
 
-// textOf is a value as Python prints it.
+// textOf returns a value as Python prints it.
 func textOf(v value.Value) string {
 	s, err := value.ToStr(v)
 	if err != nil {

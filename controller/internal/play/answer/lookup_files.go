@@ -12,7 +12,7 @@ import (
 	"hark/playbook/vault"
 )
 
-// read is a controller-side file, opened if it is a vault.
+// read returns a controller-side file, opened if it is a vault.
 func (a *Answerer) read(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil || !vault.IsEncrypted(data) {
@@ -51,7 +51,7 @@ func lookupFile(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	return out, nil
 }
 
-// file is the content of a file that the lookup file was given.
+// file returns the content of a file that the lookup file was given.
 func (c *lookupCall) file(a *Answerer, term string) ([]byte, error) {
 	tagged := a.Templates.Has(dialect.FileLookupSearch)
 	path := ""
@@ -73,9 +73,10 @@ func (c *lookupCall) file(a *Answerer, term string) ([]byte, error) {
 		}
 	}
 	if tagged {
-		return nil, failLookup("AnsibleError", "Unable to access the file %s: File not found. Use -vvvvv to see paths searched.", value.ReprText(term))
+		return nil, failLookup("AnsibleError",
+			"Unable to access the file %s: File not found. Use -vvvvv to see paths searched.", value.ReprText(term))
 	}
-	return nil, failLookup("AnsibleError", "could not locate file in lookup: %s", term)
+	return nil, failLookup("AnsibleError", dialect.LookupFileNotFound.Format, term)
 }
 
 // pySpace is what Python's strip takes off, as far as files hold it.
@@ -117,7 +118,7 @@ func lookupGlob(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	return out, nil
 }
 
-// globFirst are the files that match in the first directory that has any. Like Python's glob, a pattern matches
+// globFirst returns the files that match in the first directory that has any. Like Python's glob, a pattern matches
 // names with a leading dot only if it has one.
 func globFirst(dirs []string, pattern string) []string {
 	for _, dir := range dirs {
@@ -167,8 +168,8 @@ func lookupFirstFound(_ *Answerer, c *lookupCall) ([]value.Value, error) {
 	return nil, failLookup("AnsibleLookupError", "No file was found when using first_found.")
 }
 
-// firstFoundNames are the names in the order in which they are tried. An entry with files and no paths
-// replaces those before it, as it does in Ansible.
+// firstFoundNames returns the names in the order in which they are tried. An entry with files and no paths replaces
+// those before it, as it does in Ansible.
 func firstFoundNames(terms []value.Value, kw *value.Dict) (names []string, skip bool, err error) {
 	for _, term := range terms {
 		opts := kw

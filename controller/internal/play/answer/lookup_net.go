@@ -41,10 +41,11 @@ func lookupURL(_ *Answerer, c *lookupCall) ([]value.Value, error) {
 	return out, nil
 }
 
-// client is an HTTP client with the lookup's options.
+// client returns an HTTP client with the lookup's options.
 func (c *lookupCall) client() (*http.Client, error) {
 	var d nss.Dialer
-	tr := &http.Transport{DialContext: d.DialContext, TLSClientConfig: &tls.Config{InsecureSkipVerify: !c.bool("validate_certs", true)}}
+	tr := &http.Transport{DialContext: d.DialContext,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: !c.bool("validate_certs", true)}}
 	if c.bool("use_proxy", true) {
 		tr.Proxy = http.ProxyFromEnvironment
 	}
@@ -121,7 +122,7 @@ func urlError(url string, err error) string {
 	return fmt.Sprintf("Failed lookup url for %s : %v", url, err)
 }
 
-// dialError is why a server cannot be reached, in Python's words.
+// dialError returns why a server cannot be reached, in Python's words.
 func dialError(err *net.OpError) string {
 	var unknown *net.DNSError
 	var number syscall.Errno

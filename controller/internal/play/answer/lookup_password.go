@@ -55,7 +55,8 @@ func (c *lookupCall) passwordSpec(term string) (passwordSpec, error) {
 		if raw != "" {
 			name += " " + raw
 			if !strings.HasPrefix(term, name) {
-				return passwordSpec{}, failLookup("AnsibleError", "Unrecognized value after key=value parameters given to password lookup")
+				return passwordSpec{}, failLookup("AnsibleError",
+					"Unrecognized value after key=value parameters given to password lookup")
 			}
 		}
 		var unknown []string
@@ -66,22 +67,25 @@ func (c *lookupCall) passwordSpec(term string) (passwordSpec, error) {
 			o[p.Key] = p.Value
 		}
 		if len(unknown) > 0 {
-			return passwordSpec{}, failLookup("AnsibleError", "Unrecognized parameter(s) given to password lookup: %s", strings.Join(unknown, ", "))
+			return passwordSpec{}, failLookup("AnsibleError", "Unrecognized parameter(s) given to password lookup: %s",
+				strings.Join(unknown, ", "))
 		}
 	}
 	length, err := strconv.Atoi(o["length"])
 	if err != nil {
-		return passwordSpec{}, failLookup("ValueError", "invalid literal for int() with base 10: %s", value.ReprText(o["length"]))
+		return passwordSpec{}, failLookup("ValueError", "invalid literal for int() with base 10: %s",
+			value.ReprText(o["length"]))
 	}
 	if length > maxPassword {
-		return passwordSpec{}, failLookup("AnsibleError", "a password of %d characters is longer than %d", length, maxPassword)
+		return passwordSpec{}, failLookup("AnsibleError", "a password of %d characters is longer than %d", length,
+			maxPassword)
 	}
 	length = max(0, length) // as in Python, where nothing is drawn then
 	return passwordSpec{path: c.dir.Path(name), length: length, chars: passwordChars(c, o["chars"]),
 		encrypt: o["encrypt"], ident: o["ident"], seed: o["seed"]}, nil
 }
 
-// passwordChars are the characters to choose from: names of Python's string module or the characters themselves,
+// passwordChars returns the characters to choose from: names of Python's string module or the characters themselves,
 // separated by commas; two commas are a comma.
 func passwordChars(c *lookupCall, spec string) string {
 	sets := []string{"ascii_letters", "digits", ".,:-_"}
@@ -141,7 +145,8 @@ func (a *Answerer) password(s passwordSpec) (string, error) {
 	}
 	a.Secrets.Hide(plain)
 	if s.ident != "" && ident != "" && ident != s.ident {
-		return "", failLookup("AnsibleError", "The ident parameter provided (%s) does not match the stored one (%s).", ident, s.ident)
+		return "", failLookup("AnsibleError", "The ident parameter provided (%s) does not match the stored one (%s).",
+			ident, s.ident)
 	}
 	if s.ident != "" {
 		ident = s.ident

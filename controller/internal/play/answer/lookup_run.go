@@ -65,7 +65,7 @@ func splitLines(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// run is the output of a shell command in the playbook's directory. Its stderr is the controller's.
+// run returns the output of a shell command in the playbook's directory. Its stderr is the controller's.
 func run(c *lookupCall, plugin, command string) (string, error) {
 	cmd := exec.CommandContext(c.ctx, "/bin/sh", "-c", command)
 	cmd.Dir = string(c.dir)

@@ -6,24 +6,28 @@ import (
 	"strings"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
 func lookupConfig(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	missing := c.text("on_missing", "error")
 	if !slices.Contains([]string{"error", "warn", "skip"}, missing) {
-		return nil, failLookup("AnsibleOptionsError", `Invalid value "%s" for configuration option "plugin_type: lookup plugin: config setting: on_missing ", valid values are: error, skip, warn`, missing)
+		return nil, failLookup("AnsibleOptionsError",
+			`Invalid value "%s" for configuration option "plugin_type: lookup plugin: config setting: on_missing ", valid values are: error, skip, warn`, missing)
 	}
 	kind, plugin := c.text("plugin_type", ""), c.text("plugin_name", "")
 	if (kind == "") != (plugin == "") {
-		return nil, failLookup("AnsibleOptionsError", "Both plugin_type and plugin_name are required, cannot use one without the other")
+		return nil, failLookup("AnsibleOptionsError",
+			"Both plugin_type and plugin_name are required, cannot use one without the other")
 	}
 	origins := c.bool("show_origin", false)
 	var out []value.Value
 	for _, term := range c.terms {
 		name, ok := value.Text(term)
 		if !ok {
-			return nil, failLookup("AnsibleOptionsError", `Invalid setting identifier, "%s" is not a string, its a %s`, textOf(term), pyType(term))
+			return nil, failLookup("AnsibleOptionsError", `Invalid setting identifier, "%s" is not a string, its a %s`,
+				textOf(term), pyType(term))
 		}
 		v, origin, ok := a.setting(name)
 		if kind != "" {
@@ -36,9 +40,12 @@ func lookupConfig(a *Answerer, c *lookupCall) ([]value.Value, error) {
 			out = append(out, v)
 		case kind == "" && slices.Contains(noSettings, name):
 			return nil, failLookup("AnsibleOptionsError", `Invalid setting "%s" attempted`, name)
+		case missing == "error" && a.Templates.Has(dialect.LookupWords):
+			return nil, failLookup("AnsibleUndefinedConfigEntry", "%s", noDefinition(kind, plugin, name))
 		case missing == "error" && kind != "":
 			return nil, failLookup("AnsibleLookupError", "Unable to find setting %[1]s. %[2]s. %[2]s", name,
-				fmt.Sprintf("Requested entry (plugin_type: %s plugin: %s setting: %s ) was not defined in configuration.", kind, plugin, name))
+				fmt.Sprintf("Requested entry (plugin_type: %s plugin: %s setting: %s ) was not defined in configuration.", kind,
+					plugin, name))
 		case missing == "error":
 			return nil, failLookup("AnsibleLookupError", "Unable to find setting %[1]s. %[2]s. %[2]s", name,
 				"module 'ansible.constants' has no attribute '"+name+"'")
@@ -68,7 +75,7 @@ type PluginSetting struct {
 	Kind      string
 }
 
-// pluginSetting is a setting as hosts have it that set no variable for it; those that do are told which.
+// pluginSetting returns a setting as hosts have it that set no variable for it; those that do are told which.
 func (a *Answerer) pluginSetting(c *lookupCall, plugin, name string, at int) (v value.Value, origin string, ok bool) {
 	if a.PluginSetting == nil {
 		return nil, "", false
@@ -96,4 +103,13 @@ func lookupHosts(a *Answerer, c *lookupCall) ([]value.Value, error) {
 		return nil, nil
 	}
 	return strs(hosts...), nil
+}
+
+// noDefinition says that there is no such setting, as ansible-core does since 2.19.
+func noDefinition(kind, plugin, name string) string {
+	of := ""
+	if kind != "" {
+		of = " for " + value.ReprText(plugin) + " " + kind + " plugin"
+	}
+	return "No config definition exists for " + value.ReprText(name) + of + "."
 }

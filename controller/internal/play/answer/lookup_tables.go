@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/codecs"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
@@ -26,8 +27,13 @@ func (c *lookupCall) options(defaults options) options {
 }
 
 func lookupCSV(a *Answerer, c *lookupCall) ([]value.Value, error) {
-	o := c.options(options{"file": "ansible.csv", "delimiter": "TAB", "col": "1", "default": "", "encoding": "utf-8", "keycol": "0"})
+	o := c.options(options{"file": "ansible.csv", "delimiter": "TAB", "col": "1", "default": "", "encoding": "utf-8",
+		"keycol": "0"})
 	var out []value.Value
+	words := a.Templates.Has(dialect.LookupWords)
+	if words && len(c.terms) == 0 {
+		return nil, failLookup("AnsibleError", "Search key is required but was not found")
+	}
 	for _, term := range c.texts() {
 		pairs, key, err := syntax.KV(term, false)
 		if err != nil {
@@ -37,13 +43,18 @@ func lookupCSV(a *Answerer, c *lookupCall) ([]value.Value, error) {
 			return nil, failLookup("AnsibleError", "Search key is required but was not found")
 		}
 		for _, p := range pairs {
-			if _, known := o[p.Key]; !known {
+			if _, known := o[p.Key]; !known && words {
+				return nil, failLookup("ValueError", "%s is not a valid option", value.ReprText(p.Key))
+			} else if !known {
 				return nil, failLookup("AnsibleAssertionError", "%s is not a valid option", p.Key)
 			}
 			o[p.Key] = p.Value
 		}
 		row, err := csvRow(a.find(c, "files", o["file"]), key, o)
-		if err != nil {
+		switch {
+		case err != nil && words:
+			return nil, failLookup("AnsibleError", "%v", err)
+		case err != nil:
 			return nil, failLookup("AnsibleError", "csvfile: %v", err)
 		}
 		switch {
@@ -56,7 +67,8 @@ func lookupCSV(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	return out, nil
 }
 
-// csvRow is the column of the row that has key in its column of keys, the first by default; nil if there is none.
+// csvRow returns the column of the row that has key in its column of keys, the first by default; nil if there is
+// none.
 func csvRow(path, key string, o options) (*string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -88,7 +100,7 @@ func csvRow(path, key string, o options) (*string, error) {
 	return nil, err
 }
 
-// cell is a column of a row by its number, which counts from the end if it is negative.
+// cell returns a column of a row by its number, which counts from the end if it is negative.
 func cell(row []string, column string) (*string, error) {
 	i, err := strconv.Atoi(column)
 	if err != nil {
@@ -148,7 +160,8 @@ func iniKey(term string, o options) (string, error) {
 		}
 	}
 	if !found {
-		return "", failLookup("AnsibleOptionsError", "No key to lookup was provided as first term with in string inline options: %s", term)
+		return "", failLookup("AnsibleOptionsError",
+			"No key to lookup was provided as first term with in string inline options: %s", term)
 	}
 	return key, nil
 }
@@ -171,13 +184,17 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 	if o["type"] == "properties" {
 		section, text = "java_properties", "[java_properties]\n"+text
 	}
-	f, err := pyini.Parse(text, pyini.Options{CaseSensitive: isOn("case_sensitive"), AllowNoValue: isOn("allow_no_value") || isOn("allow_none"),
-		Raw: !isOn("interpolation")})
+	f, err := pyini.Parse(text, pyini.Options{CaseSensitive: isOn("case_sensitive"),
+		AllowNoValue: isOn("allow_no_value") || isOn("allow_none"),
+		Raw:          !isOn("interpolation")})
 	if err != nil {
 		return nil, failLookup("AnsibleLookupError", "%s", strings.ReplaceAll(err.Error(), "{file}", o["file"]))
 	}
 	s := f.Section(section)
-	if s == nil {
+	switch {
+	case s == nil && a.Templates.Has(dialect.LookupWords):
+		return nil, failLookup("ValueError", "No section %s in %s.", value.ReprText(section), value.ReprText(o["file"]))
+	case s == nil:
 		return nil, failLookup("AnsibleLookupError", "No section '%s' in %s", section, o["file"])
 	}
 	if !isOn("re") {

@@ -74,7 +74,8 @@ func (t *tree) walk(root, dir string) error {
 	return nil
 }
 
-// unsorted are the entries of a directory in its own order, which is that of os.walk; what cannot be read is empty.
+// unsorted returns the entries of a directory in its own order, which is that of os.walk; what cannot be read is
+// empty.
 func unsorted(dir string) []fs.DirEntry {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -100,7 +101,7 @@ func (t *tree) add(root, path string) error {
 	return nil
 }
 
-// properties are what is known of a file; nil for what is neither file, directory nor link.
+// properties returns what is known of a file; nil for what is neither file, directory nor link.
 func (t *tree) properties(root, name string) value.Value {
 	path := filepath.Join(root, name)
 	st, err := os.Lstat(path)
@@ -131,7 +132,7 @@ func (t *tree) properties(root, name string) value.Value {
 	return d
 }
 
-// ownership adds what only the system's own record of a file tells.
+// ownership adds what only the system's own record of a file says.
 func ownership(d *value.Dict, st *syscall.Stat_t) {
 	d.Set("uid", value.Int(st.Uid))
 	d.Set("gid", value.Int(st.Gid))
@@ -156,7 +157,7 @@ func seconds(t syscall.Timespec) value.Value {
 
 var collectionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_]+\.[A-Za-z0-9_]+$`) })
 
-// lookupCollectionVersion gives the versions of installed collections.
+// lookupCollectionVersion returns the versions of installed collections.
 func lookupCollectionVersion(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	missing, ok := c.kw.Get("result_not_found")
 	if !ok {
@@ -184,7 +185,7 @@ func lookupCollectionVersion(a *Answerer, c *lookupCall) ([]value.Value, error) 
 	return out, nil
 }
 
-// collection is the directory of an installed collection; "" if there is none.
+// collection returns the directory of an installed collection; "" if there is none.
 func (a *Answerer) collection(c *lookupCall, name string) string {
 	roots := []string{filepath.Join(string(c.dir), "collections")}
 	if v, _, ok := a.setting("COLLECTIONS_PATHS"); ok {

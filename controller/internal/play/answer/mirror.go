@@ -43,7 +43,7 @@ func NewMirror(inventory Hosts, hashMerge bool) *Mirror {
 	return &Mirror{inventory: inventory, hashMerge: hashMerge, hosts: map[string]*vars.Host{}}
 }
 
-// host is the mirror of a host, made when it is first needed. Callers hold mu.
+// host returns the mirror of a host, made when it is first needed. Callers hold mu.
 func (m *Mirror) host(name string) *vars.Host {
 	h := m.hosts[name]
 	if h == nil {
@@ -75,7 +75,7 @@ func (m *Mirror) SetFacts(host string, facts admit.Facts) {
 	m.host(host).Facts = facts.Dict()
 }
 
-// Facts are a host's facts, nil if there are none.
+// Facts returns a host's facts, nil if there are none.
 func (m *Mirror) Facts(host string) *value.Dict {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,7 +92,7 @@ func (m *Mirror) Refresh() {
 	}
 }
 
-// Start are the layers that a host's session begins a play with.
+// Start returns the layers that a host's session begins a play with.
 func (m *Mirror) Start(host string) wire.HostVars {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -103,7 +103,7 @@ func (m *Mirror) Start(host string) wire.HostVars {
 	}
 }
 
-// Scope are a host's variables under the layers of a play; shared may be nil.
+// Scope returns a host's variables under the layers of a play; shared may be nil.
 func (m *Mirror) Scope(host string, shared *vars.Shared) *vars.Scope {
 	return m.StepScope(host, shared, vars.Step{})
 }
@@ -125,7 +125,7 @@ func (m *Mirror) Known(host string) bool {
 	return ok
 }
 
-// Groups is the magic variable groups.
+// Groups returns the magic variable groups.
 func (m *Mirror) Groups() *value.Dict {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -137,7 +137,7 @@ func (m *Mirror) Lazy(ctx context.Context, name string) (value.Value, bool, erro
 	return m.lazy(nil)(ctx, name)
 }
 
-// Raw are the different raw values that hosts have for a variable, in the inventory or from include_vars.
+// Raw returns the different raw values that hosts have for a variable, in the inventory or from include_vars.
 func (m *Mirror) Raw(name string, hosts []string) []value.Value {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -174,8 +174,8 @@ func (m *Mirror) lazy(shared *vars.Shared) func(context.Context, string) (value.
 	}
 }
 
-// Sight is how the variables of a host are rendered for those who look at them.
-type Sight struct {
+// ViewOptions is how the variables of a host are rendered for those who look at them.
+type ViewOptions struct {
 	// Shared are the layers of the play that are seen; may be nil.
 	Shared *vars.Shared
 	// Hostvars reports whether the templates of the variables see hostvars, as those of the host's own tasks do. In
@@ -183,8 +183,8 @@ type Sight struct {
 	Hostvars bool
 }
 
-// seen are the variables of a host as they are seen.
-func (m *Mirror) seen(host string, by Sight) *vars.Scope {
+// seen returns the variables of a host as they are seen.
+func (m *Mirror) seen(host string, by ViewOptions) *vars.Scope {
 	s := m.Scope(host, by.Shared)
 	if !by.Hostvars {
 		s.AsHostvars(m.Templates.Omit())
@@ -192,8 +192,8 @@ func (m *Mirror) seen(host string, by Sight) *vars.Scope {
 	return s
 }
 
-// All are the variables of a host, rendered as far as that is possible.
-func (m *Mirror) All(ctx context.Context, host string, by Sight) *value.Dict {
+// All returns the variables of a host, rendered as far as that is possible.
+func (m *Mirror) All(ctx context.Context, host string, by ViewOptions) *value.Dict {
 	out := value.NewDict()
 	scope := m.seen(host, by)
 	for _, name := range m.names(ctx, host, by) {
@@ -210,7 +210,7 @@ func (m *Mirror) All(ctx context.Context, host string, by Sight) *value.Dict {
 
 // Rendered are some variables of a host. Where something is undefined in one the text of its template stays; another
 // error ends it.
-func (m *Mirror) Rendered(ctx context.Context, host string, names []string, by Sight) (*value.Dict, error) {
+func (m *Mirror) Rendered(ctx context.Context, host string, names []string, by ViewOptions) (*value.Dict, error) {
 	out := value.NewDict()
 	scope := m.seen(host, by)
 	for _, name := range names {
@@ -225,8 +225,8 @@ func (m *Mirror) Rendered(ctx context.Context, host string, names []string, by S
 	return out, nil
 }
 
-// rendered is one variable. In the tagged language there is none where it cannot be rendered, and never the text of a
-// template.
+// rendered returns one variable. In the tagged language there is none where it cannot be rendered, and never the text
+// of a template.
 func (m *Mirror) rendered(ctx context.Context, scope *vars.Scope, name string) (value.Value, bool, error) {
 	raw, ok, err := scope.Raw(ctx, name)
 	if err != nil || !ok {
@@ -244,9 +244,9 @@ func (m *Mirror) rendered(ctx context.Context, scope *vars.Scope, name string) (
 	return nil, false, err
 }
 
-// variable is one variable of a host as hostvars shows it. In the tagged language one that cannot be rendered is
+// variable returns one variable of a host as hostvars shows it. In the tagged language one that cannot be rendered is
 // undefined.
-func (m *Mirror) variable(ctx context.Context, host, name string, by Sight) (value.Value, bool, error) {
+func (m *Mirror) variable(ctx context.Context, host, name string, by ViewOptions) (value.Value, bool, error) {
 	if !m.Templates.Has(dialect.HostvarsLazy) {
 		d, err := m.Rendered(ctx, host, []string{name}, by)
 		v, ok := d.Get(name)
@@ -264,13 +264,14 @@ func (m *Mirror) variable(ctx context.Context, host, name string, by Sight) (val
 	return v, true, nil
 }
 
-// names are those of all variables of a host that are shown.
-func (m *Mirror) names(ctx context.Context, host string, by Sight) []string {
-	return slices.DeleteFunc(m.seen(host, by).Names(ctx), func(n string) bool { return by.Hostvars && (n == "vars" || n == "hostvars") })
+// names returns those of all variables of a host that are shown.
+func (m *Mirror) names(ctx context.Context, host string, by ViewOptions) []string {
+	return slices.DeleteFunc(m.seen(host, by).Names(ctx),
+		func(n string) bool { return by.Hostvars && (n == "vars" || n == "hostvars") })
 }
 
-// Entry is one entry of a variable of a host, as Rendered has it; all of a variable that is no mapping.
-func (m *Mirror) Entry(ctx context.Context, host, name, entry string, by Sight) (*value.Dict, error) {
+// Entry returns one entry of a variable of a host, as Rendered has it; all of a variable that is no mapping.
+func (m *Mirror) Entry(ctx context.Context, host, name, entry string, by ViewOptions) (*value.Dict, error) {
 	scope := m.seen(host, by)
 	raw, _, err := scope.Raw(ctx, name)
 	d, isDict := raw.(*value.Dict)

@@ -12,9 +12,9 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/ansible/plugins"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
@@ -24,7 +24,7 @@ var pluginName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // plugin runs a filter or test: one of hark's own that looks at files, or one in Python.
 func (a *Answerer) plugin(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
-	if short := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]; slices.Contains(filters.MachineNames(), short) && !b.hides(ask) {
+	if short := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]; slices.Contains(templar.MachineNames(), short) && !b.hides(ask) {
 		return onMachine(ctx, ask)
 	}
 	if a.Plugin == nil || b.Plan.Play.Plugins == nil || ask.Dir != "filter" && ask.Dir != "test" {
@@ -42,7 +42,7 @@ func (a *Answerer) plugin(ctx context.Context, b *batch, step *plan.Step, ask wi
 
 // onMachine runs a filter or test that looks at files.
 func onMachine(ctx context.Context, ask wire.Ask) (wire.Answer, error) {
-	v, err := filters.OnMachine(ctx, ask.Dir, ask.Name, arguments(ask), ask.Kw.Dict)
+	v, err := templar.OnMachine(ctx, ask.Dir, ask.Name, arguments(ask), ask.Kw.Dict)
 	if err != nil {
 		return wire.Answer{}, asLookupError(err, wire.UnknownPlugin)
 	}
@@ -53,10 +53,11 @@ func onMachine(ctx context.Context, ask wire.Ask) (wire.Answer, error) {
 // hides reports whether the project has a filter or test of its own in place of hark's.
 func (b *batch) hides(ask wire.Ask) bool {
 	own := b.Plan.Play.Plugins
-	return own != nil && (ask.Dir == "filter" && slices.Contains(own.Filters, ask.Name) || ask.Dir == "test" && slices.Contains(own.Tests, ask.Name))
+	return own != nil && (ask.Dir == "filter" && slices.Contains(own.Filters, ask.Name) || ask.Dir == "test" &&
+		slices.Contains(own.Tests, ask.Name))
 }
 
-// arguments are the value that a plug-in is applied to and its arguments.
+// arguments returns the value that a plug-in is applied to and its arguments.
 func arguments(ask wire.Ask) []value.Value {
 	if l, ok := ask.Args.V.(*value.List); ok {
 		return l.Items
@@ -66,7 +67,7 @@ func arguments(ask wire.Ask) []value.Value {
 
 // foreignLookup runs a lookup in Python with the variables of the step, as they are written.
 func (a *Answerer) foreignLookup(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
-	unknown := wire.Answer{Err: fmt.Sprintf("lookup plugin (%s) not found", ask.Name), ErrKind: wire.UnknownLookup}
+	unknown := wire.Answer{Err: dialect.LookupNotFound.Text(ask.Name), ErrKind: wire.UnknownLookup}
 	if a.Plugin == nil {
 		return unknown, nil
 	}
@@ -95,10 +96,10 @@ func (a *Answerer) foreignLookup(ctx context.Context, b *batch, step *plan.Step,
 	return wire.Answer{Value: plan.Lit(v)}, nil
 }
 
-// seeing is a call of a plug-in that may look at the variables of other hosts, and at those of its own where there is
-// no Ansible to render them.
+// seeing returns a call of a plug-in that may look at the variables of other hosts, and at those of its own where
+// there is no Ansible to render them.
 func seeing(ctx context.Context, a *Answerer, b *batch, ask wire.Ask, c plugins.Call) plugins.Call {
-	c.Rendered = func() *value.Dict { return a.Mirror.All(ctx, ask.Host, Sight{Shared: b.shared, Hostvars: true}) }
+	c.Rendered = func() *value.Dict { return a.Mirror.All(ctx, ask.Host, ViewOptions{Shared: b.shared, Hostvars: true}) }
 	c.Hostvars = func(host string) (*value.Dict, error) { return a.rawHostvars(ctx, b, host) }
 	return c
 }
@@ -115,7 +116,7 @@ func asLookupError(err error, unknown string) error {
 	return err
 }
 
-// RunPlugin is the Plugin of templates that the controller itself renders.
+// RunPlugin returns the Plugin of templates that the controller itself renders.
 func RunPlugin(run func(context.Context, plugins.Call) (json.RawMessage, error)) templar.PluginFunc {
 	return func(ctx context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 		raw, err := run(ctx, plugins.Call{Kind: kind, Name: name, Args: args, Kw: kw})

@@ -51,7 +51,7 @@ func (a *Answerer) offer(b *batch, ask wire.Ask) (wire.Answer, error) {
 		return wire.Answer{}, &refusal{"a place without a path"}
 	}
 	p := &place{Place: *ask.Place, play: ask.Play}
-	p.Root = b.Dir.Path(p.Root)
+	p.Root, p.Only, p.Tail = b.Dir.Path(wire.Unescaped(p.Root)), wire.Unescaped(p.Only), wire.Unescaped(p.Tail)
 	if a.Private.holds(p.Root) {
 		return wire.Answer{}, refusePrivate(p.Root)
 	}
@@ -69,7 +69,7 @@ func (a *Answerer) upload(ask wire.Ask) (wire.Answer, error) {
 	if u == nil {
 		return wire.Answer{}, &refusal{"an upload of nothing"}
 	}
-	token, rel, _ := strings.Cut(u.Dest, "/")
+	token, rel, _ := strings.Cut(wire.Unescaped(u.Dest), "/")
 	a.mu.Lock()
 	p := a.places[token]
 	a.mu.Unlock()
@@ -169,7 +169,7 @@ func roomLeft(f *os.File) error {
 
 func (p *place) path(rel string) string { return filepath.Join(p.Root, rel) }
 
-// open is the directory above a file of the place, below which nothing leads out, and the file's name there.
+// open returns the directory above a file of the place, below which nothing leads out, and the file's name there.
 func (p *place) open(rel string, made bool) (root *os.Root, name string, err error) {
 	dir := p.Root
 	if p.File {
@@ -243,7 +243,7 @@ func (u *upload) discard() {
 	u.root.Close()
 }
 
-// stat is the sha1 of a file of the place, "" if there is none.
+// stat returns the sha1 of a file of the place, "" if there is none.
 func (p *place) stat(rel string) (wire.Answer, error) {
 	text := func(s string) (wire.Answer, error) { return wire.Answer{Value: plan.Lit(value.Str(s))}, nil }
 	root, name, err := p.open(rel, false)

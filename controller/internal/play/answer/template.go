@@ -9,17 +9,18 @@ import (
 	"hark/agent/wire"
 	"hark/modules/nss"
 	"hark/modules/py/datetime"
+	"hark/modules/py/localtime"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/plan"
 )
 
-// templateVars are the variables of a template that tell of its file on the controller.
+// templateVars returns the variables of a template that describe its file on the controller.
 func (a *Answerer) templateVars(path, written string) (wire.Answer, error) {
 	return a.describe(path, written)
 }
 
-// describe is what a template may ask of its file.
+// describe returns what a template may ask of its file.
 func (a *Answerer) describe(path, written string) (wire.Answer, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -29,7 +30,7 @@ func (a *Answerer) describe(path, written string) (wire.Answer, error) {
 	d := value.NewDict()
 	d.Set("template_host", value.Str(host))
 	d.Set("template_uid", value.Str(owner(st)))
-	d.Set("template_mtime", value.Str(st.ModTime().Format("2006-01-02 15:04:05.000000")))
+	d.Set("template_mtime", value.Str(localtime.In(st.ModTime()).Format("2006-01-02 15:04:05.000000")))
 	managed, err := a.managed(st, written, host)
 	if err != nil {
 		return wire.Answer{}, err
@@ -38,7 +39,7 @@ func (a *Answerer) describe(path, written string) (wire.Answer, error) {
 	return wire.Answer{Value: plan.Lit(d)}, nil
 }
 
-// managed is the text of ansible_managed: the setting with the file, host and owner in braces, then as strftime.
+// managed returns the text of ansible_managed: the setting with the file, host and owner in braces, then as strftime.
 func (a *Answerer) managed(st fs.FileInfo, written, host string) (string, error) {
 	format := "Ansible managed"
 	if v, _, ok := a.setting("DEFAULT_MANAGED_STR"); ok {
@@ -51,10 +52,10 @@ func (a *Answerer) managed(st fs.FileInfo, written, host string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return datetime.Strftime(st.ModTime(), true, s), nil
+	return datetime.Strftime(localtime.In(st.ModTime()), true, s), nil
 }
 
-// owner is the login name of a file's owner, or the number if it has none.
+// owner returns the login name of a file's owner, or the number if it has none.
 func owner(st fs.FileInfo) string {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {

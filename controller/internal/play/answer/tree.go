@@ -25,8 +25,8 @@ func (a *Answerer) tree(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 	return wire.Answer{Tree: tree}, err
 }
 
-// synchronized is the path that a step names: what is there by the search path, else beside the playbook. A slash at
-// its end stays.
+// synchronized returns the path that a step names: what is there by the search path, else beside the playbook. A
+// slash at its end stays.
 func synchronized(b *batch, step *plan.Step, name string) string {
 	path, _, ok := b.Dir.Stack(searchPaths(b, step), "files", name)
 	if !ok {

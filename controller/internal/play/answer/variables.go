@@ -10,8 +10,8 @@ import (
 	"hark/playbook/vars"
 )
 
-// stepVariables are those that a step sees for a host, raw: the mirror's, with own, those that only the session has
-// (runner.ownVariables).
+// stepVariables returns those that a step sees for a host, raw: the mirror's, with own, those that only the session
+// has (runner.ownVariables).
 func (c *Config) stepVariables(ctx context.Context, b *batch, step *plan.Step, host string, own *value.Dict) (*value.Dict, error) {
 	entry := func(name string) *value.Dict {
 		v, _ := orEmpty(own).Get(name)
@@ -27,7 +27,8 @@ func (c *Config) stepVariables(ctx context.Context, b *batch, step *plan.Step, h
 			shared.VarsFiles[i].Late, shared.VarsFiles[i].Vars = false, plan.Dict{Dict: d}
 		}
 	}
-	layers := vars.Step{Role: b.role(step.Role), Vars: step.Vars.Dict, IncludeVars: step.IncludeVars.Dict, Environment: step.Environment, Search: step.Search}
+	layers := vars.Step{Role: b.role(step.Role), Vars: step.Vars.Dict, IncludeVars: step.IncludeVars.Dict,
+		Environment: step.Environment, Search: step.Search}
 	layers.Local = entry("local")
 	all, err := c.Mirror.StepScope(host, &shared, layers).All(ctx)
 	if err != nil {
@@ -50,12 +51,12 @@ func (c *Config) stepVariables(ctx context.Context, b *batch, step *plan.Step, h
 	return readable(all), nil
 }
 
-// rawHostvars are those of a host of the inventory as hostvars has them, raw; nil if it has none of the name.
+// rawHostvars returns those of a host of the inventory as hostvars has them, raw; nil if it has none of the name.
 func (c *Config) rawHostvars(ctx context.Context, b *batch, host string) (*value.Dict, error) {
 	if !c.Mirror.Known(host) {
 		return nil, nil
 	}
-	all, err := c.Mirror.seen(host, Sight{Shared: vars.HostvarsShared(b.shared)}).All(ctx)
+	all, err := c.Mirror.seen(host, ViewOptions{Shared: vars.HostvarsShared(b.shared)}).All(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,17 +1,17 @@
-// Package display shows a run as Ansible would, although hosts run ahead of each other and their results arrive in
-// any order: which result is shown when (Order), how often a job that still runs is shown (Polls), and what the recap
-// counts (Recap). What a view makes of it is the matter of controller/internal/ui/view.
+// Package display shows a run as Ansible would, although hosts run ahead of each other and their results arrive in any
+// order: when to show which result (Order), how often to show a running job (JobPolls), and what the recap counts
+// (Recap). The views in controller/internal/ui/view do the rest.
 //
-// One step is on the screen at a time; events of later steps wait until no host can come up with an earlier one any
-// more. The results of a step are shown in the order of the hosts:
+// One step is on the screen at a time. Events of later steps wait until no host can come up with an earlier one. The
+// results of a step are shown in the order of the hosts:
 //
 //	            its lane is the front, or has passed
 //	a: [2][3]  ─────────────────────────────────────▶ TASK 2
 //	b: [2]                                              a: ok
-//	c: (at 1)  ◀─ front: more of the step on the screen can come of it; b waits for it no longer than patience
+//	c: (at 1)  ◀─ front: more of the step on the screen may come from it; b waits no longer than patience
 //
-// but a host that keeps the others waiting for longer than patience loses its turn, so that a slow host hides
-// nothing. In a free play everything is shown as it arrives.
+// A host that keeps the others waiting for longer than patience loses its turn, so that a slow host hides nothing. In a
+// free play everything is shown as it arrives.
 package display
 
 import (
@@ -24,7 +24,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// Config is what a screen is made for.
+// Config configures an Order.
 type Config struct {
 	View view.View
 	Warn func(text string)
@@ -32,31 +32,31 @@ type Config struct {
 	Verbose func(level int, text string)
 	Recap   *Recap
 	Steps   *steps.Set
-	// Free says that everything is shown as it arrives.
+	// Free shows everything as it arrives.
 	Free  bool
 	Hosts []string // in their order
-	// Patience is how long a result waits for hosts that stand before its own; 0 is not at all.
+	// Patience is how long a result waits for the hosts before its own; 0 is not at all.
 	Patience time.Duration
 	// Now is the clock; nil is the machine's.
 	Now func() time.Time
 }
 
-// Order brings the events of a batch into play order and feeds the view. It belongs to one goroutine.
+// Order sorts the events of a batch into play order and feeds the view. It belongs to one goroutine.
 type Order struct {
 	*page
-	*lanes
+	*hostQueues
 	patience time.Duration
 	now      func() time.Time
 
-	// patient are the lanes that wait for their turn at the step on the screen, in the order in which they began to.
-	patient []*lane
-	// front is the first lane from which more of the step on the screen can come. Lanes beyond it have to wait.
+	// patient are the lanes that wait for their turn at the step on the screen, in the order in which they began to wait.
+	patient []*hostQueue
+	// front is the first lane from which more of the step on the screen may come. Lanes behind it wait.
 	front int
-	// paused: the debugger has the screen.
+	// paused says that the debugger has the screen.
 	paused bool
 }
 
-// New makes the screen of a batch, of whose hosts nothing will come until they enter.
+// New returns the Order of a batch. Each host must Enter before its events.
 func New(c Config) *Order {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -64,10 +64,10 @@ func New(c Config) *Order {
 	if c.Verbose == nil {
 		c.Verbose = func(int, string) {}
 	}
-	return &Order{page: &page{Config: c}, lanes: newLanes(c.Hosts), patience: c.Patience, now: c.Now}
+	return &Order{page: &page{Config: c}, hostQueues: newHostQueues(c.Hosts), patience: c.Patience, now: c.Now}
 }
 
-// Enter says that events of the host will come.
+// Enter announces that events of the host will come.
 func (o *Order) Enter(host string) {
 	if l := o.by[host]; l != nil {
 		l.ended = false
@@ -102,7 +102,7 @@ func (o *Order) Add(e wire.Event) {
 	o.showRipe()
 }
 
-// moveFront shows the lanes whose turn it is, up to the first from which more of this step can come.
+// moveFront shows the lanes whose turn it is, up to the first from which more of this step may come.
 func (o *Order) moveFront() {
 	for o.front < len(o.all) {
 		l := o.all[o.front]
@@ -114,7 +114,7 @@ func (o *Order) moveFront() {
 	}
 }
 
-// Wake is how long until a lane has waited long enough; false if none waits.
+// Wake returns the time until a lane has waited long enough; false if none waits.
 func (o *Order) Wake() (time.Duration, bool) {
 	for len(o.patient) > 0 && (o.patient[0].since.IsZero() || o.patient[0].at <= o.front) {
 		o.patient = o.patient[1:]
@@ -125,7 +125,7 @@ func (o *Order) Wake() (time.Duration, bool) {
 	return max(0, o.patient[0].since.Add(o.patience).Sub(o.now())), true
 }
 
-// Tick lets those pass that have waited long enough.
+// Tick passes the lanes that have waited long enough.
 func (o *Order) Tick() {
 	now := o.now()
 	for len(o.patient) > 0 {
@@ -142,7 +142,7 @@ func (o *Order) Tick() {
 	o.showRipe()
 }
 
-// showRipe shows all that is ripe.
+// showRipe shows all steps that are ripe.
 func (o *Order) showRipe() {
 	for o.waiting > 0 && !o.paused {
 		next, ok := o.earliest()
@@ -156,7 +156,7 @@ func (o *Order) showRipe() {
 	}
 }
 
-// turnTo brings the next step to the screen, with all that waits for it.
+// turnTo brings the next step to the screen, with all events that wait for it.
 func (o *Order) turnTo(next plan.ID) {
 	o.closeStep(o.all)
 	o.warnEarly()
@@ -168,7 +168,7 @@ func (o *Order) turnTo(next plan.ID) {
 	}
 }
 
-// PassAll shows all that is ripe, whoever's turn it is: no host is under way.
+// PassAll shows everything that is ripe, regardless of turns, since no host is under way.
 func (o *Order) PassAll() {
 	for _, l := range o.all {
 		if len(l.queue) > 0 {
@@ -179,7 +179,7 @@ func (o *Order) PassAll() {
 	o.showRipe()
 }
 
-// Drain shows all that is there, however early: nothing more will come.
+// Drain shows everything, however early, since nothing more will come.
 func (o *Order) Drain() {
 	o.paused = false
 	o.spill()
@@ -187,11 +187,10 @@ func (o *Order) Drain() {
 	o.warnEarly()
 }
 
-// mostHeld is how many bytes of events may wait for their place on the screen; beyond it they are shown out of order.
+// mostHeld is how many bytes of events may wait for their place on the screen. Beyond it they are shown out of order.
 const mostHeld = 64 << 20
 
-// spill shows all that is there, even while the debugger has the screen: hosts that are far ahead may not take all
-// memory.
+// spill shows everything, even while the debugger has the screen: hosts that are far ahead must not take all memory.
 func (o *Order) spill() {
 	defer func(was bool) { o.paused = was }(o.paused)
 	o.paused = false
@@ -206,8 +205,8 @@ func (o *Order) spill() {
 	}
 }
 
-// showStep shows what the lane has of the step on the screen. Warnings and the like that belong to no step go along.
-func (o *Order) showStep(l *lane) {
+// showStep shows the lane's events of the step on the screen, and warnings and the like that belong to no step.
+func (o *Order) showStep(l *hostQueue) {
 	for len(l.queue) > 0 && !o.paused {
 		e := l.queue[0]
 		if e.Step != "" && e.Step != o.step || o.holds(l, e) {
@@ -218,9 +217,9 @@ func (o *Order) showStep(l *lane) {
 	}
 }
 
-// holds reports whether an event has to wait because hosts before its own are still at the step. What prints no
-// result waits for nobody, unless it would bring a banner in which a host may be named: that is the first host's.
-func (o *Order) holds(l *lane, e wire.Event) bool {
+// holds reports whether an event waits because hosts before its own are still at the step. An event that prints no
+// result waits for nobody, unless it would print a banner that may name a host: that is the first host's.
+func (o *Order) holds(l *hostQueue, e wire.Event) bool {
 	switch {
 	case o.patience == 0, l.at <= o.front, l.passed, e.Kind == wire.Warning, e.Adopted:
 		return false
@@ -240,7 +239,7 @@ func (o *Order) namesHosts(id plan.ID) bool {
 	return s != nil && templar.IsTemplateText(s.Name)
 }
 
-func (o *Order) showAll(l *lane) {
+func (o *Order) showAll(l *hostQueue) {
 	for len(l.queue) > 0 {
 		e := l.queue[0]
 		o.take(l)
@@ -260,8 +259,8 @@ func (o *Order) Announce(e wire.Event) {
 	o.banner(e)
 }
 
-// Halt shows a result that may not be the last of its step, whoever's turn it is, and stops the screen there: the
-// debugger has it.
+// Halt shows a result that may not be the last of its step, regardless of turns, and stops the screen: the debugger has
+// it.
 func (o *Order) Halt(e wire.Event) {
 	l := o.by[e.Host]
 	if l == nil {
@@ -279,7 +278,7 @@ func (o *Order) Halt(e wire.Event) {
 	o.paused = true
 }
 
-// Resume goes on with what has come since Halt.
+// Resume goes on with the events since Halt.
 func (o *Order) Resume() {
 	o.paused = false
 	o.moveFront()

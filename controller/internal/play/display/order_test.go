@@ -37,7 +37,8 @@ func replay(t *testing.T, text string) string {
 			p.Blocks = []plan.Block{{Body: playtest.Steps(f[1:])}}
 		case "hosts:", "free:":
 			tasks := steps.Of(p)
-			o = New(Config{View: screen, Warn: func(w string) { screen.Add("warning: %s", w) }, Recap: rec, Steps: tasks, Free: f[0] == "free:", Hosts: f[1:]})
+			o = New(Config{View: screen, Warn: func(w string) { screen.Add("warning: %s", w) }, Recap: rec, Steps: tasks,
+				Free: f[0] == "free:", Hosts: f[1:]})
 			for _, h := range f[1:] {
 				o.Enter(h)
 			}
@@ -102,7 +103,8 @@ func TestWhatWaitsForTheScreenHasABound(t *testing.T) {
 	for _, paused := range []bool{false, true} {
 		p := &plan.Plan{Blocks: []plan.Block{{Body: playtest.Steps([]string{"1", "2"})}}}
 		screen := &playtest.Script{}
-		o := New(Config{View: screen, Warn: func(string) {}, Recap: NewRecap(), Steps: steps.Of(p), Hosts: []string{"a", "b"}})
+		o := New(Config{View: screen, Warn: func(string) {}, Recap: NewRecap(), Steps: steps.Of(p),
+			Hosts: []string{"a", "b"}})
 		o.Enter("a")
 		o.Enter("b")
 		o.paused = paused

@@ -9,19 +9,21 @@ import (
 	"hark/playbook/plan"
 )
 
-// page is what is on the screen: one step, with its task once that is announced.
+// page is what is on the screen: one step, with its task once the banner is printed.
 type page struct {
 	Config
 	step plan.ID
 	task view.Task
 	// included says that hosts have included files there.
 	included bool
-	// early are warnings of the step that came before its banner could.
+	// early are warnings of the step that came before its banner.
 	early []string
+	// named are the names of steps in free plays: the first host that comes to a step names it for all.
+	named map[plan.ID]string
 }
 
-// show hands one event to the view.
-func (p *page) show(l *lane, e wire.Event) {
+// show passes one event to the view.
+func (p *page) show(l *hostQueue, e wire.Event) {
 	if e.Kind == wire.Warning {
 		if p.early = append(p.early, e.Text); e.Step != p.step || p.task.ID != "" {
 			p.warnEarly()
@@ -31,12 +33,21 @@ func (p *page) show(l *lane, e wire.Event) {
 	if e.Adopted || e.Step == "" {
 		return
 	}
+	if e.Kind == wire.Notified && p.task.ID == "" && p.Steps.ViewTask(e).Kind == plan.Meta {
+		p.View.Notified(e.Text, e.Host) // a name has waited for this flush, which only its handlers announce
+		return
+	}
 	t := p.banner(e)
 	r := view.Result{Task: t, Host: e.Host, Name: e.Name, Outcome: e.Outcome, Start: l.start, End: e.Time}
+	if told := e.Kind == wire.Item || e.Kind == wire.Retry || e.Kind == wire.Done; told && l.start.IsZero() && t.Kind != plan.Meta {
+		p.View.HostStart(t, e.Host) // a host that skips a task, or its first item, begins it too
+	}
 	switch e.Kind {
 	case wire.Started:
+		if l.start.IsZero() {
+			p.View.HostStart(t, e.Host)
+		}
 		l.start = e.Time
-		p.View.HostStart(t, e.Host)
 	case wire.Item:
 		p.View.ItemDone(r)
 		l.start = e.Time
@@ -55,7 +66,7 @@ func (p *page) show(l *lane, e wire.Event) {
 	}
 }
 
-// visible is an outcome as views and records get it: without its effects, which hold the values of no_log tasks too.
+// visible returns an outcome for views and records: without its effects, which hold the values of no_log tasks too.
 func visible(o *wire.Outcome) *wire.Outcome {
 	if o == nil || o.Effects == nil {
 		return o
@@ -65,18 +76,33 @@ func visible(o *wire.Outcome) *wire.Outcome {
 	return &shown
 }
 
-// banner announces the step on the screen with its first event. A meta step is announced for each of its hosts,
-// as Ansible does in linear plays; in free ones a view announces a step with its results.
+// banner announces the step on the screen with its first event. A meta step is announced for each of its hosts, as
+// Ansible does in linear plays. In free ones a view announces a step with its results.
 func (p *page) banner(e wire.Event) view.Task {
 	fresh := p.task.ID == ""
 	if fresh {
-		p.task = p.Steps.Shown(e)
+		p.task = p.Steps.ViewTask(p.nameOnce(e))
 	}
 	if fresh || p.task.Kind == plan.Meta && e.Kind == wire.Done && !p.Free {
 		p.View.TaskStart(p.task)
 	}
 	p.warnEarly()
 	return p.task
+}
+
+// nameOnce gives an event of a free play the name that the first host has given its step.
+func (p *page) nameOnce(e wire.Event) wire.Event {
+	if !p.Free || e.Name == "" {
+		return e
+	}
+	if p.named == nil {
+		p.named = map[plan.ID]string{}
+	}
+	if name, ok := p.named[e.Step]; ok {
+		e.Name = name
+	}
+	p.named[e.Step] = e.Name
+	return e
 }
 
 // warnEarly shows the warnings that waited for the banner of their step.
@@ -88,7 +114,7 @@ func (p *page) warnEarly() {
 }
 
 // done shows the end of a step on a host.
-func (p *page) done(l *lane, r view.Result) {
+func (p *page) done(l *hostQueue, r view.Result) {
 	if r.Outcome == nil {
 		return
 	}
@@ -116,7 +142,7 @@ func (p *page) done(l *lane, r view.Result) {
 	p.included = p.included || len(l.included) > 0
 }
 
-// metaText is what -vv tells of a meta step.
+// metaText returns what -vv prints about a meta step.
 func metaText(o *wire.Outcome) string {
 	said := o.Said()
 	if why := said.Text("skip_reason"); o.Status == wire.Skipped && why != "" {
@@ -125,14 +151,15 @@ func metaText(o *wire.Outcome) string {
 	return said.Text("msg")
 }
 
-// lostRole reports whether an include_role failed because the role cannot be had.
+// lostRole reports whether an include_role failed because the role is missing.
 func lostRole(r view.Result) bool {
-	return r.Outcome.Status == wire.StatusFailed && strings.HasSuffix(r.Task.Action, "include_role") && r.Outcome.Said().Reason() != ""
+	return r.Outcome.Status == wire.StatusFailed && strings.HasSuffix(r.Task.Action, "include_role") && r.Outcome.Said().
+		Reason() != ""
 }
 
-// closeStep ends the step on the screen: all its results are there, so the files that it included can be told with
-// all their hosts.
-func (p *page) closeStep(lanes []*lane) {
+// closeStep ends the step on the screen. All its results are there, so the included files can be shown with all their
+// hosts.
+func (p *page) closeStep(queues []*hostQueue) {
 	if !p.included {
 		return
 	}
@@ -143,7 +170,7 @@ func (p *page) closeStep(lanes []*lane) {
 	}
 	var files []*file
 	byIndex := map[int]*file{}
-	for _, l := range lanes {
+	for _, l := range queues {
 		for _, in := range l.included {
 			f := byIndex[in.Index]
 			if f == nil {
@@ -161,9 +188,9 @@ func (p *page) closeStep(lanes []*lane) {
 	}
 }
 
-// redone takes a result that the debugger has shown out of the count: the step was done anew. Like Ansible it takes
-// an ok of the host's away with it, also when the result was none.
-func (p *page) redone(l *lane) {
+// redone removes a result that the debugger has shown from the counts, since the step was done again. Like Ansible it
+// takes away one ok of the host, even if the result was none.
+func (p *page) redone(l *hostQueue) {
 	if was := l.halted; was != nil && was.Status != wire.OK && was.Status != wire.Changed {
 		c := p.Recap.Of(l.host)
 		c.OK = max(0, c.OK-1)

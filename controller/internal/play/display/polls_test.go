@@ -10,7 +10,7 @@ import (
 
 func TestAwaitedJobsAreShownAsOftenAsTheirTaskSays(t *testing.T) {
 	now := time.Unix(1700000000, 0)
-	p := NewPolls()
+	p := NewJobPolls()
 	p.now = func() time.Time { return now }
 	awaited := func(host, job string, every time.Duration) wire.Event {
 		return wire.Event{Kind: wire.Progress, Host: host, Every: every,
@@ -19,7 +19,8 @@ func TestAwaitedJobsAreShownAsOftenAsTheirTaskSays(t *testing.T) {
 	if _, waits := p.Wake(); waits {
 		t.Error("there is something to wait for")
 	}
-	if !p.Heed(awaited("a", "j1", 3*time.Second)) || !p.Heed(awaited("a", "j2", 5*time.Second)) || !p.Heed(awaited("b", "j3", 4*time.Second)) {
+	if !p.Heed(awaited("a", "j1", 3*time.Second)) || !p.Heed(awaited("a", "j2", 5*time.Second)) ||
+		!p.Heed(awaited("b", "j3", 4*time.Second)) {
 		t.Error("an event that begins the wait is shown")
 	}
 	shown := map[string]int{}

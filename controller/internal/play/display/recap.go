@@ -16,12 +16,12 @@ type Recap struct {
 	custom map[string]map[string]any
 }
 
-// NewRecap has counted nothing.
+// NewRecap returns an empty Recap.
 func NewRecap() *Recap {
 	return &Recap{counts: map[string]*view.Counts{}, custom: map[string]map[string]any{}}
 }
 
-// Of are the counts of a host, which is in the recap from then on.
+// Of returns the counts of a host, which is in the recap from then on.
 func (r *Recap) Of(host string) *view.Counts {
 	c := r.counts[host]
 	if c == nil {
@@ -75,16 +75,17 @@ func countChanged(c *view.Counts, o *wire.Outcome) {
 	}
 }
 
-// Stats are the counts so far.
+// Stats returns the counts so far.
 func (r *Recap) Stats() view.Stats {
-	s := view.Stats{Hosts: slices.Sorted(maps.Keys(r.counts)), Counts: make(map[string]view.Counts, len(r.counts)), Custom: r.custom}
+	s := view.Stats{Hosts: slices.Sorted(maps.Keys(r.counts)), Counts: make(map[string]view.Counts, len(r.counts)),
+		Custom: r.custom}
 	for host, c := range r.counts {
 		s.Counts[host] = *c
 	}
 	return s
 }
 
-// addCustom takes in set_stats.
+// addCustom adds the statistics of set_stats.
 func (r *Recap) addCustom(host string, o *wire.Outcome) {
 	if o.Loop || o.Status == wire.Skipped || !result.Raw(o.Result).Has(statistics) {
 		return
@@ -106,11 +107,11 @@ func (r *Recap) addCustom(host string, o *wire.Outcome) {
 	}
 }
 
-// statistics is where the result of set_stats has them.
+// statistics is the key under which the result of set_stats has them.
 const statistics = "ansible_stats"
 
-// setCustom stores a statistic. With aggregate, numbers add up, text and lists are joined, and mappings merged; a
-// value of another kind than the one that is there is dropped.
+// setCustom stores a statistic. With aggregate, numbers add up, text and lists are joined, and mappings merged; a value
+// of another type than the stored one is dropped.
 func (r *Recap) setCustom(whose, name string, v any, aggregate bool) {
 	own := r.custom[whose]
 	if own == nil {
@@ -149,7 +150,7 @@ func joined(old, v any) any {
 	return old
 }
 
-// merged lays a mapping over another, at all depths.
+// merged returns a mapping over another, merged at all depths.
 func merged(under, over map[string]any) map[string]any {
 	out := maps.Clone(under)
 	for k, v := range over {

@@ -31,8 +31,10 @@ func (w *watcher) AsyncDone(r view.Result) { w.look(r) }
 func TestViewsGetNoEffects(t *testing.T) {
 	for _, free := range []bool{false, true} {
 		w := &watcher{}
-		of := plan.Plan{Blocks: []plan.Block{{Body: []plan.Node{{Step: &plan.Step{ID: "1", Name: "secret", Action: "command"}}}}}}
-		o := New(Config{View: w, Warn: func(string) {}, Recap: NewRecap(), Steps: steps.Of(&of), Free: free, Hosts: []string{"web1"}})
+		of := plan.Plan{Blocks: []plan.Block{{Body: []plan.Node{{Step: &plan.Step{ID: "1", Name: "secret",
+			Action: "command"}}}}}}
+		o := New(Config{View: w, Warn: func(string) {}, Recap: NewRecap(), Steps: steps.Of(&of), Free: free,
+			Hosts: []string{"web1"}})
 		event := func(k wire.EventKind, text string) wire.Event {
 			return wire.Event{Kind: k, Host: "web1", Step: "1", Text: text, Outcome: &wire.Outcome{
 				Status: wire.OK, NoLog: true, Result: []byte(`{"censored":"hidden"}`), Effects: []wire.Effect{{Layer: "set"}},
@@ -42,11 +44,12 @@ func TestViewsGetNoEffects(t *testing.T) {
 		o.Halt(event(wire.Done, ""))
 		o.Resume()
 		for _, e := range []wire.Event{
-			event(wire.Started, ""), event(wire.Item, ""), event(wire.Retry, ""), event(wire.Progress, ""), event(wire.Progress, "over"), event(wire.Done, ""),
+			event(wire.Started, ""), event(wire.Item, ""), event(wire.Retry, ""), event(wire.Progress, ""),
+			event(wire.Progress, "over"), event(wire.Done, ""),
 		} {
 			o.Add(e)
 		}
-		o.Add(wire.Event{Kind: wire.Ended, Host: "web1", Fate: wire.Finished})
+		o.Add(wire.Event{Kind: wire.Ended, Host: "web1", State: wire.Finished})
 		if w.seen < 6 || w.effects != 0 {
 			t.Errorf("free %v: %d results were shown, with %d effects", free, w.seen, w.effects)
 		}

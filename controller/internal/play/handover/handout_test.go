@@ -12,7 +12,7 @@ import (
 )
 
 // given is what agents were given who can read one variable.
-func given(hosts ...string) *Handouts {
+func given(hosts ...string) *Tasks {
 	h := New(nil, nil, nil)
 	for _, host := range hosts {
 		h.Give(host, map[string]bool{"r": true})
@@ -22,19 +22,20 @@ func given(hosts ...string) *Handouts {
 
 func TestAStepIsHandedOverOnceByThoseWhoHaveIt(t *testing.T) {
 	p := &plan.Plan{Blocks: []plan.Block{{Body: playtest.Steps([]string{"1:include", "2"})}}}
-	d := NewDesk(given("a", "b"), DeskConfig{Plan: p, Steps: steps.Of(p)})
-	f := &plan.Fragment{Index: 0, Blocks: []plan.Block{{Body: []plan.Node{{Step: &plan.Step{ID: "1.0.1", Kind: plan.Task}}}}}}
+	d := NewExecutor(given("a", "b"), ExecutorConfig{Plan: p, Steps: steps.Of(p)})
+	f := &plan.Fragment{Index: 0,
+		Blocks: []plan.Block{{Body: []plan.Node{{Step: &plan.Step{ID: "1.0.1", Kind: plan.Task}}}}}}
 	d.c.Steps.Add(f)
 	a, b := d.Of("a"), d.Of("b")
 	a.under, a.fragments = []plan.ID{"1.0"}, []*plan.Fragment{f}
-	if d.Owed(a, "1.0.1") != nil || d.Owed(b, "1.0.1") == nil {
+	if d.Pending(a, "1.0.1") != nil || d.Pending(b, "1.0.1") == nil {
 		t.Error("a fragment is given to who did not include it, or not to who did")
 	}
-	if d.Owed(a, "7") == nil {
+	if d.Pending(a, "7") == nil {
 		t.Error("a step is handed over that there is not")
 	}
 	a.Take("1.0.1")
-	if d.Owed(a, "1.0.1") == nil || d.Owed(a, "1") == nil || d.Owed(a, "2") != nil || !a.Asked("1.0.1") {
+	if d.Pending(a, "1.0.1") == nil || d.Pending(a, "1") == nil || d.Pending(a, "2") != nil || !a.Asked("1.0.1") {
 		t.Error("a step is handed over twice, or not in its order")
 	}
 }
@@ -62,7 +63,8 @@ func TestVariablesThatSteerAreHandedOut(t *testing.T) {
 		}
 		return plan.Dict{Dict: d}
 	}
-	got := steering(wire.HostVars{Inventory: of("ansible_user", "other"), Set: of("ansible_become_pass"), Include: of("ansible_host", "ansible_ssh_pass")})
+	got := steering(wire.HostVars{Inventory: of("ansible_user", "other"), Set: of("ansible_become_pass"),
+		Include: of("ansible_host", "ansible_ssh_pass")})
 	slices.Sort(got)
 	if want := []string{"ansible_become_pass", "ansible_host", "ansible_user"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

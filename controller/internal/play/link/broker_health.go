@@ -16,14 +16,14 @@ import (
 type bus struct {
 	transport wire.Transport
 	operator  *wire.Identity
-	joint     wire.Joint // of the operator
+	joint     wire.BatchSigner // of the operator
 	subs      []wire.Subscription
 	first     time.Time // since when there was a connection when it was first used
 
 	mu     sync.Mutex
 	silent time.Time // since when the broker does not answer, zero if it does; guarded by mu
 	back   time.Time // when it was last found again; guarded by mu
-	warned bool      // the user was told that it is away; guarded by mu
+	warned bool      // the user was warned that it is away; guarded by mu
 }
 
 func (b *bus) unsubscribe() {
@@ -54,7 +54,7 @@ func (b *bus) quiet(now time.Time) time.Duration {
 	return max(now.Sub(b.silent), 1)
 }
 
-// warns notes that the user was told of the broker, and reports whether that is news.
+// warns notes that the user was warned of the broker, and reports whether that is news.
 func (b *bus) warns(away bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,7 @@ func (b *bus) warns(away bool) bool {
 // answers reports whether the broker does, as far as is known without asking it.
 func (b *bus) answers() bool { return b.quiet(time.Now()) == 0 && !b.transport.Since().IsZero() }
 
-// found is when the broker was last found again, the zero time if it was there all the time.
+// found returns when the broker was last found again, the zero time if it was there all the time.
 func (b *bus) found() time.Time {
 	since := b.transport.Since()
 	b.mu.Lock()
@@ -95,10 +95,14 @@ func (h *Hub) tend(b *bus) {
 			}
 		}
 	case quiet >= h.times.Silence && b.warns(true):
-		h.warn("the broker does not answer: this run goes on when it is back (for up to " + h.times.Outage.String() + ")")
+		h.warn(brokerAway(h.times.Outage))
 	case quiet == 0 && b.warns(false):
 		h.warn("the broker is back")
 	}
+}
+
+func brokerAway(limit time.Duration) string {
+	return "the broker does not answer: this run goes on when it is back (for up to " + limit.String() + ")"
 }
 
 func (h *Hub) warn(text string) {

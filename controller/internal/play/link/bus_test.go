@@ -1,9 +1,13 @@
 package link
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -141,5 +145,108 @@ func TestPlayWaitsForAgentsThatComeBack(t *testing.T) {
 	}
 	if got := results(t, c.until(wire.Ended, 1))["web1"]; !cmp.Equal(got, []string{"b"}) {
 		t.Errorf("results %q", got)
+	}
+}
+
+// stalling is a transport whose broker takes and says nothing for a while, on a connection that stands.
+type stalling struct {
+	wire.Transport
+
+	mu     sync.Mutex
+	stalls chan struct{} // closed when it goes on, nil while it does; guarded by mu
+}
+
+func (s *stalling) stall() (goOn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stalls = make(chan struct{})
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		close(s.stalls)
+		s.stalls = nil
+	})
+}
+
+// passes waits until the broker goes on.
+func (s *stalling) passes(ctx context.Context) error {
+	s.mu.Lock()
+	stalls := s.stalls
+	s.mu.Unlock()
+	if stalls == nil {
+		return nil
+	}
+	select {
+	case <-stalls:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *stalling) Flush(ctx context.Context) error {
+	if err := s.passes(ctx); err != nil {
+		return err
+	}
+	return s.Transport.Flush(ctx)
+}
+
+func (s *stalling) Request(ctx context.Context, subject string, frame []byte) ([]byte, error) {
+	if err := s.passes(ctx); err != nil {
+		return nil, err
+	}
+	return s.Transport.Request(ctx, subject, frame)
+}
+
+// A broker may stall at any time for any time: between two plays as well as within one, the next goes on when it is
+// back.
+func TestAPlayBeginsWhenABrokerThatStalledIsBack(t *testing.T) {
+	for _, stall := range []time.Duration{time.Second, 5 * time.Second, 9 * time.Second, 40 * time.Second, 4 * time.Minute} {
+		for _, within := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s within=%v", stall, within), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { playOverAStall(t, stall, within) })
+			})
+		}
+	}
+}
+
+// playOverAStall plays two plays on a host; the broker stalls within the first or between the two.
+func playOverAStall(t *testing.T, stall time.Duration, within bool) {
+	m := newCalmModel(t)
+	defer m.close()
+	broker := &stalling{Transport: m.line}
+	m.hub.cfg.Broker = broker
+	play := func(id string) {
+		t.Helper()
+		if err := m.hub.Start(t.Context(), start(t, "r1", "h1", steps(id, false, "test.t.work", id+"a", id+"b"))); err != nil {
+			t.Fatal(err)
+		}
+		for e := range m.hub.Events() {
+			if e.Kind == wire.Ended {
+				return
+			}
+		}
+	}
+	if !within {
+		play("0.0")
+	}
+	goOn := broker.stall()
+	time.AfterFunc(stall, goOn)
+	if !within { // what is in the middle of a play asks the broker, and finds it silent
+		began := time.Now()
+		playing := func(is bool) {
+			m.hub.mu.Lock()
+			defer m.hub.mu.Unlock()
+			m.hub.hosts["h1"].playing = is
+		}
+		playing(true)
+		time.Sleep(min(stall, 8*time.Second))
+		playing(false)
+		time.Sleep(stall - time.Since(began))
+	}
+	began := time.Now()
+	play("1.0")
+	if took := time.Since(began); took > stall+30*time.Second {
+		t.Errorf("the next play took %s", took)
 	}
 }

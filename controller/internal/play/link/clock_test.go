@@ -2,12 +2,14 @@ package link
 
 import (
 	"maps"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"hark/agent/wire"
+	"hark/playbook/plan"
 )
 
 func TestAgentsWithAWrongClockWork(t *testing.T) {
@@ -17,7 +19,7 @@ func TestAgentsWithAWrongClockWork(t *testing.T) {
 			a := b.agentAt(func() time.Time { return time.Now().Add(off) }, "web1", w.registry(), op)
 			spy := b.dial("spy")
 			plans := make(chan wire.Msg, 10)
-			if _, err := spy.Subscribe(wire.ToHost(a.identity.ID(), wire.KindPlan), func(m wire.Msg) { plans <- m }); err != nil {
+			if _, err := spy.Subscribe(wire.HostSubject(a.identity.ID(), wire.KindPlan), func(m wire.Msg) { plans <- m }); err != nil {
 				t.Fatal(err)
 			}
 			flush(t, spy)
@@ -48,7 +50,7 @@ func TestAgentsWithAWrongClockWork(t *testing.T) {
 			for range 2 {
 				before := map[wire.Reason]uint64{}
 				maps.Copy(before, a.agent.Refused())
-				if err := spy.Publish(wire.ToHost(a.identity.ID(), wire.KindPlan), old); err != nil {
+				if err := spy.Publish(wire.HostSubject(a.identity.ID(), wire.KindPlan), old); err != nil {
 					t.Fatal(err)
 				}
 				before[wire.Replayed]++
@@ -59,6 +61,27 @@ func TestAgentsWithAWrongClockWork(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A host whose clock steps in a play that others wait in obeys what lets it go at once: it does not wait until it has
+// asked for the time.
+func TestAClockThatStepsHoldsUpNobody(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	var off atomic.Int64
+	a := b.agentAt(func() time.Time { return time.Now().Add(time.Duration(off.Load())) }, "web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	c.begin(steps("0.0", true, "test.t.echo", "a", "b", "c", "d"), "web1")
+	c.until(wire.AtGate, 1)
+	for i, step := range []time.Duration{time.Hour, -time.Hour, 10 * 365 * 24 * time.Hour, 0} {
+		off.Store(int64(step))
+		if err := c.Advance(wire.Advance{Play: "0.0", Step: plan.ID("1").Under(i)}); err != nil {
+			t.Fatal(err)
+		}
+		c.until(wire.Done, 1)
+	}
+	if n := a.agent.Refused()[wire.Expired]; n > 0 {
+		t.Errorf("%d messages were refused for their date", n)
 	}
 }
 

@@ -14,14 +14,14 @@ import (
 	"hark/agent/wire"
 )
 
-// Told is how it stands with a host when a Collector has ended.
-type Told string
+// CollectStatus is how it stands with a host when a Collector has ended.
+type CollectStatus string
 
-// What a host can have told.
+// What a host can have reported.
 const (
-	Everything Told = "everything" // its agent has no session of the run any more: it has told all that there was
-	StillBusy  Told = "busy"       // it has the session yet: it is at a step, or has not noticed that the controller is gone
-	Nothing    Told = "nothing"    // its agent did not answer
+	Everything CollectStatus = "everything" // its agent has no session of the run any more: it has sent all that there was
+	StillBusy  CollectStatus = "busy"       // it has the session yet: it is at a step, or has not noticed that the controller is gone
+	Nothing    CollectStatus = "nothing"    // its agent did not answer
 )
 
 // Collector takes what agents kept for a controller that died. It begins nothing and ends nothing: what a host is at,
@@ -31,15 +31,15 @@ type Collector struct {
 	Transport wire.Transport
 	Operator  *wire.Identity
 	Fleet     string
-	// Seats are the sessions of the run; of several of a host the one with the last turn counts.
-	Seats []Seat
+	// Sessions are the sessions of the run; of several of a host the one with the last turn counts.
+	Sessions []SessionKeys
 	// Take keeps events, which are acknowledged when it returns without an error. They may come again. It is called
 	// by one goroutine at a time.
 	Take   func(events []wire.Event) error
 	Logger zerolog.Logger
 
-	codec wire.Codec
-	seats map[string]map[string]Seat // by agent and host
+	codec    wire.Codec
+	sessions map[string]map[string]SessionKeys // by agent and host
 
 	mu   sync.Mutex
 	left map[string]Leave // by host; guarded by mu
@@ -47,11 +47,11 @@ type Collector struct {
 
 // Leave is what an agent that was started again says of a session that the process before it had.
 type Leave struct {
-	// Cut: the host was started anew, so what the session did last may not be told.
+	// Cut: the host was restarted, so what the session did last may be missing.
 	Cut bool
 }
 
-// Left are the hosts whose sessions did not come to their end, as far as their agents said so.
+// Left returns the hosts whose sessions did not come to their end, as far as their agents said so.
 func (c *Collector) Left() map[string]Leave {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,15 +75,15 @@ const (
 )
 
 // Collect hears the agents until none has a session of the run any more, none answers, or the limit is over.
-func (c *Collector) Collect(ctx context.Context, limit time.Duration) (map[string]Told, error) {
-	c.seats = map[string]map[string]Seat{}
-	for _, s := range c.Seats {
+func (c *Collector) Collect(ctx context.Context, limit time.Duration) (map[string]CollectStatus, error) {
+	c.sessions = map[string]map[string]SessionKeys{}
+	for _, s := range c.Sessions {
 		id := wire.IDOf(s.Key)
-		if c.seats[id] == nil {
-			c.seats[id] = map[string]Seat{}
+		if c.sessions[id] == nil {
+			c.sessions[id] = map[string]SessionKeys{}
 		}
-		if had, ok := c.seats[id][s.Host]; !ok || had.Turn < s.Turn {
-			c.seats[id][s.Host] = s
+		if had, ok := c.sessions[id][s.Host]; !ok || had.Turn < s.Turn {
+			c.sessions[id][s.Host] = s
 		}
 	}
 	for _, subject := range []string{wire.ResultsOfRun(c.Run), wire.QuestionsOfRun(c.Run)} {
@@ -98,11 +98,11 @@ func (c *Collector) Collect(ctx context.Context, limit time.Duration) (map[strin
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	told := map[string]Told{}
+	told := map[string]CollectStatus{}
 	var mu sync.Mutex
 	var asking sync.WaitGroup
 	slots := make(chan struct{}, tellWorkers)
-	for _, hosts := range c.seats {
+	for _, hosts := range c.sessions {
 		asking.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -118,8 +118,8 @@ func (c *Collector) Collect(ctx context.Context, limit time.Duration) (map[strin
 }
 
 // await asks an agent until it has no session of the run any more.
-func (c *Collector) await(ctx context.Context, hosts map[string]Seat) map[string]Told {
-	told := map[string]Told{}
+func (c *Collector) await(ctx context.Context, hosts map[string]SessionKeys) map[string]CollectStatus {
+	told := map[string]CollectStatus{}
 	key := ""
 	for host, s := range hosts {
 		told[host], key = Nothing, s.Key
@@ -166,16 +166,16 @@ func (c *Collector) message(m wire.Msg) error {
 		return err
 	}
 	id := wire.SubjectID(m.Subject)
-	seat, ok := c.of(id)
+	sessionKeys, ok := c.of(id)
 	switch {
 	case !ok:
 		return errors.New("its agent has no part in this run")
 	case f.Header.Run != c.Run || f.Header.Kind != wire.SubjectKind(m.Subject):
 		return errors.New("its envelope does not belong to its subject")
-	case f.Signed && f.Header.Issuer != seat.Key:
+	case f.Signed && f.Header.Issuer != sessionKeys.Key:
 		return errors.New("it is signed by another agent than the one whose subject it is on")
 	}
-	keys := wire.Keys{Host: &seat.HostKey}
+	keys := wire.Keys{Host: &sessionKeys.HostKey}
 	switch f.Header.Kind {
 	case wire.KindBatch:
 		var b wire.Batch
@@ -191,25 +191,25 @@ func (c *Collector) message(m wire.Msg) error {
 		if !r.Left {
 			return nil // a session that is not answered ends by itself
 		}
-		if own, ok := c.seats[id][r.Host]; ok && own.Turn == r.Turn {
+		if own, ok := c.sessions[id][r.Host]; ok && own.Turn == r.Turn {
 			c.leaves(r)
 		}
-		return c.reply(m, f, id, seat, wire.Renewed{})
+		return c.reply(m, f, id, sessionKeys, wire.Renewed{})
 	}
 	return nil
 }
 
-// of is a seat of an agent: all of its hosts have one key.
-func (c *Collector) of(id string) (Seat, bool) {
-	for _, seat := range c.seats[id] {
-		return seat, true
+// of returns the keys of a session of an agent: all of its hosts have one key.
+func (c *Collector) of(id string) (SessionKeys, bool) {
+	for _, sessionKeys := range c.sessions[id] {
+		return sessionKeys, true
 	}
-	return Seat{}, false
+	return SessionKeys{}, false
 }
 
 // batch keeps the events of a host and acknowledges them.
 func (c *Collector) batch(m wire.Msg, f *wire.Frame, id string, b wire.Batch) error {
-	seat, ok := c.seats[id][b.Host]
+	sessionKeys, ok := c.sessions[id][b.Host]
 	if !ok {
 		return fmt.Errorf("its agent does not serve host %q", b.Host)
 	}
@@ -220,20 +220,41 @@ func (c *Collector) batch(m wire.Msg, f *wire.Frame, id string, b wire.Batch) er
 		}
 		last = max(last, e.Seq)
 	}
-	if b.Turn == seat.Turn {
+	if b.Turn == sessionKeys.Turn {
 		if err := c.Take(b.Events); err != nil {
 			return err
 		}
 	}
-	return c.reply(m, f, id, seat, wire.Acked{Run: b.Run, Host: b.Host, Seq: last})
+	return c.reply(m, f, id, sessionKeys, wire.Acked{Run: b.Run, Host: b.Host, Seq: last})
+}
+
+// ReadBatch opens a batch that Config.Keep has stored, with the keys of the sessions of its run.
+func ReadBatch(run string, sessions []SessionKeys, agent string, frame []byte) ([]wire.Event, error) {
+	at := slices.IndexFunc(sessions, func(s SessionKeys) bool { return wire.IDOf(s.Key) == agent })
+	if at < 0 {
+		return nil, errors.New("its agent has no part in this run")
+	}
+	f, err := wire.Parse(frame)
+	if err != nil {
+		return nil, err
+	}
+	var codec wire.Codec
+	var b wire.Batch
+	if err := f.Body(&codec, wire.SealHost, wire.Keys{Host: &sessions[at].HostKey}, &b); err != nil {
+		return nil, err
+	}
+	if f.Header.Run != run || f.Header.Kind != wire.KindBatch || b.Run != run {
+		return nil, errors.New("it does not belong to this run")
+	}
+	return b.Events, nil
 }
 
 // reply answers a message of an agent, and only to a subject of the agent's own.
-func (c *Collector) reply(m wire.Msg, f *wire.Frame, id string, seat Seat, body any) error {
+func (c *Collector) reply(m wire.Msg, f *wire.Frame, id string, sessionKeys SessionKeys, body any) error {
 	if m.Respond == nil || !wire.OwnReply(m.Reply, id) {
 		return fmt.Errorf("it wants its answer at %q", m.Reply)
 	}
-	frame, err := c.codec.Pack(wire.Header{Kind: wire.KindAnswer, Run: c.Run, To: f.Header.Nonce}, body, wire.Packing{Key: &seat.HostKey, Seal: wire.SealHost})
+	frame, err := c.codec.Pack(wire.Header{Kind: wire.KindAnswer, Run: c.Run, To: f.Header.Nonce}, body, wire.Packing{Key: &sessionKeys.HostKey, Seal: wire.SealHost})
 	if err != nil {
 		return err
 	}

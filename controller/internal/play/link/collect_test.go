@@ -10,12 +10,12 @@ import (
 
 // deadController starts a play of two steps on hosts, the first of which hangs on them, and dies. It gives the seats
 // that it noted.
-func deadController(b *testBroker, w *world, op *wire.Identity, hosts ...string) []Seat {
+func deadController(b *testBroker, w *world, op *wire.Identity, hosts ...string) []SessionKeys {
 	b.t.Helper()
 	var mu sync.Mutex
-	var seats []Seat
+	var seats []SessionKeys
 	c := b.controller(op, "r1", nil)
-	c.cfg.Opens = func(s Seat) {
+	c.cfg.Opens = func(s SessionKeys) {
 		mu.Lock()
 		defer mu.Unlock()
 		seats = append(seats, s)
@@ -40,11 +40,11 @@ func deadController(b *testBroker, w *world, op *wire.Identity, hosts ...string)
 }
 
 // collector is one who comes after the controller. It gives the events that were taken, by host.
-func (b *testBroker) collector(op *wire.Identity, seats []Seat) (*Collector, map[string][]wire.Event) {
+func (b *testBroker) collector(op *wire.Identity, seats []SessionKeys) (*Collector, map[string][]wire.Event) {
 	b.t.Helper()
 	taken := map[string][]wire.Event{}
 	return &Collector{
-		Run: "r1", Transport: b.operator(op), Operator: op, Seats: seats, Logger: testLog(),
+		Run: "r1", Transport: b.operator(op), Operator: op, Sessions: seats, Logger: testLog(),
 		Take: func(events []wire.Event) error {
 			for _, e := range events {
 				taken[e.Host] = append(taken[e.Host], e)
@@ -134,7 +134,7 @@ func TestCollectorBelievesAgentsAlone(t *testing.T) {
 	b.agent("web1", w.registry(), op)
 	seats := deadController(b, w, op, "web1")
 	close(w.release)
-	wrong := append([]Seat(nil), seats...)
+	wrong := append([]SessionKeys(nil), seats...)
 	wrong[0].HostKey = wire.NewKey()
 	c, taken := b.collector(op, wrong)
 	if _, err := c.Collect(t.Context(), time.Second); err != nil || len(taken) != 0 {
@@ -143,5 +143,47 @@ func TestCollectorBelievesAgentsAlone(t *testing.T) {
 	c, taken = b.collector(op, seats)
 	if told, err := c.Collect(t.Context(), patience); err != nil || told["web1"] != Everything || !ends(taken["web1"]) {
 		t.Errorf("afterwards: %v, %v, %v", told, taken, err)
+	}
+}
+
+// TestBatchesAreKeptBeforeTheyAreAcknowledged: what an agent may drop is stored, and can be opened with the keys of the
+// session.
+func TestBatchesAreKeptBeforeTheyAreAcknowledged(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	type kept struct {
+		agent string
+		frame []byte
+	}
+	batches, seats := make(chan kept, 10), make(chan SessionKeys, 1)
+	hold := make(chan struct{})
+	c.cfg.Opens = func(s SessionKeys) { seats <- s }
+	c.cfg.Keep = func(agent string, frame []byte) {
+		batches <- kept{agent, frame}
+		<-hold
+	}
+	if err := c.Start(t.Context(), start(t, "r1", "web1", steps("0.0", false, "test.t.echo", "a"))); err != nil {
+		t.Fatal(err)
+	}
+	first := <-batches
+	select {
+	case e := <-c.Events():
+		t.Errorf("%+v was delivered before it was kept", e)
+	default:
+	}
+	close(hold)
+	sessions := []SessionKeys{<-seats}
+	events, err := ReadBatch("r1", sessions, first.agent, first.frame)
+	if err != nil || len(events) == 0 || events[0].Host != "web1" || events[0].Seq != 1 {
+		t.Errorf("%+v, %v", events, err)
+	}
+	if _, err := ReadBatch("r2", sessions, first.agent, first.frame); err == nil {
+		t.Error("it was taken for another run's")
+	}
+	for e := range c.Events() {
+		if e.Kind == wire.Ended {
+			break
+		}
 	}
 }

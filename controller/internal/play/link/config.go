@@ -23,14 +23,14 @@ type Config struct {
 	// that is not of this process.
 	Broker    wire.Transport
 	BrokerErr error
-	// OnRecord tells, where there is no Broker, whether an agent of the name was met before: others are taken to have
+	// OnRecord reports, where there is no Broker, whether an agent of the name was met before: others are taken to have
 	// none. nil takes all to have one.
 	OnRecord func(agent string) bool
 	// Roster finds the agents behind the broker; needed with Broker.
 	Roster Roster
 	// Dial, if set, gives Broker, Operator and Roster, or else BrokerErr, when the first host is met that is not of
 	// this process.
-	Dial func(ctx context.Context) (Far, error)
+	Dial func(ctx context.Context) (RemoteConfig, error)
 	// Local reports whether a host is this process (connection: local). It may be called at any time.
 	Local func(host string) bool
 	// AgentName is the name of the agent that serves a host (hark_agent); nil is the host's own name.
@@ -40,8 +40,8 @@ type Config struct {
 	// Agent is the agent in this process (agent.Local); nil: there is none.
 	Agent LocalAgent
 
-	// Beside, if set, is the Hub whose Events and Lost tell also of the hosts of this one.
-	Beside *Hub
+	// EventsOf, if set, is the Hub whose Events and Lost have the hosts of this one too.
+	EventsOf *Hub
 
 	// Nonce, if set, makes the nonce with which a host is opened, by its turn in the run, so that who makes the same
 	// has it opened once; nil is a random one.
@@ -51,22 +51,26 @@ type Config struct {
 	// controller; 0 is a minute.
 	Lease  time.Duration
 	Logger zerolog.Logger
-	// Standing, if set, says how it stands with an agent that is not connected, by the registrar's book: that it was
+	// WhyAbsent, if set, says how it stands with an agent that is not connected, by the registrar's book: that it was
 	// revoked and what to do. key is "" for a name that the roster does not have. "" is nothing to say.
-	Standing func(ctx context.Context, name, key string) string
-	// Opens, if set, is told of each session before it is opened at an agent behind the broker. It is called concurrently.
-	Opens func(Seat)
-	// Warn, if set, is told what the user should know while the run goes on.
+	WhyAbsent func(ctx context.Context, name, key string) string
+	// Opens, if set, is called with each session before it is opened at an agent behind the broker. It is called
+	// concurrently.
+	Opens func(SessionKeys)
+	// Keep, if set, stores a batch, as it came and still sealed, before its events are delivered and acknowledged. An
+	// agent drops what was acknowledged. agent is its id. It is called concurrently.
+	Keep func(agent string, frame []byte)
+	// Warn, if set, is called with what the user should know while the run goes on.
 	Warn  func(string)
 	Times Times
 }
 
-// Far is the way to the agents behind the broker, as in Config.
-type Far struct {
-	Operator *wire.Identity
-	Broker   wire.Transport
-	Roster   Roster
-	Standing func(ctx context.Context, name, key string) string
+// RemoteConfig is the way to the agents behind the broker, as in Config.
+type RemoteConfig struct {
+	Operator  *wire.Identity
+	Broker    wire.Transport
+	Roster    Roster
+	WhyAbsent func(ctx context.Context, name, key string) string
 }
 
 // Roster finds agents by their names. What it does not know is a *roster.UnknownError. It is called concurrently.

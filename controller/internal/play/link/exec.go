@@ -55,7 +55,7 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	p.hosts[e.Host] = true
 	h.execs[e.ID] = x
 	if p.is(hasEnded) {
-		p.end(toldAlone) // it has forgotten the run, and begins it anew
+		p.end(needsEnd) // it has forgotten the run, and begins it again
 	}
 	h.mu.Unlock()
 	defer func() {

@@ -15,13 +15,13 @@ func stand(t *testing.T, h *Hub, names ...string) {
 		host := h.hosts[name]
 		host.hears, host.turn = true, 1
 		e := wire.Event{Seq: host.seq + 1, Kind: wire.AtGate, Next: "1.0"}
-		if fresh, _ := h.note(host, e, 1); !fresh || !host.owes(wire.Msg{}, nil, &wire.Batch{Events: []wire.Event{e}}, true) {
+		if fresh, _ := h.note(host, e, 1); !fresh || !host.deferAck(wire.Msg{}, nil, &wire.Batch{Events: []wire.Event{e}}, true) {
 			t.Fatalf("%s is answered at once", name)
 		}
 	}
 }
 
-// An Advance answers those whom it lets go and whose events the controller has, and nobody else.
+// An Advance answers the hosts that it lets go and whose events the controller has, and no others.
 func TestAdvanceAnswersThoseWhomItLetsGo(t *testing.T) {
 	h, _ := quietHub(time.Now(), "a", "b", "c", "d", "e")
 	var places []uint64
@@ -39,7 +39,7 @@ func TestAdvanceAnswersThoseWhomItLetsGo(t *testing.T) {
 			t.Errorf("host %d: answered by the first and the second %v, want %v", i, got, want)
 		}
 	}
-	if first.Hears(0) || h.hosts["a"].owed != nil || h.hosts["d"].owed == nil {
+	if first.Hears(0) || h.hosts["a"].deferredAck != nil || h.hosts["d"].deferredAck == nil {
 		t.Error("what is owed is not what was left out")
 	}
 }
@@ -66,7 +66,7 @@ func TestManyWhoAreLetGoAreFewRanges(t *testing.T) {
 	alone := letGo(h.hosts, &a)
 	owed := 0
 	for _, name := range even {
-		if h.hosts[name].owed != nil && slices.Contains(alone, h.hosts[name]) {
+		if h.hosts[name].deferredAck != nil && slices.Contains(alone, h.hosts[name]) {
 			owed++
 		} else if !a.Hears(h.hosts[name].place) {
 			t.Errorf("%s has no answer", name)
@@ -127,7 +127,7 @@ func TestOnlyWhoWaitsIsAnsweredLater(t *testing.T) {
 		for _, e := range tt.events {
 			h.note(a, e, 1)
 		}
-		if got := a.owes(wire.Msg{}, nil, &wire.Batch{Events: tt.events}, tt.news); got != tt.owes {
+		if got := a.deferAck(wire.Msg{}, nil, &wire.Batch{Events: tt.events}, tt.news); got != tt.owes {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

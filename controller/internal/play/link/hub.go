@@ -26,15 +26,15 @@ type Hub struct {
 	cancel context.CancelFunc
 	work   crew
 	events chan wire.Event
-	lost   chan Loss
+	lost   chan LostHost
 	ends   chan struct{} // once for each agent that has heard of the run's end
 	once   sync.Once     // of Close
 
-	local     localAgent
-	shelves   shelves
-	elsewhere elsewhere
-	dialling  sync.Once
-	openings  atomic.Int32 // how many sessions are being opened
+	local    localAgent
+	blobs    brokerBlobs
+	notices  notices
+	dialling sync.Once
+	openings atomic.Int32 // how many sessions are being opened
 
 	mu       sync.Mutex
 	broker   *bus                    // nil until it is used; guarded by mu
@@ -54,43 +54,44 @@ const eventRoom = 4096
 func New(cfg Config) *Hub {
 	h := &Hub{
 		cfg: cfg, times: cfg.Times.orDefault(), runKey: wire.NewKey(),
-		events: make(chan wire.Event, eventRoom), lost: make(chan Loss, 64), ends: make(chan struct{}, eventRoom),
+		events: make(chan wire.Event, eventRoom), lost: make(chan LostHost, 64), ends: make(chan struct{}, eventRoom),
 		peers: map[string]*peer{}, hosts: map[string]*host{}, asked: newAnswers(), execs: map[string]*pendingExec{},
 	}
-	if cfg.Beside != nil {
-		h.events, h.lost = cfg.Beside.events, cfg.Beside.lost
+	if cfg.EventsOf != nil {
+		h.events, h.lost = cfg.EventsOf.events, cfg.EventsOf.lost
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.shelves = shelves{hub: h, by: map[string]*shelf{}}
+	h.blobs = brokerBlobs{hub: h, by: map[string]*brokerBlob{}}
 	return h
 }
 
-// Run is the id of the run.
+// Run returns the id of the run.
 func (h *Hub) Run() string { return h.cfg.Run }
 
 // host is a host of the run. Its fields are guarded by Hub.mu.
 //
 //	Start --> opening --> playing --> idle --> Start ...
 //	             |           |
-//	             +-----------+--> over (not there, lost): its session is told so --> Start ...
+//	             +-----------+--> over (not there, lost): its session gets that --> Start ...
 type host struct {
-	name    string
-	peer    *peer
-	turn    uint64        // of the last Start
-	life    string        // of the agent that took it, "" until it was heard of
-	seq     uint64        // of the last event that was delivered
-	playing bool          // it was started and has not ended
-	opening bool          // its agent has not acknowledged the start yet
-	over    bool          // it was given up: whatever comes of it is refused
-	missing int           // how often its agent was asked and had no session of it
-	gate    plan.ID       // before which it waits for the others, "" if it does not
-	place   uint64        // of the last opening, see wire.Opening
-	hears   bool          // its agent takes an Advance as the answer to a batch
-	owed    *owed         // a batch that is to be answered, nil for none
-	fresh   time.Duration // for how long an answer counts, see wire.Start
-	last    bool          // its session goes with the end of the play
-	went    bool          // and that was the last that its agent had of the run
-	awaits  *receipt      // the acknowledgement of its opening, nil if none is awaited
+	name        string
+	peer        *peer
+	turn        uint64        // of the last Start
+	life        string        // of the agent that took it, "" until it was heard of
+	seq         uint64        // of the last event that was delivered
+	playing     bool          // it was started and has not ended
+	opening     bool          // its agent has not acknowledged the start yet
+	over        bool          // it was given up: whatever comes of it is refused
+	missing     int           // how often its agent was asked and had no session of it
+	known       time.Time     // when its session was known to be there, or was last found missing
+	gate        plan.ID       // before which it waits for the others, "" if it does not
+	place       uint64        // of the last opening, see wire.Opening
+	hears       bool          // its agent takes an Advance as the answer to a batch
+	deferredAck *deferredAck  // a batch that is to be answered, nil for none
+	fresh       time.Duration // for how long an answer counts, see wire.Start
+	last        bool          // its session goes with the end of the play
+	went        bool          // and that was the last that its agent had of the run
+	awaits      *receipt      // the acknowledgement of its opening, nil if none is awaited
 	grants
 }
 
@@ -106,7 +107,7 @@ func (h *Hub) turnTo(name string, p *peer) *host {
 	t.peer, t.turn, t.life, t.missing = p, t.turn+1, "", 0
 	t.playing, t.opening, t.over, t.gate = true, true, false, ""
 	h.places++
-	t.place, t.hears, t.owed, t.went = h.places, false, nil, false
+	t.place, t.hears, t.deferredAck, t.went = h.places, false, nil, false
 	return t
 }
 
@@ -125,7 +126,7 @@ func (t *host) takeReceipt(ack *wire.Ack) {
 	}
 }
 
-// received is the receipt that a batch has brought, nil if none has. No more is awaited.
+// received returns the receipt that a batch has brought, nil if none has. No more is awaited.
 func received(h *Hub, t *host) *wire.Ack {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -177,7 +178,7 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	if ack.Ends {
 		willEnd(h, t)
 	}
-	h.elsewhere.add(s.Host, ack.Others)
+	h.notices.add(s.Host, ack.Others)
 	return h.absent(ctx, p, s.Host, started(h, t, ack, err))
 }
 
@@ -189,7 +190,7 @@ func willEnd(h *Hub, t *host) {
 	if t.went {
 		t.peer.end(hasEnded)
 	} else {
-		t.peer.end(tellsEnd)
+		t.peer.end(reportsEnd)
 	}
 }
 
@@ -204,7 +205,7 @@ func started(h *Hub, t *host, ack wire.Ack, err error) error {
 		err = &refusedError{text: "it is of an older version than this controller: hark agents upgrade"}
 	case err == nil:
 		t.hears = ack.Hears && !t.peer.local
-		t.peer.each, t.peer.told = ack.Each, true
+		t.peer.listensToEach, t.peer.toEachKnown = ack.Each, true
 		if t.life == "" {
 			t.life = ack.Life
 		}
@@ -237,8 +238,11 @@ func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest, nonce s
 		return ack, err
 	}
 	const tries = 3
+	late := make(chan wire.Ack, tries) // an acknowledgement counts also after the next try
+	all, done := context.WithCancel(ctx)
+	defer done()
 	for range tries {
-		err = h.reach(ctx, p, wire.ToHost(p.id, k), nonce, frame, &ack, h.times.Ack/tries)
+		ack, err = h.reach(all, p, wire.HostSubject(p.id, k), nonce, frame, late, h.times.Ack/tries)
 		switch {
 		case err == nil && ack.Err != "":
 			return ack, &refusedError{ack.Err, ack.Replayed}
@@ -249,7 +253,7 @@ func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest, nonce s
 	return ack, err
 }
 
-// gathers is how long an opening waits for others that are signed with it, where so many are under way.
+// gathers returns how long an opening waits for others that are signed with it, where so many are under way.
 func gathers(openings int32) time.Duration {
 	const crowd, moment = 32, 5 * time.Millisecond
 	if openings < crowd {
@@ -277,7 +281,7 @@ type refusedError struct {
 
 func (e *refusedError) Error() string { return e.text }
 
-// absent makes of an error what the user shall read.
+// absent returns an error for the user to read.
 func (h *Hub) absent(ctx context.Context, p *peer, name string, err error) error {
 	var refused *refusedError
 	switch {
@@ -286,8 +290,8 @@ func (h *Hub) absent(ctx context.Context, p *peer, name string, err error) error
 	case errors.As(err, &refused):
 		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s does not take the plan: %s", name, refused.text), Replayed: refused.replayed}
 	case errors.Is(err, wire.ErrNoResponder):
-		if standing := h.standing(ctx, p.name, p.key); standing != "" {
-			return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s%s", name, standing, p.lastSeen())}
+		if why := h.whyAbsent(ctx, p.name, p.key); why != "" {
+			return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s%s", name, why, p.lastSeen())}
 		}
 		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s is not connected to the broker%s", name, p.lastSeen())}
 	case errors.Is(err, context.DeadlineExceeded):
@@ -301,22 +305,23 @@ func (h *Hub) Advance(a wire.Advance) error {
 	h.mu.Lock()
 	h.seq++
 	a.Run, a.Seq = h.cfg.Run, h.seq
-	var debts []debt
+	var debts []dueAck
 	for _, t := range letGo(h.hosts, &a) {
-		debts = append(debts, due(h.cfg.Run, t, time.Now()))
+		debts = append(debts, takeDueAck(h.cfg.Run, t, time.Now()))
 	}
 	if len(h.advances) > 0 && h.advances[0].Play != a.Play {
 		h.advances = nil
 	}
 	h.advances = append(h.advances, a)
 	h.mu.Unlock()
-	defer pay(h, debts)
+	defer sendAcks(h, debts)
 	return h.broadcast(wire.KindAdvance, a, &h.runKey)
 }
 
 // Cancel implements Link.
 func (h *Hub) Cancel(c wire.Cancel) error {
 	c.Run = h.cfg.Run
+	sendLateAcks(h, time.Now(), true) // sessions send their end after that
 	err := h.broadcast(wire.KindCancel, c, nil)
 	h.work.Go(func() { h.tellEach(h.ctx, h.allPeers(), wire.KindCancel, c) })
 	return err
@@ -333,7 +338,7 @@ func (h *Hub) End(ctx context.Context) error {
 	peers := h.allPeers()
 	n := 0
 	for _, p := range peers {
-		if p.is(tellsEnd) {
+		if p.is(reportsEnd) {
 			n++
 		}
 	}
@@ -363,7 +368,7 @@ func (h *Hub) takeEnded(f *wire.Frame, p *peer) error {
 	if err := h.open(f, p, &end); err != nil {
 		return err
 	}
-	if p.end(hasEnded) == tellsEnd {
+	if p.end(hasEnded) == reportsEnd {
 		select {
 		case h.ends <- struct{}{}:
 		case <-h.ctx.Done():
@@ -376,7 +381,7 @@ func (h *Hub) takeEnded(f *wire.Frame, p *peer) error {
 func (h *Hub) Events() <-chan wire.Event { return h.events }
 
 // Lost implements Link.
-func (h *Hub) Lost() <-chan Loss { return h.lost }
+func (h *Hub) Lost() <-chan LostHost { return h.lost }
 
 // Close implements Link. The transport to the broker stays open: it is the caller's.
 func (h *Hub) Close() error {
@@ -392,7 +397,7 @@ func (h *Hub) Close() error {
 			h.local.stop()
 		}
 		h.work.wait()
-		h.shelves.clear()
+		h.blobs.clear()
 	})
 	return nil
 }

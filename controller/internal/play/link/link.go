@@ -12,7 +12,7 @@ import (
 // Link talks to the agents of one run. All methods are safe for concurrent use.
 type Link interface {
 	// Start opens a session and waits for its acknowledgement. An agent that does not answer in time is an
-	// *AbsentError with the reason that the user shall read; with that as s.Absent the session is opened in this
+	// *AbsentError with the reason for the user; with that as s.Absent the session is opened in this
 	// process.
 	Start(ctx context.Context, s wire.Start) error
 	// Settle has a session of a host be possible where the host is, if it can: an agent is brought in by the login,
@@ -30,10 +30,10 @@ type Link interface {
 	// Events delivers every event of the run once, in order for each host. The owner of the Link closes it after End.
 	Events() <-chan wire.Event
 	// Lost delivers hosts whose presence was lost or that never answered a status request, with the reason.
-	Lost() <-chan Loss
-	// Elsewhere tells in sentences, each once, which hosts that were started have plays of other runs in hand, and
+	Lost() <-chan LostHost
+	// Notices returns sentences, each once, about which hosts that were started have plays of other active runs, and
 	// what hosts had done that came back after they were given up.
-	Elsewhere() []string
+	Notices() []string
 	Close() error
 }
 
@@ -42,8 +42,8 @@ type Asks interface {
 	Answer(ctx context.Context, a wire.Ask) wire.Answer
 }
 
-// Loss is a host that went away in the middle of a run.
-type Loss struct {
+// LostHost is a host that went away in the middle of a run.
+type LostHost struct {
 	Host, Reason string
 }
 

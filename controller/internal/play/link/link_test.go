@@ -24,7 +24,7 @@ func TestPlayRunsInThisProcess(t *testing.T) {
 	if diff := cmp.Diff(map[string][]string{"localhost": {"a", "b", "c"}}, results(t, events)); diff != "" {
 		t.Error(diff)
 	}
-	if fate := events[len(events)-1].Fate; fate != wire.Finished {
+	if fate := events[len(events)-1].State; fate != wire.Finished {
 		t.Errorf("fate %q", fate)
 	}
 	if err := c.End(t.Context()); err != nil {

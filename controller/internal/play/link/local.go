@@ -26,7 +26,7 @@ type localAgent struct {
 	client *mem.Transport
 }
 
-// localPeer is the agent in this process, which is started when it is first needed.
+// localPeer returns the agent in this process, which is started when it is first needed.
 func (h *Hub) localPeer() (*peer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -20,15 +20,20 @@ func modelDir(t *testing.T) string {
 // kill ends an agent at once: nothing that it does from now on counts. Of each of its logs there is what left says.
 func (m *model) kill(h *modelHost, left func([]byte) []byte) {
 	h.mu.Lock()
-	p := h.process
-	p.dead = true
-	p.line.kill()
+	all := append(h.elders, h.process)
+	h.elders = nil
+	for _, p := range all {
+		p.dead = true
+		p.line.kill()
+	}
 	kept := h.disk(filepath.Join(h.dir, "sessions"))
 	for path, text := range kept {
 		kept[path] = left(text)
 	}
 	h.mu.Unlock()
-	p.end()
+	for _, p := range all {
+		p.end()
+	}
 	h.restore(m.t, filepath.Join(h.dir, "sessions"), kept)
 }
 

@@ -72,6 +72,7 @@ func playModel(t *testing.T, seed uint64) {
 type model struct {
 	t     *testing.T
 	seed  uint64
+	calm  bool // lines are good
 	rand  *rand.Rand
 	bus   mem.Bus
 	op    *wire.Identity
@@ -79,6 +80,9 @@ type model struct {
 	line  *noisy // the controller's
 	hosts map[string]*modelHost
 	gated bool
+
+	patience time.Duration                     // for which agents are waited for that are not connected
+	mischief func(context.Context, *modelHost) // makes trouble on a host until its context is over
 
 	live map[string]plan.ID // hosts that take part, with the step before which they stand; "" runs
 }
@@ -89,7 +93,8 @@ type modelHost struct {
 	dir      string
 	identity *wire.Identity
 	process  *modelProcess
-	rand     *rand.Rand // of what makes trouble here
+	elders   []*modelProcess // that have handed over, and may have something in hand
+	rand     *rand.Rand      // of what makes trouble here
 
 	boots int // how often the host was started
 
@@ -99,6 +104,7 @@ type modelHost struct {
 	done     map[string]bool // reported as done
 	finished bool            // reported as having come to the end
 	lost     time.Time       // reported as unreachable
+	why      string          // that is so
 }
 
 // modelProcess is one life of a host's agent.
@@ -109,9 +115,12 @@ type modelProcess struct {
 	dead  bool // guarded by modelHost.mu
 }
 
-func newModel(t *testing.T, seed uint64) *model {
-	m := &model{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 1)), op: operator(t), hosts: map[string]*modelHost{}, live: map[string]plan.ID{}}
+func newModel(t *testing.T, seed uint64) *model { return makeModel(t, seed, false) }
+
+func makeModel(t *testing.T, seed uint64, calm bool) *model {
+	m := &model{t: t, seed: seed, calm: calm, rand: rand.New(rand.NewPCG(seed, 1)), op: operator(t), hosts: map[string]*modelHost{}, live: map[string]plan.ID{}}
 	m.gated = m.rand.IntN(2) == 0
+	m.mischief = m.trouble
 	for _, name := range []string{"h1", "h2"} {
 		h := &modelHost{name: name, dir: modelDir(t), began: map[string][]time.Time{}, done: map[string]bool{}}
 		h.rand = rand.New(rand.NewPCG(m.rand.Uint64(), 4))
@@ -126,9 +135,12 @@ func newModel(t *testing.T, seed uint64) *model {
 	return m
 }
 
+// newCalmModel is a model in which lines are good.
+func newCalmModel(t *testing.T) *model { return makeModel(t, 1, true) }
+
 func (m *model) noisy(id *wire.Identity, r *rand.Rand) *noisy {
 	n := &noisy{Transport: m.bus.Connect(id.ID()), rand: rand.New(rand.NewPCG(r.Uint64(), 2))}
-	if r.IntN(3) > 0 {
+	if !m.calm && r.IntN(3) > 0 {
 		n.noise = noise{lose: r.Float64() / 5, double: r.Float64() / 5, hold: r.Float64() / 10, delay: time.Duration(r.IntN(1500)) * time.Millisecond}
 	}
 	return n
@@ -138,7 +150,7 @@ func (m *model) noisy(id *wire.Identity, r *rand.Rand) *noisy {
 func (m *model) Size() int { return 1 }
 
 // Patience implements Roster.
-func (m *model) Patience(roster.Agent) time.Duration { return 0 }
+func (m *model) Patience(roster.Agent) time.Duration { return m.patience }
 
 // Find implements Roster.
 func (m *model) Find(_ context.Context, name string) (roster.Agent, error) {
@@ -168,14 +180,17 @@ func (m *model) boot(h *modelHost) {
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- p.agent.Run(ctx) }()
+	go func() {
+		err := p.agent.Run(ctx)
+		_ = state.Close() // as when its process has gone
+		ended <- err
+	}()
 	p.end = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			m.t.Error(err)
 		}
 		_ = p.line.Close()
-		_ = state.Close()
 	})
 	<-ready
 	h.process = p
@@ -211,7 +226,7 @@ func (m *model) trouble(ctx context.Context, h *modelHost) {
 	}
 	oldSessions, oldState := snapshot()
 	for pause(ctx, time.Duration(r.IntN(12_000))*time.Millisecond) {
-		switch r.IntN(7) {
+		switch r.IntN(9) {
 		case 0:
 			h.process.line.cutFor(time.Duration(r.IntN(60_000)) * time.Millisecond)
 		case 1, 2:
@@ -228,8 +243,21 @@ func (m *model) trouble(ctx context.Context, h *modelHost) {
 			h.restore(m.t, filepath.Join(h.dir, "sessions"), oldSessions)
 			h.restore(m.t, h.dir, oldState)
 			m.boot(h)
+		case 6, 7:
+			m.restart(h)
 		}
 	}
+}
+
+// restart stops an agent and starts it again, as a service manager does: what it has in hand goes on beside the new one.
+func (m *model) restart(h *modelHost) {
+	p := h.process
+	if p.agent.HandOver() {
+		h.elders = append(h.elders, p)
+	} else {
+		p.end()
+	}
+	m.boot(h)
 }
 
 // drive is the run: as controller/internal/play does, without the rest of it.
@@ -238,7 +266,7 @@ func (m *model) drive(ctx context.Context) {
 	defer calm()
 	var troubles sync.WaitGroup
 	for _, name := range slices.Sorted(maps.Keys(m.hosts)) {
-		troubles.Go(func() { m.trouble(noisy, m.hosts[name]) })
+		troubles.Go(func() { m.mischief(noisy, m.hosts[name]) })
 	}
 	var texts []string
 	for i := range modelSteps {
@@ -257,6 +285,7 @@ func (m *model) drive(ctx context.Context) {
 			for name, err := range o {
 				if err != nil {
 					m.unreachable(name)
+					m.hosts[name].why = err.Error()
 				}
 			}
 		case e := <-m.hub.Events():
@@ -264,6 +293,7 @@ func (m *model) drive(ctx context.Context) {
 		case l := <-m.hub.Lost():
 			m.catchUp()
 			m.unreachable(l.Host)
+			m.hosts[l.Host].why = l.Reason
 		case <-ctx.Done():
 			opening = 0
 			calm()
@@ -310,8 +340,8 @@ func (m *model) heed(e wire.Event) {
 		}
 	case wire.Ended:
 		delete(m.live, e.Host)
-		h.finished = e.Fate == wire.Finished
-		if e.Fate == wire.Unreachable {
+		h.finished = e.State == wire.Finished
+		if e.State == wire.Unreachable {
 			h.lost = time.Now()
 		}
 	}
@@ -381,9 +411,87 @@ func (m *model) check() {
 
 func (m *model) close() {
 	for _, h := range m.hosts {
-		h.process.end()
+		for _, p := range append(h.elders, h.process) {
+			p.end()
+		}
 	}
 	_ = m.hub.Close()
 	_ = m.line.Close()
 	time.Sleep(5 * time.Minute) // what is held up comes to nobody
+}
+
+// A restart costs a play nothing, at whatever point of it: each task runs once, and no host is lost.
+func TestARestartCostsAPlayNothing(t *testing.T) {
+	const points, apart = 24, 150 * time.Millisecond
+	for i := range points {
+		for _, gated := range []bool{false, true} {
+			for _, again := range []time.Duration{0, 30 * time.Millisecond} {
+				t.Run(fmt.Sprintf("%d gated=%v again=%s", i, gated, again), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { playOverRestarts(t, time.Duration(i)*apart, again, gated) })
+				})
+			}
+		}
+	}
+}
+
+// playOverRestarts plays with restarts of both agents: one at a point of the play and, where again is set, another one
+// so long after it.
+func playOverRestarts(t *testing.T, point, again time.Duration, gated bool) {
+	m := newCalmModel(t)
+	defer m.close()
+	m.gated, m.patience = gated, roster.Restart // they say bye
+	m.mischief = func(_ context.Context, h *modelHost) {
+		time.Sleep(point)
+		m.restart(h)
+		if again > 0 {
+			time.Sleep(again)
+			m.restart(h)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	m.drive(ctx)
+	m.settle()
+	m.check()
+	for name, h := range m.hosts {
+		if !h.lost.IsZero() || !h.finished {
+			t.Errorf("%s: lost at %v (%s), finished %v", name, h.lost, h.why, h.finished)
+		}
+	}
+}
+
+// An agent that is stopped in the middle of a play, and not started again, begins nothing more and says so.
+func TestAnAgentThatIsNotStartedAgainEndsWhatItHasInHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newCalmModel(t)
+		defer m.close()
+		var at sync.Mutex
+		var stopped time.Time
+		m.mischief = func(_ context.Context, h *modelHost) {
+			time.Sleep(700 * time.Millisecond)
+			if !h.process.agent.HandOver() {
+				t.Error("nothing was in hand")
+			}
+			at.Lock()
+			defer at.Unlock()
+			stopped = time.Now()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		m.drive(ctx)
+		for name, h := range m.hosts {
+			if took := h.lost.Sub(stopped); h.lost.IsZero() || took > 2*time.Minute {
+				t.Errorf("%s is lost after %s", name, took)
+			}
+			h.mu.Lock()
+			for text, times := range h.began {
+				if times[0].After(stopped) {
+					t.Errorf("%s: %s began after the agent was stopped", name, text)
+				}
+			}
+			h.mu.Unlock()
+		}
+		m.settle()
+		m.check()
+	})
 }

@@ -19,8 +19,8 @@ type peer struct {
 	bus           *bus
 	local         bool
 	hosts         map[string]bool // that it serves in this run; guarded by Hub.mu
-	// each: it listens to wire.ToEach; told: that is known; guarded by Hub.mu
-	each, told bool
+	// listensToEach: it listens to wire.ToEach; told: that is known; guarded by Hub.mu
+	listensToEach, toEachKnown bool
 
 	mu    sync.Mutex
 	seq   uint64    // guarded by mu
@@ -40,8 +40,8 @@ type peer struct {
 type ending int
 
 const (
-	toldAlone ending = iota // it is told alone, and acknowledges that
-	tellsEnd                // it says by itself that it has heard of it
+	needsEnd   ending = iota // it gets the end by itself, and acknowledges it
+	reportsEnd               // it says by itself that it has heard of it
 	hasEnded
 )
 
@@ -65,7 +65,7 @@ func (p *peer) release(now time.Time) {
 	p.released = now
 }
 
-// end notes what is known of the agent and the run's end, and tells what was known before.
+// end notes what is known of the agent and the run's end, and returns what was known before.
 func (p *peer) end(now ending) (before ending) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,7 +85,7 @@ func (p *peer) knowsJoint() bool {
 	return p.joint
 }
 
-// lastSeen is the end of a sentence about an agent that is not there.
+// lastSeen returns the end of a sentence about an agent that is not there.
 func (p *peer) lastSeen() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,8 +125,8 @@ func (h *Hub) agent(ctx context.Context, name, agentName string) (*peer, error) 
 	var unknown *roster.UnknownError
 	switch {
 	case errors.As(err, &unknown):
-		if standing := h.standing(ctx, agentName, ""); standing != "" {
-			return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s", name, standing), Never: true}
+		if why := h.whyAbsent(ctx, agentName, ""); why != "" {
+			return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s", name, why), Never: true}
 		}
 		return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("no agent named %s was ever enrolled with this broker", agentName), Never: true}
 	case err != nil:
@@ -135,7 +135,7 @@ func (h *Hub) agent(ctx context.Context, name, agentName string) (*peer, error) 
 	return h.peer(a, b), nil
 }
 
-// Enrolled reports whether a host has an agent, be it there or away. The error says why that cannot be told.
+// Enrolled reports whether a host has an agent, be it there or away. The error says why that is not known.
 func (h *Hub) Enrolled(ctx context.Context, name string) (bool, error) {
 	_, err := h.route(ctx, name)
 	var absent *AbsentError
@@ -145,15 +145,15 @@ func (h *Hub) Enrolled(ctx context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
-// standing is what the registrar's book says of an agent that is not connected.
-func (h *Hub) standing(ctx context.Context, name, key string) string {
-	if h.cfg.Standing == nil {
+// whyAbsent returns what the registrar's book says of an agent that is not connected.
+func (h *Hub) whyAbsent(ctx context.Context, name, key string) string {
+	if h.cfg.WhyAbsent == nil {
 		return ""
 	}
-	return h.cfg.Standing(ctx, name, key)
+	return h.cfg.WhyAbsent(ctx, name, key)
 }
 
-// peer is the agent of a roster's entry.
+// peer returns the agent of a roster's entry.
 func (h *Hub) peer(a roster.Agent, b *bus) *peer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -183,7 +183,7 @@ func (h *Hub) dial() {
 		far, err := h.cfg.Dial(h.ctx)
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.cfg.Broker, h.cfg.Operator, h.cfg.Roster, h.cfg.Standing, h.cfg.BrokerErr = far.Broker, far.Operator, far.Roster, far.Standing, err
+		h.cfg.Broker, h.cfg.Operator, h.cfg.Roster, h.cfg.WhyAbsent, h.cfg.BrokerErr = far.Broker, far.Operator, far.Roster, far.WhyAbsent, err
 	})
 }
 
@@ -208,10 +208,10 @@ func (h *Hub) brokerBus(ctx context.Context) (*bus, error) {
 	case h.cfg.Broker == nil:
 		return nil, errNoBroker
 	}
-	b := &bus{transport: h.cfg.Broker, operator: h.cfg.Operator, joint: wire.Joint{By: h.cfg.Operator}, first: h.cfg.Broker.Since()}
+	b := &bus{transport: h.cfg.Broker, operator: h.cfg.Operator, joint: wire.BatchSigner{By: h.cfg.Operator}, first: h.cfg.Broker.Since()}
 	err := h.listen(b)
 	if err == nil {
-		err = h.listenForLosses(b)
+		err = h.listenForDisconnects(b)
 	}
 	if err != nil {
 		b.unsubscribe()
@@ -234,12 +234,33 @@ func (h *Hub) listen(b *bus) error {
 		}
 		b.subs = append(b.subs, s)
 	}
-	ctx, cancel := context.WithTimeout(h.ctx, 5*time.Second)
-	defer cancel()
-	if err := b.transport.Flush(ctx); err != nil {
-		return fmt.Errorf("cannot listen for results: %w", err)
+	return awaitListening(h, b)
+}
+
+// awaitListening waits until the broker has taken the subscriptions, for as long as it may be away.
+func awaitListening(h *Hub, b *bus) error {
+	for began := time.Now(); ; {
+		ctx, cancel := context.WithTimeout(h.ctx, 5*time.Second)
+		err := b.transport.Flush(ctx)
+		cancel()
+		switch {
+		case err == nil:
+			if b.warns(false) {
+				h.warn("the broker is back")
+			}
+			return nil
+		case errors.Is(err, wire.ErrDenied), h.ctx.Err() != nil, time.Since(began) > min(h.times.Outage, wire.Lifetime/2):
+			return fmt.Errorf("cannot listen for results: %w", err)
+		case !errors.Is(err, context.DeadlineExceeded): // there is no connection now
+			select {
+			case <-h.ctx.Done():
+			case <-time.After(h.times.Back / 10):
+			}
+		}
+		if b.warns(true) {
+			h.warn(brokerAway(h.times.Outage))
+		}
 	}
-	return nil
 }
 
 func (h *Hub) buses() []*bus {

@@ -14,7 +14,7 @@ type Pinger struct {
 	Transport wire.Transport
 	Operator  *wire.Identity
 	Fleet     string
-	// Run, if set, is the run of whose sessions agents shall tell.
+	// Run, if set, is the run whose sessions agents report.
 	Run string
 
 	codec wire.Codec
@@ -42,7 +42,7 @@ func (p *Pinger) Ping(ctx context.Context, key string) (*Pong, error) {
 		Err string `json:"err"`
 	}
 	began := time.Now()
-	f, err := to.put(ctx, wire.ToHost(id, wire.KindPing), nonce, frame, &body)
+	f, err := to.put(ctx, wire.HostSubject(id, wire.KindPing), nonce, frame, &body)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (p *Pinger) Await(ctx context.Context, key string) (*Pong, error) {
 	}
 }
 
-// Trust changes whom an agent obeys, and gives the keys of those whom it obeys then.
+// Trust changes which operators an agent obeys, and returns the keys of those that it obeys then.
 func (p *Pinger) Trust(ctx context.Context, key, xkey string, change wire.Trust) ([]string, error) {
 	var body wire.Trusted
 	err := p.change(ctx, wire.KindTrust, key, xkey, change, &body)
@@ -82,7 +82,7 @@ func (p *Pinger) Trust(ctx context.Context, key, xkey string, change wire.Trust)
 	return body.Operators, err
 }
 
-// Hold has keepers leave an agent's host alone, or with nil no more.
+// Hold keeps keepers from an agent's host. A nil hold lets them play again.
 func (p *Pinger) Hold(ctx context.Context, key, xkey string, h *wire.Hold) error {
 	var body wire.HoldChanged
 	err := p.change(ctx, wire.KindHold, key, xkey, wire.HoldChange{Hold: h}, &body)
@@ -106,6 +106,6 @@ func (p *Pinger) change(ctx context.Context, k wire.Kind, key, xkey string, chan
 		return err
 	}
 	to := inquiry{transport: p.Transport, operator: p.Operator, codec: &p.codec, key: key, fleet: p.Fleet}
-	_, err = to.put(ctx, wire.ToHost(id, k), nonce, frame, into)
+	_, err = to.put(ctx, wire.HostSubject(id, k), nonce, frame, into)
 	return err
 }

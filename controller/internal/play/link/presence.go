@@ -18,6 +18,8 @@ type ping struct {
 }
 
 // watch asks the broker, and the silent agents of the run behind it, whether they are there, until the Hub is closed.
+// A broker that was found silent is asked until it answers, whether or not anything is awaited: the next play waits
+// for that.
 func (h *Hub) watch(b *bus) {
 	for {
 		select {
@@ -25,16 +27,16 @@ func (h *Hub) watch(b *bus) {
 			return
 		case <-time.After(h.times.Silence / 4):
 		}
-		payUp(h, time.Now())
+		sendLateAcks(h, time.Now(), false)
 		awaited := allAwaited(h)
-		if len(awaited) == 0 {
+		if len(awaited) == 0 && b.quiet(time.Now()) == 0 {
 			continue
 		}
 		h.tend(b)
 		if !b.answers() {
 			continue // what is asked now says nothing of agents
 		}
-		for _, p := range silent(awaited, h.times.Silence, time.Now()) {
+		for _, p := range silent(awaited, h.times.Silence, anyFails(awaited), time.Now()) {
 			h.work.Go(func() { h.probe(p) })
 		}
 	}
@@ -57,11 +59,26 @@ const (
 const askedAtOnce = 128
 
 // waitsLonger is how many times a Silence an agent may be silent whose hosts wait for others: longer than until they
-// renew their lease.
+// renew their lease. Once an agent does not answer the others of the run are asked too: what has cut one off may have
+// cut off several, and each would be waited for in its turn.
 const waitsLonger = 10
 
-// silent picks the agents that are to be asked now whether they are there, and notes that they are.
-func silent(awaited map[*peer]expectation, silence time.Duration, now time.Time) []*peer {
+// anyFails reports whether an agent does not answer.
+func anyFails(awaited map[*peer]expectation) bool {
+	for p := range awaited {
+		p.mu.Lock()
+		fails := p.ping != nil && !p.ping.failing.IsZero()
+		p.mu.Unlock()
+		if fails {
+			return true
+		}
+	}
+	return false
+}
+
+// silent picks the agents that are to be asked now whether they are there, and notes that they are. alarm: another one
+// does not answer.
+func silent(awaited map[*peer]expectation, silence time.Duration, alarm bool, now time.Time) []*peer {
 	type quiet struct {
 		p     *peer
 		heard time.Time
@@ -69,7 +86,7 @@ func silent(awaited map[*peer]expectation, silence time.Duration, now time.Time)
 	var all []quiet
 	for p, e := range awaited {
 		limit := silence
-		if e == release {
+		if e == release && !alarm {
 			limit *= waitsLonger
 		}
 		if heard, ok := p.silentFor(limit, now); ok {
@@ -85,7 +102,7 @@ func silent(awaited map[*peer]expectation, silence time.Duration, now time.Time)
 	return out
 }
 
-// allAwaited are the agents of which something is to come.
+// allAwaited returns the agents that still owe an answer.
 func allAwaited(h *Hub) map[*peer]expectation {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,7 +120,7 @@ func allAwaited(h *Hub) map[*peer]expectation {
 	return out
 }
 
-// expects is what the hosts of an agent are to tell. Hub.mu is held.
+// expects returns what the hosts of an agent are to report. Hub.mu is held.
 func (p *peer) expects(all map[string]*host) expectation {
 	most := nothing
 	for name := range p.hosts {
@@ -154,23 +171,53 @@ func (p *peer) beginPing() {
 	p.ping.asking = true
 }
 
-// probe asks an agent once and draws the conclusions.
+// probe asks an agent once and draws the conclusions. An answer that comes after the agent has been asked again counts
+// as any other word of it.
 func (h *Hub) probe(p *peer) {
 	began := time.Now()
-	alive, err := h.ask(p, began)
+	until := patientUntil(h, p)
+	err := h.ask(p, began, until)
 	now := time.Now()
 	sound, found, back := p.bus.answers(), p.bus.found(), h.comeback(p.bus)
+	until = latest(patientUntil(h, p), back)
 	p.mu.Lock()
 	p.ping.asking = false
-	gone := p.ping.take(began, now, err != nil, sound, found) >= h.times.Gone && now.After(back)
+	failed := err != nil && p.heard.Before(began)
+	gone := p.ping.take(began, now, failed, sound, found) >= h.times.Gone && !now.Before(until)
 	p.mu.Unlock()
-	switch {
-	case h.ctx.Err() != nil:
-	case gone:
+	if gone && h.ctx.Err() == nil {
 		h.lose(p, func(*host) string { return "its agent has gone away" + p.lastSeen() })
-	case err == nil:
-		h.compare(p, alive)
 	}
+}
+
+// patientUntil is until when an agent is not given up, as something came of it lately, or as what it does may count on
+// its last answers: what comes of it until then shows that it is there.
+func patientUntil(h *Hub, p *peer) (until time.Time) {
+	p.mu.Lock()
+	if !p.heard.IsZero() {
+		until = p.heard.Add(h.times.Silence + h.times.Gone)
+	}
+	p.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for name := range p.hosts {
+		if t := h.hosts[name]; t != nil && t.peer == p && t.playing {
+			until = latest(until, t.until)
+		}
+	}
+	for _, x := range h.execs {
+		if x.peer == p {
+			until = latest(until, x.until)
+		}
+	}
+	return until
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // take notes what came of asking: for how long the agent has not answered, 0 if it has. Only time in which the broker
@@ -189,13 +236,13 @@ func (q *ping) take(began, now time.Time, failed, sound bool, found time.Time) t
 	return max(now.Sub(q.failing), 1)
 }
 
-// ask asks an agent, until it would be given up.
-func (h *Hub) ask(p *peer, began time.Time) (*wire.Alive, error) {
+// ask asks an agent, and waits for its answer until it is to be asked again, or would be given up: not before until.
+func (h *Hub) ask(p *peer, began, until time.Time) error {
 	p.mu.Lock()
 	q := p.ping
 	limit := h.times.Answer
 	if !q.failing.IsZero() {
-		limit = max(min(limit, q.failing.Add(h.times.Gone).Sub(began)), h.times.Answer/30)
+		limit = max(min(limit, latest(q.failing.Add(h.times.Gone), until).Sub(began)), h.times.Answer/30)
 	}
 	p.mu.Unlock()
 	if time.Since(q.made) > wire.Lifetime/2 {
@@ -203,31 +250,49 @@ func (h *Hub) ask(p *peer, began time.Time) (*wire.Alive, error) {
 		head := wire.Header{Kind: wire.KindPing, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Targets: []string{p.id}, Nonce: nonce}
 		frame, err := h.codec.Pack(head, struct{}{}, wire.Packing{Sign: p.bus.operator})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		q.nonce, q.frame, q.made = nonce, frame, time.Now()
 	}
-	ctx, cancel := context.WithTimeout(h.ctx, limit)
-	defer cancel()
-	var alive wire.Alive
-	if err := h.request(ctx, p, wire.ToHost(p.id, wire.KindPing), q.nonce, q.frame, &alive); err != nil {
-		return nil, err
+	nonce, frame := q.nonce, q.frame
+	answered := make(chan error, 1)
+	h.work.Go(func() {
+		ctx, cancel := context.WithTimeout(h.ctx, mostLate)
+		defer cancel()
+		var alive wire.Alive
+		err := h.request(ctx, p, wire.HostSubject(p.id, wire.KindPing), nonce, frame, &alive)
+		answered <- err
+		if err == nil && h.ctx.Err() == nil {
+			h.compare(p, &alive, began)
+		}
+	})
+	select {
+	case err := <-answered:
+		return err
+	case <-time.After(limit):
+		return context.DeadlineExceeded
+	case <-h.ctx.Done():
+		return h.ctx.Err()
 	}
-	return &alive, nil
 }
 
+// mostLate is how late an answer to a ping may come: as long as a session may count on an answer.
+const mostLate = time.Minute
+
 // compare finds hosts whose session their agent does not have: it was restarted, or took the Start and forgot it.
-// Twice in a row is proof, since a session may have ended while its last events were on their way.
-func (h *Hub) compare(p *peer, alive *wire.Alive) {
+// Twice in a row is proof, since a session may have ended while its last events were on their way. What was asked
+// before the session was there, or before the agent was found without it, says nothing of either.
+func (h *Hub) compare(p *peer, alive *wire.Alive, asked time.Time) {
 	var missing []*host
 	h.mu.Lock()
 	for name := range p.hosts {
 		t := h.hosts[name]
 		switch {
-		case t == nil || t.peer != p || !t.playing || t.opening:
+		case t == nil || t.peer != p || !t.playing || t.opening || !asked.After(t.known):
 		case alive.Life == t.life && alive.Turns[name] == t.turn:
 			t.missing = 0
 		default:
+			t.known = time.Now()
 			if t.missing++; t.missing >= 2 {
 				missing = append(missing, t)
 			}
@@ -238,7 +303,9 @@ func (h *Hub) compare(p *peer, alive *wire.Alive) {
 	for _, t := range missing {
 		h.loseHost(t, restarted+" and has lost the play")
 	}
-	h.dropCalls(p, alive.Life, restarted)
+	if time.Since(asked) <= h.times.Answer { // else another process may have taken them meanwhile
+		h.dropCalls(p, alive.Life, restarted)
+	}
 }
 
 // lose gives up everything that is awaited of an agent.
@@ -275,12 +342,12 @@ func (h *Hub) loseHost(t *host, reason string) {
 	was, p := t.playing, t.peer
 	t.playing, t.over = false, true
 	h.mu.Unlock()
-	p.end(toldAlone) // it may say nothing of its own any more
+	p.end(needsEnd) // it may say nothing of its own any more
 	if !was {
 		return
 	}
 	select {
-	case h.lost <- Loss{Host: t.name, Reason: reason}:
+	case h.lost <- LostHost{Host: t.name, Reason: reason}:
 	case <-h.ctx.Done():
 	}
 }

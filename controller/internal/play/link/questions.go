@@ -39,9 +39,9 @@ func (h *Hub) takeRenew(m wire.Msg, f *wire.Frame, p *peer) error {
 	}
 	var out wire.Renewed
 	h.mu.Lock()
-	is := h.stands(p, r.Host, r.Session)
+	is := h.matchSession(p, r.Host, r.Session)
 	if is == current {
-		out.Verdict = h.hosts[r.Host].verdict
+		out.StopVerdict = h.hosts[r.Host].verdict
 	}
 	out.Over = is == refused
 	for _, a := range h.advances {
@@ -62,13 +62,13 @@ func (h *Hub) renewCall(p *peer, r wire.Renew) wire.Renewed {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if r.Call == "" { // an agent of an older version, which does not say
-		return wire.Renewed{Verdict: wire.Verdict{Over: !p.hosts[r.Host]}}
+		return wire.Renewed{StopVerdict: wire.StopVerdict{Over: !p.hosts[r.Host]}}
 	}
 	x := h.execs[r.Call]
 	if x == nil || x.peer != p || x.over || !x.takenBy(r.Life) {
-		return wire.Renewed{Verdict: wire.Verdict{Over: true}}
+		return wire.Renewed{StopVerdict: wire.StopVerdict{Over: true}}
 	}
-	return wire.Renewed{Verdict: x.grant(h.times.Fresh, r.Late, time.Now())}
+	return wire.Renewed{StopVerdict: x.grant(h.times.Fresh, r.Late, time.Now())}
 }
 
 // takeAsk answers a question once, however often it comes.
@@ -88,16 +88,16 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 		h.mu.Unlock()
 		return fmt.Errorf("its agent does not serve host %q", a.Host)
 	}
-	if asked.Turn != 0 && h.stands(p, a.Host, asked.Session) != current {
+	if asked.Turn != 0 && h.matchSession(p, a.Host, asked.Session) != current {
 		h.mu.Unlock()
-		h.reply(m, f, p, wire.Answer{Verdict: wire.Verdict{Over: true}})
+		h.reply(m, f, p, wire.Answer{StopVerdict: wire.StopVerdict{Over: true}})
 		return nil
 	}
 	q, fresh := h.asked.get(p.id+f.Header.Nonce, a.Kind)
 	h.mu.Unlock()
 	h.work.Go(func() {
 		if fresh {
-			q.frame = h.pack(f, p, h.shelves.answer(p, a))
+			q.frame = h.pack(f, p, h.blobs.answer(p, a))
 			h.mu.Lock()
 			h.asked.answered(q)
 			h.mu.Unlock()
@@ -117,7 +117,7 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 
 // answered tells the questions that agents beyond this process may ask: about a step that the controller does for
 // them, and for content that the controller has named to them or wants of them. All else is asked by sessions of this
-// process alone.
+// process only.
 func answered(k wire.AskKind) bool {
 	switch k {
 	case wire.AskStep, wire.AskOwn, wire.AskPlan, wire.AskBlob, wire.AskUpload:

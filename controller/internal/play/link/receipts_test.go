@@ -125,10 +125,10 @@ func TestWhoIsBeingOpenedIsNotAsked(t *testing.T) {
 	h.mu.Lock()
 	h.turnTo("h1", p)
 	h.mu.Unlock()
-	if asked := silent(allAwaited(h), h.times.Silence, time.Now().Add(time.Second)); len(asked) > 0 {
+	if asked := silent(allAwaited(h), h.times.Silence, false, time.Now().Add(time.Second)); len(asked) > 0 {
 		t.Error("it is asked whether it is there")
 	}
-	if asked := silent(allAwaited(h), h.times.Silence, time.Now().Add(waitsLonger*h.times.Silence+time.Second)); len(asked) != 1 {
+	if asked := silent(allAwaited(h), h.times.Silence, false, time.Now().Add(waitsLonger*h.times.Silence+time.Second)); len(asked) != 1 {
 		t.Error("it is never asked whether it is there")
 	}
 }

@@ -49,7 +49,7 @@ func TestAPlanThatComesLateDoesNothing(t *testing.T) {
 	b, w, op := newBroker(t), newWorld(), operator(t)
 	a := b.agent("web1", w.registry(), op)
 	a.end()
-	plans := wire.ToHost(a.identity.ID(), wire.KindPlan)
+	plans := wire.HostSubject(a.identity.ID(), wire.KindPlan)
 	broker, frames := b.dial("broker"), make(chan []byte, 10)
 	held, err := broker.Subscribe(plans, func(m wire.Msg) { frames <- m.Data })
 	if err != nil {
@@ -100,11 +100,11 @@ func TestAHostThatComesBackIsToldItIsOverAndWhatItDidIsSaid(t *testing.T) {
 	for until := time.Now().Add(patience); a.agent.Busy() && time.Now().Before(until); {
 		time.Sleep(time.Millisecond)
 	}
-	said := c.Elsewhere()
+	said := c.Notices()
 	if len(said) != 1 || !strings.HasPrefix(said[0], `web1: is back, and had done more than it could tell before it was given up: "a" (ok)`) {
 		t.Errorf("said %q", said)
 	}
-	if a.agent.Busy() || len(c.Elsewhere()) != 0 {
+	if a.agent.Busy() || len(c.Notices()) != 0 {
 		t.Error("the agent goes on, or it was said twice")
 	}
 }
@@ -117,10 +117,10 @@ func TestRunsSayWhoIsAtAnother(t *testing.T) {
 	wait(t, w.began)
 	second.begin(steps("0.0", false, "test.t.echo", "quick"), "web1")
 	second.until(wire.Ended, 1)
-	if said := second.Elsewhere(); len(said) != 1 || !strings.HasPrefix(said[0], "web1: still at run r1 of operator "+one.Key+", since ") {
+	if said := second.Notices(); len(said) != 1 || !strings.HasPrefix(said[0], "web1: still at run r1 of operator "+one.Key+", since ") {
 		t.Errorf("said %q", said)
 	}
-	if said := first.Elsewhere(); len(said) != 0 {
+	if said := first.Notices(); len(said) != 0 {
 		t.Errorf("the first run said %q", said)
 	}
 	close(w.release)
@@ -154,7 +154,7 @@ func TestACallThatAHostHasForgottenIsNotRunAgain(t *testing.T) {
 	spy := b.operator(op)
 	calls, renewals, answers := make(chan wire.Msg, 100), make(chan wire.Msg, 100), make(chan wire.Msg, 100)
 	id := a.identity.ID()
-	for subject, to := range map[string]chan wire.Msg{wire.ToHost(id, wire.KindExec): calls, wire.Questions(id, "r1", wire.KindRenew): renewals, wire.Inbox(id) + ".>": answers} {
+	for subject, to := range map[string]chan wire.Msg{wire.HostSubject(id, wire.KindExec): calls, wire.Questions(id, "r1", wire.KindRenew): renewals, wire.Inbox(id) + ".>": answers} {
 		if _, err := spy.Subscribe(subject, func(m wire.Msg) { to <- m }); err != nil {
 			t.Fatal(err)
 		}

@@ -77,13 +77,13 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 		h.mu.Unlock()
 		return fmt.Errorf("its agent does not serve host %q", b.Host)
 	}
-	is := h.stands(p, b.Host, b.Session)
+	is := h.matchSession(p, b.Host, b.Session)
 	if is == refused && t.over && t.peer == p && b.Turn == t.turn && (t.life == "" || t.life == b.Session.Life) {
-		h.elsewhere.late(b.Host, t.seq, b.Events)
+		h.notices.late(b.Host, t.seq, b.Events)
 	}
 	if is == refused {
 		h.mu.Unlock()
-		h.reply(m, f, p, wire.Acked{Verdict: wire.Verdict{Over: true}, Run: b.Run, Host: b.Host})
+		h.reply(m, f, p, wire.Acked{StopVerdict: wire.StopVerdict{Over: true}, Run: b.Run, Host: b.Host})
 		return nil
 	}
 	if is == current {
@@ -91,6 +91,9 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 	}
 	had := t.seq
 	h.mu.Unlock()
+	if is == current && !p.local && h.cfg.Keep != nil {
+		h.cfg.Keep(p.id, m.Data)
+	}
 	for _, e := range b.Events {
 		if e.Run != h.cfg.Run || e.Host != b.Host {
 			return fmt.Errorf("an event is about host %q of run %q", e.Host, e.Run)
@@ -107,7 +110,7 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 // all, since what a task has said and what became a variable are both in it.
 const MostOfBatch = 192 << 20
 
-// mayBeHeavy is how long a batch is of which it is reckoned before it is read how much it takes.
+// mayBeHeavy is the length in bytes from which the memory that a batch takes is estimated before it is read.
 const mayBeHeavy = 1 << 20
 
 // openBatch opens a batch. Of one that would take too much only that is left.
@@ -143,22 +146,22 @@ func openBatch(h *Hub, f *wire.Frame, p *peer, b *wire.Batch) error {
 func answerBatch(h *Hub, m wire.Msg, f *wire.Frame, p *peer, t *host, b *wire.Batch, had uint64) {
 	h.mu.Lock()
 	news := t.seq > had
-	var before []debt
-	if t.owed != nil && news { // else this one was sent in its place
-		before = append(before, due(h.cfg.Run, t, time.Now()))
+	var before []dueAck
+	if t.deferredAck != nil && news { // else this one was sent in its place
+		before = append(before, takeDueAck(h.cfg.Run, t, time.Now()))
 	}
 	over := goes(h, t, b)
-	later := !over && t.owes(m, f, b, news)
-	acked := wire.Acked{Verdict: t.verdict, Run: b.Run, Host: b.Host, Seq: t.seq}
+	later := !over && t.deferAck(m, f, b, news)
+	acked := wire.Acked{StopVerdict: t.verdict, Run: b.Run, Host: b.Host, Seq: t.seq}
 	acked.Over = over
 	h.mu.Unlock()
-	pay(h, before)
+	sendAcks(h, before)
 	if !later {
 		h.reply(m, f, p, acked)
 	}
 }
 
-// goes reports whether a session has told its end, and nothing comes for its host any more: the answer ends it, and
+// goes reports whether a session has sent its end, and nothing comes for its host any more: the answer ends it, and
 // the end of the run need not be told to its agent, unless that serves another host, or does a call. h.mu is held.
 func goes(h *Hub, t *host, b *wire.Batch) bool {
 	n := len(b.Events)
@@ -175,7 +178,7 @@ func goes(h *Hub, t *host, b *wire.Batch) bool {
 			return true
 		}
 	}
-	if t.went = true; t.peer.is(tellsEnd) {
+	if t.went = true; t.peer.is(reportsEnd) {
 		t.peer.end(hasEnded)
 	}
 	return true

@@ -17,6 +17,7 @@ import (
 	"hark/agent/wire/nats"
 	"hark/controller/broker"
 	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/fleet/streams"
 	"hark/controller/internal/fleet/trust"
 	"hark/modules"
 	"hark/playbook/plan"
@@ -42,7 +43,7 @@ func newBroker(t *testing.T) *testBroker {
 	b.start()
 	t.Cleanup(b.stop)
 	conn := b.dial("setup").Conn()
-	if err := roster.Ensure(t.Context(), conn); err != nil {
+	if err := roster.Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
 	}
 	return b

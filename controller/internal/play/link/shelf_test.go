@@ -57,7 +57,7 @@ func (l *library) answer(_ context.Context, a wire.Ask) wire.Answer {
 		return wire.Answer{Err: "the file was not named to it"}
 	}
 	l.mu.Lock()
-	if !a.Shelves {
+	if !a.AtBroker {
 		l.plain = append(l.plain, asked{a.Host, a.Offset / wire.PieceSize})
 	}
 	l.mu.Unlock()
@@ -122,7 +122,7 @@ func (b *testBroker) stored() map[string][]byte {
 	return out
 }
 
-// TestAFileGoesToTheBrokerOnce: with the permissions of PROTOCOL.md section 5. The controller reads it for the broker
+// TestAFileGoesToTheBrokerOnce: with the permissions of PROTOCOL.md section 7. The controller reads it for the broker
 // and for who came first, whatever the number of hosts; afterwards the broker has nothing of it.
 func TestAFileGoesToTheBrokerOnce(t *testing.T) {
 	b, op, file := newGuarded(t), operator(t), newLibrary(20)
@@ -166,7 +166,7 @@ func (b *testBroker) cleared() {
 // withFiles is a broker that lets everybody in and has the streams.
 func withFiles(t *testing.T) *testBroker {
 	b := newBroker(t)
-	if err := broker.EnsureStreams(t.Context(), b.dial("setup2").Conn(), zerolog.Nop()); err != nil {
+	if err := broker.EnsureStreams(t.Context(), streams.Manager{Conn: b.dial("setup2").Conn()}, zerolog.Nop()); err != nil {
 		t.Fatal(err)
 	}
 	return b

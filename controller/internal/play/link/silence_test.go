@@ -29,7 +29,7 @@ func TestSilentAgentsAreAskedByTurns(t *testing.T) {
 	all[spoke] = word
 	seen := map[*peer]bool{}
 	for round := range 3 {
-		asked := silent(all, 4*time.Second, now)
+		asked := silent(all, 4*time.Second, false, now)
 		if len(asked) != askedAtOnce {
 			t.Fatalf("round %d: %d are asked", round, len(asked))
 		}
@@ -40,7 +40,7 @@ func TestSilentAgentsAreAskedByTurns(t *testing.T) {
 			seen[p] = true
 		}
 	}
-	if more := silent(all, 4*time.Second, now); len(more) > 0 || seen[spoke] {
+	if more := silent(all, 4*time.Second, false, now); len(more) > 0 || seen[spoke] {
 		t.Errorf("%d more are asked; the one that has just spoken: %v", len(more), seen[spoke])
 	}
 }
@@ -54,7 +54,7 @@ func TestHostsThatWaitAreAskedSeldom(t *testing.T) {
 	h.note(h.hosts["waits"], wire.Event{Seq: 1, Kind: wire.Done, Step: "1.0", Next: "1.1"}, 1)
 	h.note(h.hosts["works"], wire.Event{Seq: 1, Kind: wire.Started, Step: "1.1"}, 1)
 	look := func(after time.Duration) (names []string) {
-		for _, p := range silent(allAwaited(h), silence, now.Add(after)) {
+		for _, p := range silent(allAwaited(h), silence, false, now.Add(after)) {
 			names = append(names, p.id)
 			p.ping.asking = false
 		}
@@ -78,6 +78,40 @@ func TestHostsThatWaitAreAskedSeldom(t *testing.T) {
 	}
 	if got := look(35 * time.Second); len(got) != 2 {
 		t.Errorf("5 s after it was let go are asked %v", got)
+	}
+}
+
+// Once one agent does not answer those that wait for others are asked too.
+func TestAllAreAskedWhereOneDoesNotAnswer(t *testing.T) {
+	now := time.Now()
+	h, peers := quietHub(now, "waits", "works")
+	h.note(h.hosts["waits"], wire.Event{Seq: 1, Kind: wire.Done, Step: "1.0", Next: "1.1"}, 1)
+	h.note(h.hosts["works"], wire.Event{Seq: 1, Kind: wire.Started, Step: "1.1"}, 1)
+	awaited := allAwaited(h)
+	if anyFails(awaited) {
+		t.Error("nobody was asked, and one does not answer")
+	}
+	peers["works"].ping = &ping{failing: now.Add(5 * time.Second), asking: true}
+	got := silent(awaited, 4*time.Second, anyFails(awaited), now.Add(6*time.Second))
+	if len(got) != 1 || got[0].id != "waits" {
+		t.Errorf("asked are %v", got)
+	}
+}
+
+// An agent of which anything came lately is not given up, nor one whose session may still count on an answer.
+func TestAnyWordOfAnAgentShowsThatItIsThere(t *testing.T) {
+	now := time.Now()
+	h, peers := quietHub(now, "h1")
+	p := peers["h1"]
+	if got := patientUntil(h, p).Sub(now); got != h.times.Silence+h.times.Gone {
+		t.Errorf("after a word it is waited for %s", got)
+	}
+	if p.hear(now.Add(5 * time.Second)); patientUntil(h, p).Sub(now) != 5*time.Second+h.times.Silence+h.times.Gone {
+		t.Errorf("after another word it is waited for %s", patientUntil(h, p).Sub(now))
+	}
+	h.hosts["h1"].grant(h.times.Fresh, 20*time.Second, now)
+	if got := patientUntil(h, p).Sub(now); got != 40*time.Second {
+		t.Errorf("where an answer counts for 40 s it is waited for %s", got)
 	}
 }
 

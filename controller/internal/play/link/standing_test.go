@@ -13,7 +13,7 @@ func TestAgentsThatCannotConnectAreNotWaitedFor(t *testing.T) {
 	b.agent("web1", w.registry(), op).end()
 	c := b.controller(op, "r1", nil)
 	c.times.Return = time.Hour
-	c.cfg.Standing = func(_ context.Context, name, key string) string {
+	c.cfg.WhyAbsent = func(_ context.Context, name, key string) string {
 		switch {
 		case name == "web1" && key != "":
 			return "was revoked"

@@ -27,7 +27,7 @@ type Stops struct {
 // Listen takes such words until the subscription ends.
 func (s *Stops) Listen() (wire.Subscription, error) {
 	s.seen = map[string]bool{}
-	return s.Transport.Subscribe(wire.Stops(s.Operator.ID(), s.Run), func(m wire.Msg) {
+	return s.Transport.Subscribe(wire.RunStopSubject(s.Operator.ID(), s.Run), func(m wire.Msg) {
 		answer := wire.Ack{Run: s.Run}
 		stop, err := s.take(m.Data)
 		if err != nil {
@@ -68,14 +68,14 @@ func (s *Stops) take(data []byte) (*wire.Stop, error) {
 	return &stop, nil
 }
 
-// AskStop asks the controller of a run, wherever it is, to stop it.
-func AskStop(ctx context.Context, t wire.Transport, operator *wire.Identity, run string) error {
+// RequestRunStop asks the controller of a run, wherever it is, to stop it.
+func RequestRunStop(ctx context.Context, t wire.Transport, operator *wire.Identity, run string) error {
 	var codec wire.Codec
 	frame, err := codec.Pack(wire.Header{Kind: wire.KindStop, Run: run}, wire.Stop{Run: run}, wire.Packing{Sign: operator})
 	if err != nil {
 		return err
 	}
-	raw, err := t.Request(ctx, wire.Stops(operator.ID(), run), frame)
+	raw, err := t.Request(ctx, wire.RunStopSubject(operator.ID(), run), frame)
 	switch {
 	case errors.Is(err, wire.ErrNoResponder):
 		return errors.New("its controller is not connected to the broker")

@@ -20,7 +20,7 @@ func TestRunIsStoppedByItsOperatorAlone(t *testing.T) {
 	ask := func(as *wire.Identity, run string) error {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		return AskStop(ctx, b.operator(as), as, run)
+		return RequestRunStop(ctx, b.operator(as), as, run)
 	}
 	if err := ask(op, "r2"); err == nil || !strings.Contains(err.Error(), "not connected") {
 		t.Errorf("a run that nobody drives: %v", err)
@@ -35,7 +35,7 @@ func TestRunIsStoppedByItsOperatorAlone(t *testing.T) {
 		return f
 	}
 	for name, f := range map[string][]byte{"another's": frame(eve, "r1"), "of another run": frame(op, "r2"), "garbage": []byte("stop")} {
-		if err := s.Transport.Publish(wire.Stops(op.ID(), "r1"), f); err != nil {
+		if err := s.Transport.Publish(wire.RunStopSubject(op.ID(), "r1"), f); err != nil {
 			t.Fatal(err)
 		}
 		flush(t, s.Transport)
@@ -45,7 +45,7 @@ func TestRunIsStoppedByItsOperatorAlone(t *testing.T) {
 	}
 	own := frame(op, "r1")
 	for range 3 { // the broker repeats it
-		if err := s.Transport.Publish(wire.Stops(op.ID(), "r1"), own); err != nil {
+		if err := s.Transport.Publish(wire.RunStopSubject(op.ID(), "r1"), own); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -156,7 +156,7 @@ func TestRestartedAgentTellsWhatWasInterrupted(t *testing.T) {
 	a.restart()
 	events := c.until(wire.Ended, 1)
 	last := events[len(events)-1]
-	if last.Fate != wire.Unreachable || last.Play != "1.0" {
+	if last.State != wire.Unreachable || last.Play != "1.0" {
 		t.Errorf("ended as %+v", last)
 	}
 	done := events[len(events)-2]
@@ -190,7 +190,7 @@ func TestReplayedPlanIsRefused(t *testing.T) {
 	a := b.agent("web1", w.registry(), op)
 	spy := b.dial("spy")
 	frames := make(chan []byte, 1)
-	if _, err := spy.Subscribe(wire.ToHost(a.identity.ID(), wire.KindPlan), func(m wire.Msg) {
+	if _, err := spy.Subscribe(wire.HostSubject(a.identity.ID(), wire.KindPlan), func(m wire.Msg) {
 		select {
 		case frames <- m.Data:
 		default: // its own replays
@@ -207,7 +207,7 @@ func TestReplayedPlanIsRefused(t *testing.T) {
 	// While the session lives the agent answers as it did and runs nothing; afterwards, and after a restart, it refuses.
 	replay := func() {
 		t.Helper()
-		if err := spy.Publish(wire.ToHost(a.identity.ID(), wire.KindPlan), frame); err != nil {
+		if err := spy.Publish(wire.HostSubject(a.identity.ID(), wire.KindPlan), frame); err != nil {
 			t.Fatal(err)
 		}
 		flush(t, spy)
@@ -257,7 +257,7 @@ func TestStolenAgentSpeaksForItselfOnly(t *testing.T) {
 		}
 		return frame
 	}
-	lie := wire.Batch{Run: "r1", Host: "web1", Events: []wire.Event{{Run: "r1", Host: "web1", Seq: 2, Kind: wire.Ended, Fate: wire.Failed}}}
+	lie := wire.Batch{Run: "r1", Host: "web1", Events: []wire.Event{{Run: "r1", Host: "web1", Seq: 2, Kind: wire.Ended, State: wire.Failed}}}
 	batch := wire.Header{Kind: wire.KindBatch, Run: "r1"}
 	ask := wire.Header{Kind: wire.KindAsk, Run: "r1"}
 	for _, try := range []struct {
@@ -276,7 +276,7 @@ func TestStolenAgentSpeaksForItselfOnly(t *testing.T) {
 	}
 	flush(t, thief.bus)
 	// The reply to a good question must not go to a subject of the thief's choice.
-	if err := thief.bus.Conn().PublishRequest(wire.Questions(mine.id, "r1", wire.KindAsk), wire.ToHost(other.id, wire.KindCancel),
+	if err := thief.bus.Conn().PublishRequest(wire.Questions(mine.id, "r1", wire.KindAsk), wire.HostSubject(other.id, wire.KindCancel),
 		pack(ask, wire.Ask{Run: "r1", Host: "web2", Kind: wire.AskOwn})); err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func TestOnlyTheKeyOfASessionSpeaksForIt(t *testing.T) {
 	p, session := c.hosts["web1"].peer, wire.Session{Life: c.hosts["web1"].life, Turn: c.hosts["web1"].turn}
 	c.mu.Unlock()
 	stranger, wrong := operator(t), wire.NewKey()
-	end := wire.Batch{Session: session, Run: "r1", Host: "web1", Events: []wire.Event{{Run: "r1", Host: "web1", Seq: 2, Kind: wire.Ended, Fate: wire.Failed}}}
+	end := wire.Batch{Session: session, Run: "r1", Host: "web1", Events: []wire.Event{{Run: "r1", Host: "web1", Seq: 2, Kind: wire.Ended, State: wire.Failed}}}
 	send := func(k, says wire.Kind, run string, packing wire.Packing) {
 		t.Helper()
 		frame, err := c.codec.Pack(wire.Header{Kind: says, Run: run}, end, packing)
@@ -369,7 +369,7 @@ func (r refusals) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// newGuarded is a broker with the permissions of PROTOCOL.md section 5.
+// newGuarded is a broker with the permissions of PROTOCOL.md section 7.
 func newGuarded(t *testing.T) *testBroker {
 	t.Helper()
 	data := t.TempDir()
@@ -407,7 +407,7 @@ func TestLostConnectionsAreHeardOfAtOnce(t *testing.T) {
 	}
 }
 
-// With the permissions of PROTOCOL.md section 5 everything works that a run needs.
+// With the permissions of PROTOCOL.md section 7 everything works that a run needs.
 func TestPlaysRunUnderTheBrokersPermissions(t *testing.T) {
 	b, w, op := newGuarded(t), newWorld(), operator(t)
 	b.agent("web1", w.registry(), op)

@@ -6,21 +6,21 @@ import (
 	"hark/agent/wire"
 )
 
-// standing is what a message of a session is worth.
-type standing int
+// sessionMatch is what a message of a session is worth.
+type sessionMatch int
 
 const (
-	// refused: the run goes on without the session. It is told so.
-	refused standing = iota
+	// refused: the run goes on without the session, and sends it that.
+	refused sessionMatch = iota
 	// current: the session of the host's turn.
 	current
 	// left: what the agent's process before this one left of that session.
 	left
 )
 
-// stands returns what a message of a session is worth. The first process of the agent that speaks in a turn has it:
+// matchSession returns what a message of a session is worth. The first process of the agent that speaks in a turn has it:
 // another one that was handed the same plan, since its state was set back, may not run it again. h.mu is held.
-func (h *Hub) stands(p *peer, name string, s wire.Session) standing {
+func (h *Hub) matchSession(p *peer, name string, s wire.Session) sessionMatch {
 	t := h.hosts[name]
 	if t == nil || t.peer != p || t.over || s.Turn != t.turn || s.Life == "" {
 		return refused
@@ -42,11 +42,11 @@ func (h *Hub) stands(p *peer, name string, s wire.Session) standing {
 // grants are until when a session or call may count on what it was answered. Their fields are guarded by Hub.mu.
 type grants struct {
 	until   time.Time
-	verdict wire.Verdict // of the last answer
+	verdict wire.StopVerdict // of the last answer
 }
 
-// grant is the verdict on a session or call that goes on, whose answers take as long as it says.
-func (g *grants) grant(usual, late time.Duration, now time.Time) (v wire.Verdict) {
+// grant returns the verdict on a session or call that goes on, whose answers take as long as it says.
+func (g *grants) grant(usual, late time.Duration, now time.Time) (v wire.StopVerdict) {
 	lasts := wire.Grant(usual, late)
 	if lasts > usual {
 		v.Fresh = lasts
@@ -57,8 +57,8 @@ func (g *grants) grant(usual, late time.Duration, now time.Time) (v wire.Verdict
 	return v
 }
 
-// takeLeave ends the turn of a host whose agent was restarted and has told what its log held. While the agent is
-// still asked to begin, its refusal to begin again tells.
+// takeLeave ends the turn of a host whose agent was restarted and has sent what its log held. While the agent is
+// still asked to begin, its refusal to begin again says so.
 func (h *Hub) takeLeave(name string) {
 	h.mu.Lock()
 	t := h.hosts[name]

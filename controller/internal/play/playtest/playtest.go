@@ -84,7 +84,7 @@ func mark(o *wire.Outcome) string {
 }
 
 // Cases holds what a file says against what comes of it. A case is input and, indented by a tab, the expectations,
-// which again writes anew.
+// which again writes again.
 func Cases(t *testing.T, pattern string, again func(t *testing.T, text string) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

@@ -8,17 +8,18 @@ import (
 	"hark/playbook/plan"
 )
 
-// Fault is what is wrong with what an agent has told.
+// Fault is what is wrong with an agent's events.
 type Fault struct {
-	// At is the step at which that is shown, "" for the one in hand.
+	// At is the step at which that is shown, "" for the current one.
 	At plan.ID
-	// Doubt is why the agent is not believed. Where it is "" the agent has left its host unreachable, for the reason Lost.
+	// Doubt is why the agent is not believed. Where it is "" the agent has left its host unreachable, for the reason
+	// Lost.
 	Doubt, Lost string
 }
 
-// Judge holds what an agent tells against what it should have told before; nil is that nothing is wrong. doing says
-// that its host is amid a step.
-func (c *Course) Judge(e wire.Event, doing bool) *Fault {
+// Judge compares an agent's events with those that it should have sent before; nil means that nothing is wrong. doing
+// says that its host is amid a step.
+func (c *Tracker) Judge(e wire.Event, doing bool) *Fault {
 	switch e.Kind {
 	case wire.Warning, wire.Notified, wire.Output:
 		return nil
@@ -30,8 +31,8 @@ func (c *Course) Judge(e wire.Event, doing bool) *Fault {
 	return c.Comes(e.Host, e.Step)
 }
 
-// Comes returns what is wrong if a host comes to a step, or with "" to the end, after what it has told.
-func (c *Course) Comes(host string, to plan.ID) *Fault {
+// Comes returns what is wrong if a host comes to a step, or with "" to the end, after the events that it has sent.
+func (c *Tracker) Comes(host string, to plan.ID) *Fault {
 	missed := c.Missed(host, to)
 	if missed == nil {
 		return nil
@@ -40,15 +41,15 @@ func (c *Course) Comes(host string, to plan.ID) *Fault {
 }
 
 // mayEnd returns what is wrong with leaving the play where a host does.
-func (c *Course) mayEnd(e wire.Event, doing bool) *Fault {
-	if c.Out(e.Host) || e.Fate == wire.Failed && e.Text != "" { // it is known why, or told with the end
+func (c *Tracker) mayEnd(e wire.Event, doing bool) *Fault {
+	if c.Out(e.Host) || e.State == wire.Failed && e.Text != "" { // it is known why, or sent with the end
 		return nil
 	}
 	var f Fault
 	if next := c.Missed(e.Host, ""); next != nil && !doing {
 		f.At = next.ID
 	}
-	switch e.Fate {
+	switch e.State {
 	case wire.Unreachable:
 		f.Lost = "the agent of " + e.Host + " has left the play"
 		if e.Text != "" {

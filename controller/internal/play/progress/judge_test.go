@@ -19,7 +19,8 @@ func TestWhatAgentsMayTell(t *testing.T) {
 		return wire.Event{Play: "0.0", Host: "a", Kind: k, Step: step, Outcome: o}
 	}
 	lies := func() *wire.Outcome {
-		return &wire.Outcome{Status: wire.StatusFailed, Meta: "end_play", FailAll: true, Shown: true, Delegated: "b", Included: []wire.Included{{Path: "x"}}}
+		return &wire.Outcome{Status: wire.StatusFailed, Meta: "end_play", FailAll: true, Shown: true, Delegated: "b",
+			Included: []wire.Included{{Path: "x"}}}
 	}
 	for name, c := range map[string]struct {
 		event wire.Event
@@ -42,7 +43,8 @@ func TestWhatAgentsMayTell(t *testing.T) {
 		if doubt := Admit(&e, steps[e.Step], false); (doubt == "") != c.want {
 			t.Errorf("%s: %q", name, doubt)
 		}
-		if o := e.Outcome; c.want && o != nil && (o.Meta != "" || o.FailAll || o.Shown || o.Delegated != "" || o.Included != nil) {
+		if o := e.Outcome; c.want && o != nil && (o.Meta != "" || o.FailAll || o.Shown || o.Delegated != "" ||
+			o.Included != nil) {
 			t.Errorf("%s: what is the controller's to say is believed: %+v", name, o)
 		}
 	}

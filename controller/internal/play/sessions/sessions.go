@@ -70,7 +70,7 @@ func New(c Config) *Sessions { return &Sessions{c: c, results: make(chan Opened)
 // Add has the session of a host opened, when there is room for it.
 func (s *Sessions) Add(host string) { s.pending = append(s.pending, host) }
 
-// Results tell how openings went. Each is to be answered by Took.
+// Results are the results of openings. Each is to be answered by Took.
 func (s *Sessions) Results() <-chan Opened { return s.results }
 
 // Took says that a result was taken; it is true for the last of those under way.

@@ -119,16 +119,20 @@ func TestWhoWasLostMayNeedAWhile(t *testing.T) {
 
 func TestWhatHostsBeginWith(t *testing.T) {
 	s := &Starts{
-		Base: wire.Start{Run: "r", Resume: "2"}, ResumeAt: map[string]plan.ID{"back": "7"}, Whole: func() (string, []byte, error) { return "d", []byte(`{}`), nil },
-		Vars: func(host string) wire.HostVars { return wire.HostVars{Withheld: []string{host}} }, Named: func(h string) bool { return h == "named" },
+		Base: wire.Start{Run: "r", Resume: "2"}, ResumeAt: map[string]plan.ID{"back": "7"},
+		Whole: func() (string, []byte, error) { return "d", []byte(`{}`), nil },
+		Vars:  func(host string) wire.HostVars { return wire.HostVars{Withheld: []string{host}} },
+		Named: func(h string) bool { return h == "named" },
 		Reach: []string{"ansible_host"},
 	}
 	for host, want := range map[string]struct {
 		resume         plan.ID
 		remote, reside bool
-	}{"plain": {"2", false, false}, "back": {"7", false, false}, "named": {"2", true, true}, "stranger": {"2", true, false}} {
+	}{"plain": {"2", false, false}, "back": {"7", false, false}, "named": {"2", true, true},
+		"stranger": {"2", true, false}} {
 		got, err := s.For(t.Context(), Want{Host: host, Stranger: host == "stranger"})
-		if err != nil || got.Resume != want.resume || got.Remote != want.remote || got.Resident != want.reside || got.Vars.Withheld[0] != host || got.Digest != "d" || string(got.Plan) != "{}" {
+		if err != nil || got.Resume != want.resume || got.Remote != want.remote || got.Resident != want.reside ||
+			got.Vars.Withheld[0] != host || got.Digest != "d" || string(got.Plan) != "{}" {
 			t.Errorf("%s: %+v, %v", host, got, err)
 		}
 	}
@@ -136,7 +140,7 @@ func TestWhatHostsBeginWith(t *testing.T) {
 	if got, _ := s.For(t.Context(), Want{Host: "plain"}); got.Plan != nil {
 		t.Error("a large plan travels with the start")
 	}
-	if desk := s.OfDesk("plain"); !desk.Remote || !desk.Resident || desk.Run != "r" {
+	if desk := s.OfExecutor("plain"); !desk.Remote || !desk.Resident || desk.Run != "r" {
 		t.Errorf("the desk begins with %+v", desk)
 	}
 }
@@ -149,22 +153,25 @@ func TestSessionsSettleWhereTheyCan(t *testing.T) {
 		change func(*Starts)
 		want   bool
 	}{
-		"one login":       {func(*Starts) {}, true},
-		"several":         {func(s *Starts) { s.Login = func(string) *wire.Login { return nil } }, false},
-		"no way":          {func(s *Starts) { s.Settle = func(context.Context, string, *wire.Login) bool { return false } }, false},
+		"one login": {func(*Starts) {}, true},
+		"several":   {func(s *Starts) { s.Login = func(string) *wire.Login { return nil } }, false},
+		"no way": {func(s *Starts) { s.Settle = func(context.Context, string, *wire.Login) bool { return false } },
+			false},
 		"it may restart":  {func(s *Starts) { s.MayRestart = func() bool { return true } }, false},
 		"it has an agent": {func(s *Starts) { s.NoAgents = false }, false},
 	} {
 		cut := &cuts{}
 		s := &Starts{
-			Handouts: cut, Vars: func(string) wire.HostVars { return wire.HostVars{} }, Here: func(string) bool { return false }, Named: func(string) bool { return false },
+			Tasks: cut, Vars: func(string) wire.HostVars { return wire.HostVars{} }, Here: func(string) bool { return false },
+			Named:    func(string) bool { return false },
 			Whole:    func() (string, []byte, error) { return "", nil, nil },
 			NoAgents: true, Reach: []string{"ansible_user"}, Login: func(string) *wire.Login { return login },
 			Settle: func(_ context.Context, host string, l *wire.Login) bool { return host == "h1" && l == login },
 		}
 		tc.change(s)
 		got, err := s.For(t.Context(), Want{Host: "h1"})
-		if err != nil || (got.Login == login) != tc.want || tc.want && (got.Remote || cut.made != 1 || got.Reach != nil) || !tc.want && s.NoAgents && !got.Remote {
+		if err != nil || (got.Login == login) != tc.want || tc.want && (got.Remote || cut.made != 1 || got.Reach != nil) ||
+			!tc.want && s.NoAgents && !got.Remote {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// Starts tells the hosts of a batch what to begin with: all there is if a session is in this process, else the host's
+// Starts returns what the hosts of a batch begin with: all there is if a session is in this process, else the host's
 // handout. It is safe for concurrent use.
 type Starts struct {
 	// Base is what all sessions begin with. ResumeAt, if there is one, holds the step at which each host begins.
@@ -17,8 +17,8 @@ type Starts struct {
 	ResumeAt map[string]plan.ID
 	// Whole is the plan and its digest, for sessions that get all of it.
 	Whole func() (digest string, body []byte, err error)
-	// Handouts cut plan and variables for agents; nil hands all out.
-	Handouts Handouts
+	// Tasks cut plan and variables for agents; nil hands all out.
+	Tasks Tasks
 	// Vars are a host's own variables.
 	Vars func(host string) wire.HostVars
 	// Here reports whether a host is this process, Named that it is said how it is reached.
@@ -28,14 +28,14 @@ type Starts struct {
 	// NoAgents, Reach and Ways are those of the run.
 	NoAgents    bool
 	Reach, Ways []string
-	// Login is the one way by which a host is reached in the whole play, nil if there may be others; Settle has a
+	// Login is the one way to reach a host in the whole play, nil if there may be others; Settle has a
 	// session be possible there (link.Link).
 	Login  func(host string) *wire.Login
 	Settle func(ctx context.Context, host string, login *wire.Login) bool
 }
 
-// Handouts are what agents are given of the plan: handout.Handouts.
-type Handouts interface {
+// Tasks are what agents are given of the plan: handout.Tasks.
+type Tasks interface {
 	// Make cuts plan and variables for the agent of a host. Forget is for a host whose session begins in this process.
 	Make(ctx context.Context, host string) (digest string, body []byte, vars wire.HostVars, err error)
 	Forget(host string)
@@ -45,7 +45,7 @@ type Handouts interface {
 // small enough when packed (wire.SharedPlans).
 const inlinePlan = 256 << 10
 
-// At is the step at which a host begins, "" for the first.
+// At returns the step at which a host begins, "" for the first.
 func (s *Starts) At(host string) plan.ID {
 	if at, ok := s.ResumeAt[host]; ok {
 		return at
@@ -53,25 +53,25 @@ func (s *Starts) At(host string) plan.ID {
 	return s.Base.Resume
 }
 
-// Of is what the session of a host begins with, without plan and variables.
+// Of returns what the session of a host begins with, without plan and variables.
 func (s *Starts) Of(host string) wire.Start {
 	start := s.Base
 	start.Host, start.Resume = host, s.At(host)
 	return start
 }
 
-// OfDesk is what a session begins with in which the controller does steps for a host that has an agent.
-func (s *Starts) OfDesk(host string) wire.Start {
+// OfExecutor returns what a session begins with in which the controller does steps for a host that has an agent.
+func (s *Starts) OfExecutor(host string) wire.Start {
 	start := s.Of(host)
 	start.Remote, start.Reach, start.Ways, start.Resident = true, s.Reach, s.Ways, true
 	return start
 }
 
-// For is all that a host is told.
+// For returns all that a host begins with.
 func (s *Starts) For(ctx context.Context, w Want) (wire.Start, error) {
 	start := s.Of(w.Host)
 	start.Absent, start.Go = w.Absent, w.Go
-	local := s.Handouts != nil && s.Here(w.Host)
+	local := s.Tasks != nil && s.Here(w.Host)
 	start.Remote = s.MayRestart != nil && s.MayRestart() && !local
 	if s.NoAgents || len(s.Reach) > 0 && (w.Stranger || s.Named(w.Host)) {
 		if !start.Remote && !local && w.Absent == "" {
@@ -82,16 +82,16 @@ func (s *Starts) For(ctx context.Context, w Want) (wire.Start, error) {
 	if start.Remote {
 		start.Reach, start.Ways, start.Resident = s.Reach, s.Ways, !s.NoAgents && !w.Stranger
 	}
-	if s.Handouts != nil {
-		s.Handouts.Forget(w.Host)
+	if s.Tasks != nil {
+		s.Tasks.Forget(w.Host)
 	}
 	var body []byte
 	var err error
-	if s.Handouts == nil || local || start.Remote || w.Absent != "" {
+	if s.Tasks == nil || local || start.Remote || w.Absent != "" {
 		start.Vars = s.Vars(w.Host)
 		start.Digest, body, err = s.Whole()
 	} else {
-		start.Digest, body, start.Vars, err = s.Handouts.Make(ctx, w.Host)
+		start.Digest, body, start.Vars, err = s.Tasks.Make(ctx, w.Host)
 	}
 	if err != nil {
 		return start, err
@@ -102,9 +102,9 @@ func (s *Starts) For(ctx context.Context, w Want) (wire.Start, error) {
 	return start, nil
 }
 
-// settled is the login by which an agent was brought in for a session on the host, nil if there is none.
+// settled returns the login that brought in an agent for a session on the host, nil if there is none.
 func (s *Starts) settled(ctx context.Context, host string) *wire.Login {
-	if s.Login == nil || s.Handouts == nil {
+	if s.Login == nil || s.Tasks == nil {
 		return nil
 	}
 	login := s.Login(host)
@@ -117,9 +117,9 @@ func (s *Starts) settled(ctx context.Context, host string) *wire.Login {
 // mostFresh is the largest Fresh.
 const mostFresh = 30 * time.Second
 
-// Fresh is how old the controller's last answer to a session may be when something begins on its host (wire.Start), 0
-// for as much as is usual: with many hosts a step takes all of them longer than that, and those who come first would
-// have to ask anew before the next one.
+// Fresh returns how old the controller's last answer to a session may be when something begins on its host
+// (wire.Start), 0 for as much as is usual: with many hosts a step takes all of them longer than that, and those who
+// come first would have to ask anew before the next one.
 func Fresh(hosts int) time.Duration {
 	if fresh := time.Duration(hosts) * 2 * time.Millisecond; fresh > wire.Fresh {
 		return min(fresh, mostFresh)
@@ -127,8 +127,8 @@ func Fresh(hosts int) time.Duration {
 	return 0
 }
 
-// Window is how many bytes of events an agent has on their way at a time: less with many hosts, since they all answer
-// at once.
+// Window returns how many bytes of events an agent has on their way at a time: less with many hosts, since they all
+// answer at once.
 func Window(hosts int) int {
 	return max(2<<10, min(256<<10, 64<<20/max(1, hosts)))
 }

@@ -11,7 +11,7 @@ import (
 
 func TestWhoKeepsTheOthersWaitingIsLeftBehind(t *testing.T) {
 	now := time.Unix(1700000000, 0)
-	s := NewStragglers(time.Minute, func() time.Time { return now })
+	s := NewSlowHosts(time.Minute, func() time.Time { return now })
 	s.Released([]string{"a", "b"})
 	three := func() []string { return []string{"a", "b", "new"} }
 	now = now.Add(40 * time.Second)
@@ -27,7 +27,7 @@ func TestWhoKeepsTheOthersWaitingIsLeftBehind(t *testing.T) {
 	if _, waits := s.Wake(func() []string { return nil }); waits {
 		t.Error("nobody is waited for, and the clock runs")
 	}
-	none := NewStragglers(0, func() time.Time { return now })
+	none := NewSlowHosts(0, func() time.Time { return now })
 	none.Released([]string{"a"})
 	if now = now.Add(time.Hour); none.Behind(three) != nil {
 		t.Error("a host is left behind without a limit")
@@ -36,7 +36,7 @@ func TestWhoKeepsTheOthersWaitingIsLeftBehind(t *testing.T) {
 
 func TestItIsSaidOnceWhomTheRunWaitsFor(t *testing.T) {
 	now := time.Unix(1700000000, 0)
-	v := NewVigil(time.Minute, func() time.Time { return now })
+	v := NewDetector(time.Minute, func() time.Time { return now })
 	hosts := func() []string { return []string{"a", "b", "c", "d", "e"} }
 	at := func(host string) string { return "task [of " + host + "]" }
 	if got := v.Text(hosts, at); got != "" {

@@ -13,6 +13,7 @@ import (
 	"hark/controller/internal/ui/view"
 	"hark/modules/dialect"
 	"hark/modules/py/value"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )
@@ -31,9 +32,10 @@ type Set struct {
 	roles map[string]*plan.Role // guarded by mu
 }
 
-// Of are the steps of a plan.
+// Of returns the steps of a plan.
 func Of(p *plan.Plan) *Set {
-	t := &Set{Index: plan.NewIndex(p), roles: map[string]*plan.Role{}, check: p.Play.Check, diff: p.Play.Diff, Tagged: p.Play.Level.Has(dialect.FatalRescue)}
+	t := &Set{Index: plan.NewIndex(p), roles: map[string]*plan.Role{}, check: p.Play.Check, diff: p.Play.Diff,
+		Tagged: p.Play.Level.Has(dialect.FatalRescue)}
 	maps.Copy(t.roles, p.Roles)
 	return t
 }
@@ -46,15 +48,17 @@ func (t *Set) Add(f *plan.Fragment) {
 	maps.Copy(t.roles, f.Roles)
 }
 
-// Shown is the task of an event as a view sees it.
-func (t *Set) Shown(e wire.Event) view.Task {
+// ViewTask returns the task of an event as a view sees it.
+func (t *Set) ViewTask(e wire.Event) view.Task {
 	s := t.Step(e.Step)
 	if s == nil {
 		return view.Task{ID: e.Step, Name: e.Name}
 	}
 	task := view.Task{
 		ID: e.Step, Name: s.Name, Action: s.Written, Place: Place(s.Place), Handler: s.Handler, Kind: s.Kind,
-		Step: s, In: t.RoleOf(s), NoLog: Constant(s.NoLog, false), Check: Constant(s.CheckMode, t.check), Diff: Constant(s.Diff, t.diff),
+		Step: s, In: t.RoleOf(s), NoLog: Constant(s.NoLog, false), Check: Constant(s.CheckMode, t.check),
+		// Where a template says no, the result has none to show.
+		Diff: Constant(s.Diff, t.diff) || templar.IsTemplate(value.OrNone(s.Diff.V)),
 	}
 	if e.Name != "" {
 		task.Name = e.Name
@@ -72,7 +76,7 @@ func (t *Set) Shown(e wire.Event) view.Task {
 	return task
 }
 
-// role is the name of a step's role, "" outside roles.
+// role returns the name of a step's role, "" outside roles.
 func (t *Set) role(s *plan.Step) string {
 	if r := t.RoleOf(s); r != nil {
 		return r.FullName()
@@ -80,14 +84,14 @@ func (t *Set) role(s *plan.Step) string {
 	return ""
 }
 
-// RoleOf is a step's role, nil outside roles.
+// RoleOf returns a step's role, nil outside roles.
 func (t *Set) RoleOf(s *plan.Step) *plan.Role {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.roles[s.Role]
 }
 
-// Vars is what a step adds to the variables of a host.
+// Vars returns what a step adds to the variables of a host.
 func (t *Set) Vars(s *plan.Step) vars.Step {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,7 +101,7 @@ func (t *Set) Vars(s *plan.Step) vars.Step {
 // includesRole reports whether a step is an include_role, which Ansible names without the role that it stands in.
 func includesRole(s *plan.Step) bool { return s.Action == plan.IncludeRole }
 
-// includedRole is the name of an include_role that has none.
+// includedRole returns the name of an include_role that has none.
 func includedRole(s *plan.Step) string {
 	role := RawText(s, "name")
 	if role == "" {
@@ -106,7 +110,7 @@ func includedRole(s *plan.Step) string {
 	return s.Written + " : " + role
 }
 
-// Label is a step as --step and messages name it.
+// Label returns a step as --step and messages name it.
 func (t *Set) Label(s *plan.Step) string {
 	name := s.Name
 	if name == "" {
@@ -121,7 +125,7 @@ func (t *Set) Label(s *plan.Step) string {
 	return name
 }
 
-// LabelOf is how a step is called in messages, known or not.
+// LabelOf returns how a step is called in messages, known or not.
 func (t *Set) LabelOf(id plan.ID) string {
 	if s := t.Step(id); s != nil {
 		return t.Label(s)
@@ -129,7 +133,7 @@ func (t *Set) LabelOf(id plan.ID) string {
 	return string(id)
 }
 
-// RawText is a constant argument of a step that is text, "" for none.
+// RawText returns a constant argument of a step that is text, "" for none.
 func RawText(s *plan.Step, arg string) string {
 	v, _ := s.Args.Get(arg)
 	text, _ := value.Text(v)
@@ -152,8 +156,8 @@ func Constant(e plan.Expr, otherwise bool) bool {
 	return otherwise
 }
 
-// Following is the first step behind another, "" if there is none. The sections of rescue are left out: a host that
-// was lost comes to none.
+// Following returns the first step behind another, "" if there is none. The sections of rescue are left out: a host
+// that was lost comes to none.
 func Following(blocks []plan.Block, id plan.ID) plan.ID {
 	for _, b := range blocks {
 		for _, n := range slices.Concat(b.Body, b.Always) {

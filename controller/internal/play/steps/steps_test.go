@@ -16,7 +16,8 @@ func TestAFragmentBringsStepsAndRoles(t *testing.T) {
 	s := Of(&plan.Plan{Blocks: []plan.Block{{Body: []plan.Node{{Step: step("1", plan.Include)}}}}})
 	inner := step("1.0.1", plan.Task)
 	inner.Role = "k"
-	s.Add(&plan.Fragment{Blocks: []plan.Block{{Body: []plan.Node{{Step: inner}}}}, Roles: map[string]*plan.Role{"k": {Name: "web"}}})
+	s.Add(&plan.Fragment{Blocks: []plan.Block{{Body: []plan.Node{{Step: inner}}}},
+		Roles: map[string]*plan.Role{"k": {Name: "web"}}})
 	if s.Step("1.0.1") != inner || s.RoleOf(inner) == nil || s.RoleOf(s.Step("1")) != nil {
 		t.Error("the steps of a fragment, or their role, are not known")
 	}
@@ -33,14 +34,14 @@ func TestHowAStepIsShown(t *testing.T) {
 	args.Set("_raw_params", value.SourceText("noop"))
 	meta.Args = plan.Dict{Dict: args}
 	s := Of(&plan.Plan{Play: plan.Play{Check: true}, Blocks: []plan.Block{{Body: []plan.Node{{Step: one}, {Step: meta}}}}})
-	switch got := s.Shown(wire.Event{Step: "1", Name: "rendered"}); {
+	switch got := s.ViewTask(wire.Event{Step: "1", Name: "rendered"}); {
 	case got.Name != "rendered", got.Place != "site.yml:3", !got.NoLog, !got.Check, got.Diff:
 		t.Errorf("%+v", got)
 	}
-	if got := s.Shown(wire.Event{Step: "2"}); got.Meta != "noop" || got.Name != "t2" {
+	if got := s.ViewTask(wire.Event{Step: "2"}); got.Meta != "noop" || got.Name != "t2" {
 		t.Errorf("%+v", got)
 	}
-	if got := s.Shown(wire.Event{Step: "9", Name: "stranger"}); got.ID != "9" || got.Name != "stranger" {
+	if got := s.ViewTask(wire.Event{Step: "9", Name: "stranger"}); got.ID != "9" || got.Name != "stranger" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -6,28 +6,28 @@ import (
 	"hark/playbook/plan"
 )
 
-// barrier knows where the hosts of a batch stand, and picks the step that goes next.
+// barrier holds where the hosts of a batch stand, and picks the next step.
 type barrier struct {
-	hosts []*stander // in the order of the batch
-	by    map[string]*stander
+	hosts []*barrierHost // in the order of the batch
+	by    map[string]*barrierHost
 	// live is how many take part, moving how many of them stand at no gate.
 	live, moving int
 }
 
-// stander is one host of the batch.
-type stander struct {
+// barrierHost is one host of the batch.
+type barrierHost struct {
 	name string
 	live bool
 	at   plan.ID // the gate at which it waits; "" while it moves
-	// ruled says, in free plays, that the limit of the step is known at which it waits.
+	// ruled says, in free plays, that the limit of the step at which it waits is known.
 	ruled bool
 	limit int
 }
 
 func newBarrier(hosts []string) *barrier {
-	b := &barrier{by: make(map[string]*stander, len(hosts))}
+	b := &barrier{by: make(map[string]*barrierHost, len(hosts))}
 	for _, name := range hosts {
-		h := &stander{name: name}
+		h := &barrierHost{name: name}
 		b.hosts = append(b.hosts, h)
 		b.by[name] = h
 	}
@@ -43,7 +43,7 @@ func (b *barrier) enter(host string) {
 	}
 }
 
-// stand says that a host waits at a gate.
+// stand records that a host waits at a gate.
 func (b *barrier) stand(host string, at plan.ID) {
 	if h := b.by[host]; h != nil && h.live {
 		b.place(h, at)
@@ -51,7 +51,7 @@ func (b *barrier) stand(host string, at plan.ID) {
 }
 
 // place moves a live host to a gate, or away from one with at "".
-func (b *barrier) place(h *stander, at plan.ID) {
+func (b *barrier) place(h *barrierHost, at plan.ID) {
 	if h.at == "" {
 		b.moving--
 	}
@@ -61,7 +61,7 @@ func (b *barrier) place(h *stander, at plan.ID) {
 	h.at, h.ruled = at, false
 }
 
-// leave says that a live host takes no further part.
+// leave records that a live host takes no further part.
 func (b *barrier) leave(host string) {
 	h := b.by[host]
 	b.place(h, "")
@@ -70,18 +70,18 @@ func (b *barrier) leave(host string) {
 	b.moving--
 }
 
-// still reports whether every live host stands at a gate: nobody is under way.
+// still reports whether every live host stands at a gate.
 func (b *barrier) still() bool { return b.moving == 0 }
 
 // empty reports whether no host is live.
 func (b *barrier) empty() bool { return b.live == 0 }
 
-// standing are the hosts that stand at gates.
-func (b *barrier) standing() []*stander {
+// waiting returns the hosts that stand at gates.
+func (b *barrier) waiting() []*barrierHost {
 	if b.moving == b.live {
 		return nil
 	}
-	var hosts []*stander
+	var hosts []*barrierHost
 	for _, h := range b.hosts {
 		if h.live && h.at != "" {
 			hosts = append(hosts, h)
@@ -90,7 +90,7 @@ func (b *barrier) standing() []*stander {
 	return hosts
 }
 
-// next is the smallest step at which a live host stands, with the hosts at it.
+// next returns the smallest step at which a live host stands, and the hosts at it.
 func (b *barrier) next() (step plan.ID, hosts []string) {
 	for _, h := range b.hosts {
 		if !h.live || h.at == "" {
@@ -115,7 +115,7 @@ func (b *barrier) send(hosts []string) {
 	}
 }
 
-// underWay are the hosts that take part and stand at no gate.
+// underWay returns the live hosts that stand at no gate.
 func (b *barrier) underWay() []string {
 	var names []string
 	for _, h := range b.hosts {
@@ -126,7 +126,7 @@ func (b *barrier) underWay() []string {
 	return names
 }
 
-// liveHosts are the names of the hosts that take part, in the order of the batch.
+// liveHosts returns the live hosts, in the order of the batch.
 func (b *barrier) liveHosts() []string {
 	var names []string
 	for _, h := range b.hosts {

@@ -6,50 +6,50 @@ import (
 	"strings"
 )
 
-// Batches are the hosts of a play as they have their turn (serial).
+// Batches are the batches of a play, one after the other (serial).
 type Batches struct {
-	fates *Fates
-	rest  [][]string
-	// now is the batch in hand, out how many were out when it began.
+	states *HostStates
+	rest   [][]string
+	// now is the current batch, out how many hosts were out when it began.
 	now []string
 	out int
-	// over: no batch comes any more. broke: nor does another play.
+	// over says that no batch follows; broke says that no play follows either.
 	over, broke bool
 }
 
-// NewBatches parts the hosts of a play by the entries of serial: numbers and percentages of all hosts. The last entry
-// counts for the rest; an entry of 0 or less takes all that are left. No hosts are no batches.
-func NewBatches(hosts []string, serial []string, fates *Fates) (*Batches, error) {
+// NewBatches divides the hosts of a play by the entries of serial: numbers and percentages of all hosts. The last entry
+// applies to the rest; an entry of 0 or less takes all that are left. Without hosts there are no batches.
+func NewBatches(hosts []string, serial []string, fates *HostStates) (*Batches, error) {
 	batches, err := split(hosts, serial)
-	return &Batches{fates: fates, rest: batches}, err
+	return &Batches{states: fates, rest: batches}, err
 }
 
 // None reports whether the play has no hosts.
 func (b *Batches) None() bool { return b.now == nil && len(b.rest) == 0 }
 
-// Next is the next batch; false if there is none.
+// Next returns the next batch; false if there is none.
 func (b *Batches) Next() ([]string, bool) {
 	if b.over || len(b.rest) == 0 {
 		return nil, false
 	}
 	b.now, b.rest = b.rest[0], b.rest[1:]
-	b.out = b.fates.count()
+	b.out = b.states.count()
 	return b.now, true
 }
 
-// Done takes the balance of the batch in hand. stop says that no more hosts may be lost.
+// Done takes the balance of the current batch. stop says that no more hosts may be lost.
 func (b *Batches) Done(of Balance, stop bool) {
 	if of.EndPlay {
 		b.over, b.broke = true, false
 		return
 	}
 	b.broke = b.broke || of.Broken
-	if stop || b.fates.count()-b.out == len(b.now) {
+	if stop || b.states.count()-b.out == len(b.now) {
 		b.over, b.broke = true, true
 	}
 }
 
-// Broke reports whether no play comes after this one: a failure was one of all hosts, or all of a batch are out.
+// Broke reports whether no play follows: a failure applied to all hosts, or all hosts of a batch are out.
 func (b *Batches) Broke() bool { return b.broke }
 
 func split(hosts []string, serial []string) ([][]string, error) {
@@ -73,7 +73,7 @@ func split(hosts []string, serial []string) ([][]string, error) {
 	return batches, nil
 }
 
-// batchSize is one entry of serial. A percentage is at least one host.
+// batchSize returns the number of hosts of one entry of serial. A percentage is at least one host.
 func batchSize(entry string, hosts int) (int, error) {
 	if percent, ok := strings.CutSuffix(entry, "%"); ok {
 		f, err := strconv.ParseFloat(percent, 64)

@@ -36,23 +36,30 @@ func TestSplit(t *testing.T) {
 func TestThePlayEndsWithABatchOfWhichNobodyIsLeft(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		done  func(f *Fates, batch []string) (Balance, bool)
+		done  func(f *HostStates, batch []string) (Balance, bool)
 		turns int
 		broke bool
 	}{
-		{"all are well", func(*Fates, []string) (Balance, bool) { return Balance{}, false }, 3, false},
-		{"some have failed", func(f *Fates, batch []string) (Balance, bool) { f.Fail(batch[0]); return Balance{}, false }, 3, true}, // the last is of one host
-		{"all have failed", func(f *Fates, batch []string) (Balance, bool) {
+		{"all are well", func(*HostStates, []string) (Balance, bool) { return Balance{}, false }, 3, false},
+		// the last is of one host
+		{"some have failed", func(f *HostStates, batch []string) (Balance, bool) {
+			f.Fail(batch[0])
+			return Balance{},
+				false
+		}, 3, true},
+		{"all have failed", func(f *HostStates, batch []string) (Balance, bool) {
 			for _, h := range batch {
 				f.Fail(h)
 			}
 			return Balance{}, false
 		}, 1, true},
-		{"a failure was one of all", func(*Fates, []string) (Balance, bool) { return Balance{Broken: true}, false }, 3, true},
-		{"the play was ended", func(*Fates, []string) (Balance, bool) { return Balance{EndPlay: true}, false }, 1, false},
-		{"too many are lost", func(*Fates, []string) (Balance, bool) { return Balance{}, true }, 1, true},
+		{"a failure was one of all", func(*HostStates, []string) (Balance, bool) { return Balance{Broken: true}, false }, 3,
+			true},
+		{"the play was ended", func(*HostStates, []string) (Balance, bool) { return Balance{EndPlay: true}, false }, 1,
+			false},
+		{"too many are lost", func(*HostStates, []string) (Balance, bool) { return Balance{}, true }, 1, true},
 	} {
-		fates := NewFates()
+		fates := NewHostStates()
 		b, err := NewBatches([]string{"a", "b", "c", "d", "e"}, []string{"2"}, fates)
 		if err != nil {
 			t.Fatal(err)

@@ -7,31 +7,33 @@ import (
 	"hark/playbook/plan"
 )
 
-// Done is that a host has done a step, as far as it concerns others.
+// Done says that a host has done a step, as far as it concerns other hosts.
 type Done struct {
 	Host string
 	Step plan.ID
 	// Next is the gate at which it stands now, "" while it goes on.
 	Next plan.ID
-	// Adopted: what came of the step is another host's.
+	// Adopted says that the outcome is another host's.
 	Adopted bool
-	// Came is how it came out. A failure that is ignored, or comes of the run being cancelled, has come out Well or
-	// Cancelled.
+	// Came is the outcome. A failure that is ignored, or that the cancellation of the run caused, is Well or Cancelled.
 	Came Came
-	// Rescued: a rescue section takes the failure.
+	// Rescued says that a rescue section handles the failure.
 	Rescued bool
-	// Fatal: the failure is one of all hosts (any_errors_fatal, run_once), and so is that of a host which ends the
-	// play. Excused: ignore_errors is written at the step, so that one host doing it for all does not make a failure
+	// Spent says that nothing is left to do after the failure but a flush of handlers, and that no handler waits: at level
+	// 2.19 Ansible passes over that flush.
+	Spent bool
+	// Fatal says that the failure fails all hosts (any_errors_fatal, run_once), as does that of a host which ends the
+	// play. Excused says that the step has ignore_errors, so that a failure of the one host that does it for all is not
 	// fatal.
 	Fatal, Excused bool
 	// Meta is what a meta step asks for.
 	Meta Meta
 }
 
-// Came is how a step came out.
+// Came is the outcome of a step.
 type Came int
 
-// The ways of coming out.
+// The outcomes.
 const (
 	Well      Came = iota
 	Ill            // it failed
@@ -39,7 +41,7 @@ const (
 	Cancelled      // it failed, since the run was cancelled
 )
 
-// Meta is a meta step that concerns others than its host.
+// Meta is a meta step that concerns other hosts too.
 type Meta int
 
 // The meta steps.
@@ -50,61 +52,60 @@ const (
 	MetaClearErrors      // clear_host_errors
 )
 
-// Rule says how a step is let go.
+// Rule says how hosts are let go for a step.
 type Rule struct {
-	// Once: the first of its hosts does the step for all that stand at it. Shares: run_once is written, so that its
-	// failure is theirs too.
+	// Once says that the first host does the step for all that stand at it. Shares says that run_once is written, so that
+	// its failure is theirs too.
 	Once, Shares bool
-	// Limit is how many may do it at a time; 0 is no limit.
+	// Limit is how many hosts may do it at a time; 0 is no limit.
 	Limit int
-	// Passing are those of its hosts that pass the step by.
+	// Passing are the hosts that skip the step.
 	Passing []string
-	// Abort ends the play for all: nobody says how.
+	// Abort ends the play for all, since there is no rule.
 	Abort bool
 }
 
-// Decision is what follows for hosts.
+// Decision is a consequence for hosts.
 type Decision struct {
 	Kind Kind
 	Step plan.ID
-	// Hosts are those that it is about, in the order of the batch. With All they are all that stand at the step, and
-	// none stays.
+	// Hosts are the hosts concerned, in the order of the batch. With All they are all hosts at the step, and none stays.
 	Hosts []string
 	All   bool
-	// From is the host whose outcome is adopted. Blank: that is taken for well, whatever it was.
+	// From is the host whose outcome is adopted. Blank says that it counts as well, whatever it was.
 	From  string
 	Blank bool
-	// At is where each of Hosts is failed.
+	// At is where each of Hosts fails.
 	At []plan.ID
 }
 
-// Kind is what a decision says.
+// Kind is the kind of a decision.
 type Kind int
 
 // The kinds of decisions.
 const (
-	// Turn asks how a step is let go, at which Hosts stand. The driver says Answer before anything else.
+	// Turn asks for the rule of a step at which Hosts stand. The driver calls Answer before anything else.
 	Turn Kind = iota
 	// Release lets hosts do the step.
 	Release
-	// Pass lets hosts pass the step by, as skipped.
+	// Pass lets hosts skip the step.
 	Pass
-	// Adopt has hosts take over what came of the step on From. What that did to variables holds for the whole batch.
+	// Adopt has hosts take over the outcome of the step on From. Its effects on variables hold for the whole batch.
 	Adopt
-	// Fail has hosts fail where they stand.
+	// Fail fails hosts where they stand.
 	Fail
 	// Drop ends the play for hosts at once, EndPlay for all.
 	Drop
 	EndPlay
-	// NoneLeft is that no hosts are left, for the screen.
+	// NoneLeft makes the screen say that no hosts are left.
 	NoneLeft
-	// Still is that nobody is under way: what waits for its turn on the screen can be shown.
+	// Still says that no host is under way, so that everything that waits for its turn on the screen can be shown.
 	Still
 )
 
 var kinds = [...]string{"turn", "release", "pass", "adopt", "fail", "drop", "end play", "none left", "still"}
 
-// String is a decision as tests write it.
+// String returns a decision as tests write it.
 func (d Decision) String() string {
 	var b strings.Builder
 	b.WriteString(kinds[d.Kind])
@@ -132,12 +133,12 @@ func (d Decision) String() string {
 	return b.String()
 }
 
-// Fate is why a host takes no further part.
-type Fate int
+// HostState is why a host takes no further part.
+type HostState int
 
-// The fates.
+// The states.
 const (
-	Ended       Fate = iota // it came to the end of the plan, or left it early
-	Failed                  // it failed out of the play
-	Unreachable             // it was lost
+	Ended       HostState = iota // it came to the end of the plan, or left it early
+	Failed                       // it failed out of the play
+	Unreachable                  // it was lost
 )

@@ -2,10 +2,10 @@ package strategy
 
 import "hark/playbook/plan"
 
-// free is the strategies free and host_pinned: each host goes by itself, and waits at a gate for a token alone.
+// free is the strategies free and host_pinned: each host goes by itself, and waits at a gate only for a token.
 type free struct {
 	*state
-	// holders are the hosts that do a step for which tokens are given.
+	// holders are the hosts that do a step whose number is limited.
 	holders map[plan.ID]map[string]bool
 }
 
@@ -19,10 +19,9 @@ func (f *free) left(host string) {
 
 func (f *free) letGo(host string, step plan.ID) bool { return f.holders[step][host] }
 
-// proceed lets hosts go for whose steps there are tokens. How many there are is asked once, when a host comes to its
-// gate.
+// proceed lets hosts go for whose steps there are tokens. It asks for the limit once, when a host comes to its gate.
 func (f *free) proceed() {
-	for _, h := range f.barrier.standing() {
+	for _, h := range f.barrier.waiting() {
 		if !h.ruled {
 			f.ask(h.at, []string{h.name})
 			return
@@ -37,7 +36,7 @@ func (f *free) answer(turn *Decision, r Rule) {
 }
 
 // grant lets a host go, if there is a token for its step.
-func (f *free) grant(h *stander) {
+func (f *free) grant(h *barrierHost) {
 	step := h.at
 	if h.limit > 0 && len(f.holders[step]) >= h.limit {
 		return
@@ -50,7 +49,7 @@ func (f *free) grant(h *stander) {
 	f.say(Decision{Kind: Release, Step: step, Hosts: []string{h.name}})
 }
 
-// alone is a batch without gates, as that of a single host: it has nothing to wait for, and each failure is judged by
+// alone is a batch without gates, such as that of a single host: it waits for nothing, and each failure is judged by
 // itself. The host leaves by itself too.
 type alone struct{ *state }
 
@@ -64,7 +63,8 @@ func (a *alone) did(d Done) {
 		return
 	}
 	refuge := a.Blocks.Shelter(d.Step)
-	u := roundup{hosts: []string{d.Host}, fatal: d.Fatal, tagged: a.Tagged, maxFail: a.MaxFail, batch: len(a.Hosts), refuge: func(string) bool { return refuge }}
+	u := roundup{hosts: []string{d.Host}, fatal: d.Fatal, tagged: a.Tagged, maxFail: a.MaxFail, batch: len(a.Hosts),
+		refuge: func(string) bool { return refuge }}
 	if d.Came == Ill {
 		u.failed = u.hosts
 	} else {

@@ -6,36 +6,36 @@ import (
 	"hark/playbook/plan"
 )
 
-// round is one step that hosts are let go for.
+// round is one step for which hosts are let go.
 type round struct {
 	step plan.ID
 	rule Rule
 	// queue are hosts at the step that were not let go yet, going those that do the step now.
 	queue []string
 	going map[string]bool
-	// once is the host that does the step for all, came what came of it there; adopters are the others that stand at it.
+	// once is the host that does the step for all, came its outcome; adopters are the other hosts at the step.
 	once     string
 	came     *Done
 	adopters []string
-	// adopted: the others have been told how the step came out.
+	// adopted says that the others have received the outcome.
 	adopted bool
 
-	// failed and unreachable are the hosts that left the step so; fatal: such a failure ends the play for all.
+	// failed and unreachable are the hosts that left the step so. fatal says that such a failure ends the play for all.
 	failed, unreachable []string
 	fatal               bool
 }
 
-// did says that a host has done the step.
+// did records that a host has done the step.
 func (r *round) did(host string) { delete(r.going, host) }
 
-// leave takes a host out.
+// leave removes a host.
 func (r *round) leave(host string) {
 	r.did(host)
 	r.queue, r.adopters = without(r.queue, host), without(r.adopters, host)
 }
 
-// weigh counts a failure for the round in which it happened, and keeps what came of a step that is done for all. In
-// the tagged language one that a rescue takes counts too.
+// weigh counts a failure for the round in which it happened, and keeps the outcome of a step that one host does for
+// all. At level 2.19 and later a failure that a rescue handles counts too.
 func (r *round) weigh(d Done, tagged bool) {
 	own := r.once != "" && r.step == d.Step
 	if own && r.once == d.Host {
@@ -52,10 +52,10 @@ func (r *round) weigh(d Done, tagged bool) {
 	r.fatal = r.fatal || d.Fatal || own && !d.Excused
 }
 
-// onceDone reports whether the host which does the step for all has done it, and the others wait for its outcome.
+// onceDone reports whether the host that does the step for all has done it, and the others wait for its outcome.
 func (r *round) onceDone() bool { return r.once != "" && !r.adopted && len(r.going) == 0 }
 
-// linear is the strategy of that name: round by round.
+// linear is the strategy of that name: one round after the other.
 type linear struct {
 	*state
 	// moved is where hosts stood that were failed from outside, since the last round was judged.
@@ -85,7 +85,7 @@ func (m *linear) did(d Done) {
 	}
 }
 
-// proceed hands out free tokens, shares the outcome of a step that ran once, closes the round and asks for the next.
+// proceed grants free tokens, shares the outcome of a step that ran once, closes the round and asks for the next.
 func (m *linear) proceed() {
 	if r := m.round; r != nil && r.onceDone() {
 		m.share()
@@ -125,7 +125,8 @@ func (m *linear) answer(turn *Decision, rule Rule) {
 	m.release(!rule.Once && len(rule.Passing) == 0)
 }
 
-// release lets hosts go as far as the limit of the round allows. whole: none but those in the queue were at the step.
+// release lets hosts go as far as the limit of the round allows. whole says that only those in the queue were at the
+// step.
 func (m *linear) release(whole bool) {
 	r := m.round
 	if r == nil || len(r.queue) == 0 {
@@ -147,7 +148,7 @@ func (m *linear) release(whole bool) {
 	m.say(Decision{Kind: Release, Step: r.step, Hosts: released, All: whole && len(r.queue) == 0})
 }
 
-// share has the hosts at a step take over what came of it on the host that did it for all.
+// share has the hosts at a step take over the outcome of the host that did it for all.
 func (m *linear) share() {
 	r := m.round
 	r.adopted = true
@@ -159,7 +160,8 @@ func (m *linear) share() {
 	case came != nil && came.Came == Ill && r.rule.Shares:
 		m.shareFailure(r)
 	default:
-		// The host alone has failed, or is gone. Either that ends the play for all, or the others go on as if nothing was.
+		// Only the host has failed, or is gone. Either that ends the play for all, or the others go on as if nothing had
+		// happened.
 		v := m.judge(r)
 		m.round = nil // it is judged
 		if !m.carryOut(v) {
@@ -174,10 +176,10 @@ func (m *linear) adopt(r *round, blank bool) {
 	m.say(Decision{Kind: Adopt, Step: r.step, Hosts: slices.Clone(r.adopters), From: r.once, Blank: blank})
 }
 
-// shareFailure fails every host of the batch with the one that did the step for all: those at the step take its
-// outcome over, the others fail where they stand. In the tagged language the failure, being fatal, fails them once
-// more when the round is judged, which takes them out of the rescue section that they have come to: so does
-// ansible-core 2.19, where both mark hosts as failed.
+// shareFailure fails every host of the batch with the one that did the step for all: those at the step take its outcome
+// over, the others fail where they stand. At level 2.19 and later the failure, being fatal, fails them once more when
+// the round is judged, which takes them out of the rescue section that they have reached. ansible-core 2.19 does so,
+// since it marks hosts as failed in both places.
 func (m *linear) shareFailure(r *round) {
 	others := without(m.barrier.liveHosts(), r.once)
 	at := m.strand(others)
@@ -194,14 +196,14 @@ func (m *linear) shareFailure(r *round) {
 	}
 }
 
-// fail has hosts fail where they stand.
+// fail fails hosts where they stand.
 func (m *linear) fail(hosts []string) {
 	at := m.strand(hosts)
 	m.send(hosts)
 	m.say(Decision{Kind: Fail, Hosts: hosts, At: at})
 }
 
-// strand notes where hosts stand that are failed from outside, and gives it.
+// strand records where hosts stand that are failed from outside, and returns it.
 func (m *linear) strand(hosts []string) []plan.ID {
 	var places []plan.ID
 	for _, h := range hosts {
@@ -209,13 +211,13 @@ func (m *linear) strand(hosts []string) []plan.ID {
 		places = append(places, at)
 		m.moved[h] = at
 		if _, ok := m.Blocks.Refuge(at); !ok {
-			m.Fates.Fail(h)
+			m.States.Fail(h)
 		}
 	}
 	return places
 }
 
-// closeRound judges the round that is over. It is true when hosts were set in motion by that.
+// closeRound judges a finished round. It returns true if that set hosts in motion.
 func (m *linear) closeRound() bool {
 	r := m.round
 	if r == nil {
@@ -227,7 +229,7 @@ func (m *linear) closeRound() bool {
 	return m.carryOut(v)
 }
 
-// carryOut does what a verdict says. It is true when hosts were set in motion.
+// carryOut applies a verdict. It returns true if that set hosts in motion.
 func (m *linear) carryOut(v verdict) bool {
 	m.end(v)
 	live := m.barrier.liveHosts()

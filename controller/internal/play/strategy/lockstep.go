@@ -1,7 +1,7 @@
-// Package strategy decides when the hosts of a batch may go on, and with whom. It is a state machine that is told
-// what has come of hosts and says what follows for them. It has no clock, no wire, no screen and no goroutine: who
-// drives it sends what it decides, and shows it. Where a host goes by itself (conditions, rescue, always) its session
-// knows; here counts where it comes to stand.
+// Package strategy decides when the hosts of a batch may go on, and with which others. It is a state machine: callers
+// report what hosts did, and it returns the consequences. It has no clock, no wire, no screen and no goroutine; the
+// driver sends and shows its decisions. A host's session knows where the host goes by itself (conditions, rescue,
+// always); here only the gates count.
 //
 // A host of a batch:
 //
@@ -14,14 +14,15 @@
 //	(none) ────────────────────▶ turn ─────────▶ open ────────────────────────────────▶ judged ──▶ (none)
 //	                                              │  ▲
 //	                        a host has done it ───┘  │ as many as the limit allows are let go (throttle, forks);
-//	                                                 │ the others adopt what came of a step that one host does for all (run_once)
+//	                                                 │ the others adopt the outcome of a step that one host does
+//	                                                 │ for all (run_once)
 //
-// The step of a round is the smallest at which a live host stands: a host in a rescue section waits until the others,
-// who are at earlier steps, have come past it. Judged is whether the failures of a round end the play for all
+// The step of a round is the smallest at which a live host stands. A host in a rescue section waits until the others,
+// which are at earlier steps, have passed it. Judging decides whether the failures of a round end the play for all
 // (any_errors_fatal, max_fail_percentage).
 //
 // In plays of the strategies free and host_pinned there are no rounds: a host at a gate goes on as soon as there is a
-// token for its step (throttle). A batch that is not gated, as that of a single host, has nothing to wait for; its
+// token for its step (throttle). A batch that is not gated, such as that of a single host, waits for nothing; its
 // failures are judged one by one.
 package strategy
 
@@ -31,63 +32,64 @@ import (
 	"hark/playbook/plan"
 )
 
-// Config is what the machine of a batch is made for.
+// Config configures the machine of a batch.
 type Config struct {
-	// Hosts are those of the batch, in its order.
+	// Hosts are the hosts of the batch, in its order.
 	Hosts []string
 	// Gated says that hosts stand at gates at all, Free that each goes on by itself (strategies free and host_pinned).
 	Gated, Free bool
 	// MaxFail is max_fail_percentage, nil for none.
 	MaxFail *float64
-	// Tagged is the language of ansible-core 2.19.
+	// Tagged says that the level is 2.19 or later.
 	Tagged bool
 	// Blocks returns where a failure leads.
 	Blocks Blocks
-	// Fates are the hosts that are out, over all batches of a run. The machine adds to them.
-	Fates *Fates
-	// Before, if there is one, is the machine of the same batch before some of its hosts were brought back (meta
+	// States are the hosts that are out, over all batches of a run. The machine adds to them.
+	States *HostStates
+	// Before, if set, is the machine of the same batch before some of its hosts were brought back (meta
 	// clear_host_errors): what counts as failed there counts here.
 	Before *Machine
 }
 
-// Blocks are the places of the plan, fragments included. A *plan.Index is them.
+// Blocks are the blocks of the plan, fragments included. A *plan.Index implements it.
 type Blocks interface {
-	// Refuge reports whether a rescue or an always section takes a host whose step fails.
+	// Refuge returns the section that takes a host whose step fails: rescue or always. It returns false if there is none.
 	Refuge(step plan.ID) (plan.Section, bool)
-	// Shelter reports whether such a host stands in a rescue or always section then, and not in the body of a block
-	// within.
+	// Shelter reports whether such a host then stands in a rescue or always section, and not in the body of a block within
+	// it.
 	Shelter(step plan.ID) bool
-	// Section is the section of its innermost block in which a step stands.
+	// Section returns the section of its innermost block in which a step stands.
 	Section(step plan.ID) plan.Section
 }
 
-// Machine is the lockstep of one batch. It belongs to one goroutine.
+// Machine is the state machine of one batch. It belongs to one goroutine.
 type Machine struct {
 	*state
 	strategy strategy
 }
 
-// strategy is how hosts come past the gates of a play.
+// strategy is how hosts pass the gates of a play.
 type strategy interface {
-	// did takes in that a host has done a step, before it stands anywhere; left, that a host takes no further part.
+	// did records that a host has done a step, before it stands anywhere; left, that a host takes no further part.
 	did(d Done)
 	left(host string)
-	// proceed decides what can be decided now; answer is how the step is let go that it has asked about.
+	// proceed decides what can be decided now. answer says how hosts are let go for the step that it has asked about.
 	proceed()
 	answer(turn *Decision, r Rule)
-	// letGo reports whether a host was let go for a step and has not told the end of it.
+	// letGo reports whether a host was let go for a step and has not reported its end.
 	letGo(host string, step plan.ID) bool
 }
 
 // Balance is what a batch leaves for those after it.
 type Balance struct {
-	// Broken: a failure was one of all hosts, and the play does not go on after this batch.
+	// Broken says that a failure applied to all hosts, and the play does not go on after this batch.
 	Broken bool
-	// EndPlay: no batch of the play comes after this one. EndedFailed: nor any play, as the host that ended it had failed.
+	// EndPlay says that no batch of the play follows. EndedFailed says that no play follows either, since the host that
+	// ended it had failed.
 	EndPlay, EndedFailed bool
 }
 
-// New makes the machine of a batch that nobody has entered.
+// New returns the machine of a batch that no host has entered.
 func New(c Config) *Machine {
 	s := &state{Config: c, barrier: newBarrier(c.Hosts), tally: map[string]bool{}}
 	if c.Before != nil {
@@ -106,12 +108,11 @@ func New(c Config) *Machine {
 	return m
 }
 
-// Enter says that the session of a host begins.
+// Enter reports that the session of a host begins.
 func (m *Machine) Enter(host string) { m.barrier.enter(host) }
 
-// Ahead says that the hosts which have entered are let go for a step before they come to it: the first of a linear
-// play, at whose gate they do not wait. One that waits there all the same is let go with those for which that was
-// said.
+// Ahead reports that the hosts that have entered are let go for a step before they reach it: the first of a linear
+// play, at whose gate they do not wait. A host that waits there nevertheless is let go with them.
 func (m *Machine) Ahead(step plan.ID) {
 	r := &round{step: step, going: make(map[string]bool, m.barrier.live)}
 	for _, h := range m.barrier.liveHosts() {
@@ -120,10 +121,10 @@ func (m *Machine) Ahead(step plan.ID) {
 	m.round = r
 }
 
-// Stand says that a host waits at the gate of a step.
+// Stand reports that a host waits at the gate of a step.
 func (m *Machine) Stand(host string, at plan.ID) { m.barrier.stand(host, at) }
 
-// Did says that a host has done a step.
+// Did reports that a host has done a step.
 func (m *Machine) Did(d Done) {
 	if !m.Live(d.Host) {
 		return
@@ -140,8 +141,8 @@ func (m *Machine) Did(d Done) {
 	}
 }
 
-// Leave says that a host takes no further part, and why. It is harmless to say it twice.
-func (m *Machine) Leave(host string, why Fate) {
+// Leave reports that a host takes no further part, and why. A second call is harmless.
+func (m *Machine) Leave(host string, why HostState) {
 	if !m.Live(host) {
 		return
 	}
@@ -149,13 +150,14 @@ func (m *Machine) Leave(host string, why Fate) {
 	m.strategy.left(host)
 	switch why {
 	case Failed:
-		m.Fates.Fail(host)
+		m.States.Fail(host)
 	case Unreachable:
-		m.Fates.Lose(host)
+		m.States.Lose(host)
 	}
 }
 
-// Proceed gives what follows of all that was said since it was asked last. To a Turn among it the driver says Answer.
+// Proceed returns the consequences of everything reported since the last call. If a Turn is among them, the driver must
+// call Answer.
 func (m *Machine) Proceed() []Decision {
 	if m.Gated && m.turn == nil {
 		m.strategy.proceed()
@@ -165,7 +167,7 @@ func (m *Machine) Proceed() []Decision {
 	return said
 }
 
-// Answer says how the step is let go about which a Turn has asked, and gives what follows.
+// Answer returns the rule that a Turn has asked for, and returns the consequences.
 func (m *Machine) Answer(r Rule) []Decision {
 	turn := m.turn
 	if m.turn = nil; turn != nil {
@@ -174,19 +176,20 @@ func (m *Machine) Answer(r Rule) []Decision {
 	return m.Proceed()
 }
 
-// LiveHosts are those that take part, in the order of the batch.
+// LiveHosts returns the hosts that take part, in the order of the batch.
 func (m *Machine) LiveHosts() []string { return m.barrier.liveHosts() }
 
-// Count is how many take part.
+// Count returns how many hosts take part.
 func (m *Machine) Count() int { return m.barrier.live }
 
-// Empty reports whether nobody takes part.
+// Empty reports whether no host takes part.
 func (m *Machine) Empty() bool { return m.barrier.empty() }
 
-// UnderWay are the hosts that take part and stand at no gate.
+// UnderWay returns the hosts that take part and stand at no gate.
 func (m *Machine) UnderWay() []string { return m.barrier.underWay() }
 
-// Awaited are the hosts under way for which others wait at their gates; nobody waits where each goes by itself.
+// Awaited returns the hosts under way for which others wait at their gates; there are none where each host goes by
+// itself.
 func (m *Machine) Awaited() []string {
 	if !m.Gated || m.Free || m.barrier.still() || m.barrier.moving == m.barrier.live {
 		return nil
@@ -194,10 +197,10 @@ func (m *Machine) Awaited() []string {
 	return m.UnderWay()
 }
 
-// LetGo reports whether a host was let go for a step and has not told the end of it.
+// LetGo reports whether a host was let go for a step and has not reported its end.
 func (m *Machine) LetGo(host string, step plan.ID) bool { return m.strategy.letGo(host, step) }
 
-// At is the step of the round for which a host was let go and of which it has not told the end; "" where there are no
+// At returns the step of the round for which a host was let go and whose end it has not reported; "" where there are no
 // rounds.
 func (m *Machine) At(host string) plan.ID {
 	if r := m.round; r != nil && r.going[host] {
@@ -211,12 +214,12 @@ func (m *Machine) DoesForAll(host string, step plan.ID) bool {
 	return m.round != nil && m.round.once == host && m.round.step == step
 }
 
-// Balance is what there is of it so far.
+// Balance returns the balance so far.
 func (m *Machine) Balance() Balance { return m.balance }
 
-// Over says that the batch has ended: who counted as failed is out.
+// Over reports that the batch has ended: hosts that counted as failed are out.
 func (m *Machine) Over() {
 	for h := range m.tally {
-		m.Fates.Fail(h)
+		m.States.Fail(h)
 	}
 }

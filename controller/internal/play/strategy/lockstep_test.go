@@ -33,7 +33,7 @@ func TestLockstep(t *testing.T) {
 		for _, text := range strings.Split(string(raw), "---\n") {
 			name, _, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+name, func(t *testing.T) {
-				s := &scenario{rules: map[plan.ID]Rule{}, c: Config{Gated: true, Fates: NewFates()}}
+				s := &scenario{rules: map[plan.ID]Rule{}, c: Config{Gated: true, States: NewHostStates()}}
 				got := s.replay(t, text)
 				again = append(again, got)
 				if diff := cmp.Diff(text, got); diff != "" && !*update {
@@ -73,7 +73,8 @@ func (s *scenario) replay(t *testing.T, text string) string {
 		}
 		if f[0] == "over" {
 			s.m.Over()
-			fmt.Fprintf(&out, "\t%+v\n\tfailed: %s; unreachable: %s\n", s.m.Balance(), names(s.c.Hosts, s.c.Fates.Failed), names(s.c.Hosts, s.c.Fates.Unreachable))
+			fmt.Fprintf(&out, "\t%+v\n\tfailed: %s; unreachable: %s\n", s.m.Balance(), names(s.c.Hosts, s.c.States.Failed),
+				names(s.c.Hosts, s.c.States.Unreachable))
 			continue
 		}
 		s.event(t, f)
@@ -190,7 +191,7 @@ func (s *scenario) event(t *testing.T, f []string) {
 		case "left":
 			why := Ended
 			if len(f) > 2 {
-				why = map[string]Fate{"failed": Failed, "unreachable": Unreachable}[f[2]]
+				why = map[string]HostState{"failed": Failed, "unreachable": Unreachable}[f[2]]
 			}
 			s.m.Leave(host, why)
 		default:

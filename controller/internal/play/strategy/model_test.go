@@ -41,7 +41,7 @@ func newWorld(seed uint64) *world {
 	steps := 0
 	w.plan.Blocks = []plan.Block{w.block(&steps, 2)}
 	w.index = plan.NewIndex(&w.plan)
-	w.c = Config{Gated: true, Free: w.one(4), Tagged: w.one(2), Blocks: w.index, Fates: NewFates()}
+	w.c = Config{Gated: true, Free: w.one(4), Tagged: w.one(2), Blocks: w.index, States: NewHostStates()}
 	if w.one(3) {
 		most := float64(w.rand.IntN(101))
 		w.c.MaxFail = &most
@@ -76,7 +76,8 @@ func (w *world) block(steps *int, depth int) plan.Block {
 			}
 			*steps++
 			gate := !w.one(4)
-			list = append(list, plan.Node{Step: &plan.Step{ID: plan.ID(fmt.Sprint(*steps)), Kind: plan.Task, Gate: gate, Ahead: gate && w.one(3)}})
+			list = append(list,
+				plan.Node{Step: &plan.Step{ID: plan.ID(fmt.Sprint(*steps)), Kind: plan.Task, Gate: gate, Ahead: gate && w.one(3)}})
 		}
 		return list
 	}
@@ -170,7 +171,7 @@ func (w *world) settled() string {
 		return "the machine waits for hosts that have left"
 	}
 	for h := range w.m.tally {
-		if w.m.Over(); !w.c.Fates.Failed(h) {
+		if w.m.Over(); !w.c.States.Failed(h) {
 			return h + " counts as failed and is not"
 		}
 	}
@@ -185,7 +186,8 @@ func (w *world) obey(decisions []Decision) string {
 		switch d.Kind {
 		case Turn:
 			rule := w.rules[d.Step]
-			rule.Passing = slices.DeleteFunc(slices.Clone(rule.Passing), func(h string) bool { return !slices.Contains(d.Hosts, h) })
+			rule.Passing = slices.DeleteFunc(slices.Clone(rule.Passing),
+				func(h string) bool { return !slices.Contains(d.Hosts, h) })
 			if fault := w.obey(w.m.Answer(rule)); fault != "" {
 				return fault
 			}

@@ -2,13 +2,13 @@ package strategy
 
 import "hark/playbook/plan"
 
-// state is what all strategies know of a batch.
+// state is what all strategies share of a batch.
 type state struct {
 	Config
 	barrier *barrier
-	// round is the one in hand, nil if there is none.
+	// round is the current round, nil if there is none.
 	round *round
-	// turn is the step about whose rule was asked, with its hosts, until the answer comes.
+	// turn is the step whose rule was asked for, with its hosts, until the answer comes.
 	turn *Decision
 	// tally are the hosts that count as failed for any_errors_fatal and max_fail_percentage (see judge).
 	tally   map[string]bool
@@ -24,7 +24,7 @@ func (s *state) Live(host string) bool {
 
 func (s *state) say(d Decision) { s.said = append(s.said, d) }
 
-// ask asks how a step is let go, at which hosts stand.
+// ask asks for the rule of a step at which hosts stand.
 func (s *state) ask(step plan.ID, hosts []string) {
 	s.turn = &Decision{Kind: Turn, Step: step, Hosts: hosts}
 	s.say(*s.turn)
@@ -35,7 +35,7 @@ func (s *state) count(d Done) {
 	if d.Came != Ill || d.Rescued {
 		return
 	}
-	if _, ok := s.Blocks.Refuge(d.Step); !ok {
+	if _, ok := s.Blocks.Refuge(d.Step); !ok || d.Spent {
 		s.tally[d.Host] = true
 	}
 }
@@ -53,21 +53,21 @@ func (s *state) meta(d Done) {
 		s.drop(without(s.barrier.liveHosts(), d.Host))
 	case MetaClearErrors:
 		for _, h := range s.Hosts {
-			s.Fates.Clear(h)
+			s.States.Clear(h)
 			delete(s.tally, h)
 		}
 	}
 }
 
-// endFailed fails all hosts of a batch that a host ends whose own failure was not mended yet.
+// endFailed fails all hosts of a batch that a failed host ends.
 func (s *state) endFailed(d Done) {
 	if !d.Fatal {
 		return
 	}
 	s.balance.Broken, s.balance.EndedFailed = true, true
 	for _, h := range s.Hosts {
-		if !s.Fates.Unreachable(h) {
-			s.Fates.Fail(h)
+		if !s.States.Unreachable(h) {
+			s.States.Fail(h)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (s *state) drop(hosts []string) {
 	s.say(Decision{Kind: Drop, Hosts: hosts})
 }
 
-// send sets hosts in motion that are told to leave where they stand.
+// send sets hosts in motion that must leave where they stand.
 func (s *state) send(hosts []string) {
 	s.barrier.send(hosts)
 	if s.round != nil {
@@ -88,7 +88,7 @@ func (s *state) send(hosts []string) {
 	}
 }
 
-// end does what a verdict says for the batch as a whole.
+// end applies a verdict to the batch as a whole.
 func (s *state) end(v verdict) {
 	s.balance.Broken = s.balance.Broken || v.broken
 	for range v.banners {

@@ -96,7 +96,8 @@ func (h *walker) nodes(list []plan.Node, yield func(plan.ID) bool) flow {
 func (h *walker) step(s *plan.Step, yield func(plan.ID) bool) flow {
 	o := doStep
 	d := Done{Host: h.name, Step: s.ID}
-	if _, ruled := h.w.rules[s.ID]; s.Ahead && !ruled && !h.w.c.Free && h.w.c.MaxFail == nil && s.ID != h.ahead && h.w.one(2) {
+	if _, ruled := h.w.rules[s.ID]; s.Ahead && !ruled && !h.w.c.Free && h.w.c.MaxFail == nil && s.ID != h.ahead &&
+		h.w.one(2) {
 		h.tell("") // it is skipped, which needs no turn
 		h.pending = &d
 		return onward
@@ -140,7 +141,7 @@ func (h *walker) come(d *Done) {
 	switch w.rand.IntN(12) {
 	case 0, 1:
 		d.Came, d.Fatal, d.Excused = Ill, w.one(3), w.one(5)
-		d.Rescued, _ = w.index.Standing(d.Step)
+		d.Rescued, _ = w.index.Handled(d.Step)
 	case 2:
 		if w.one(4) {
 			d.Came = Cancelled
@@ -178,7 +179,7 @@ func (h *walker) tell(next plan.ID) {
 	}
 }
 
-func (h *walker) leave(why Fate) {
+func (h *walker) leave(why HostState) {
 	h.over = true
 	h.post(fmt.Sprintf("%s left %d", h.name, why), func() {
 		h.ends++

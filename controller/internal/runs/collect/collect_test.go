@@ -16,6 +16,7 @@ import (
 	"hark/controller/internal/runs/files"
 	"hark/controller/internal/runs/record"
 	"hark/controller/internal/ui/view"
+	"hark/playbook/plan"
 )
 
 // killed is a sink whose process was killed before the end.
@@ -29,8 +30,10 @@ var install = view.Task{ID: "1.0", Name: "install", Action: "apt"}
 func lost(t *testing.T) *Job {
 	t.Helper()
 	j := &Job{Home: t.TempDir(), Run: "r1", Store: &files.Store{Dir: filepath.Join(t.TempDir(), "runs")}, Now: time.Now}
-	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: func(err error) { t.Error(err) }}, killed{j.Store.Sink()})
-	r := record.NewRecorder(w, record.Head{Run: j.Run, At: time.Now(), Line: []string{"hark", "play", "site.yml"}}, record.RecorderOptions{})
+	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: func(err error) { t.Error(err) }},
+		killed{j.Store.Sink()})
+	r := record.NewRecorder(w, record.Head{Run: j.Run, At: time.Now(), Line: []string{"hark", "play", "site.yml"}},
+		record.RecorderOptions{})
 	r.Begin()
 	r.PlayStart(view.Play{Name: "web", Hosts: []string{"web1", "web2", "db1"}})
 	r.TaskStart(install)
@@ -90,27 +93,72 @@ func TestEveryHostHasAFateAfterwards(t *testing.T) {
 		return wire.Event{Run: j.Run, Host: "web2", Seq: seq, Kind: k, Step: install.ID, Name: "install", Outcome: o}
 	}
 	events := []wire.Event{
-		{Run: j.Run, Host: "web1", Seq: 7, Kind: wire.Done, Step: install.ID, Outcome: outcome(wire.OK, "x")}, // is on record, its acknowledgement was lost
-		event(3, wire.Started, nil), event(4, wire.Done, outcome(wire.Changed, "y")), event(4, wire.Done, outcome(wire.Changed, "y")), event(5, wire.Ended, nil),
+		// is on record, its acknowledgement was lost
+		{Run: j.Run, Host: "web1", Seq: 7, Kind: wire.Done, Step: install.ID, Outcome: outcome(wire.OK, "x")},
+		event(3, wire.Started, nil), event(4, wire.Done, outcome(wire.Changed, "y")),
+		event(4, wire.Done, outcome(wire.Changed, "y")), event(5, wire.Ended, nil),
 	}
 	if n := finish(t, j, events, &Result{Silent: []string{"db1"}}); n != 1 {
 		t.Errorf("%d results were new", n)
 	}
 	e, err := j.Store.Find(t.Context(), j.Run)
-	if err != nil || e.State != record.Ended || e.Foot.Status != record.Broken || e.Foot.Results != 3 || !strings.Contains(e.Foot.Error, "controller was lost") {
+	if err != nil || e.State != record.Ended || e.Foot.Status != record.Broken || e.Foot.Results != 3 ||
+		!strings.Contains(e.Foot.Error, "controller was lost") {
 		t.Fatalf("%+v, %+v, %v", e, e.Foot, err)
 	}
-	for fate, host := range map[record.Fate]string{record.FateOK: "web1", record.FateChanged: "web2", record.FateUnreachable: "db1"} {
+	for fate, host := range map[record.HostState]string{record.StateOK: "web1", record.StateChanged: "web2",
+		record.StateUnreachable: "db1"} {
 		if names := e.Foot.Names(fate); len(names) != 1 || names[0] != host {
 			t.Errorf("%s: %v", fate, names)
 		}
 	}
-	want := "begin, play, task, host web1, done web1 ok, host web2, done web2 changed, host db1, done db1 unreachable, warn, end"
+	want := "begin, play, task, host web1, done web1 ok, host web2, done web2 changed, host db1, done db1 unreachable, " +
+		"warn, end"
 	if got := strings.Join(texts(t, j), ", "); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if _, err := record.ReadBrokenOff(t.Context(), j.Store, j.Run); err == nil || !strings.Contains(err.Error(), "was not lost") {
+	if _, err := record.ReadBrokenOff(t.Context(), j.Store, j.Run); err == nil ||
+		!strings.Contains(err.Error(), "was not lost") {
 		t.Errorf("again: %v", err)
+	}
+}
+
+// A record is not closed over a hole without a word: where what an agent had kept may not go on where the record ends,
+// the end says whose results may be missing, and when.
+func TestAHoleIsTold(t *testing.T) {
+	at := time.Now()
+	event := func(host string, seq uint64, step string) wire.Event {
+		return wire.Event{Run: "r1", Host: host, Seq: seq, Kind: wire.Done, Step: plan.ID(step), Name: "n",
+			Outcome: outcome(wire.OK, "x"), Time: at}
+	}
+	for name, tt := range map[string]struct {
+		events []wire.Event
+		told   []string
+		hosts  string
+	}{
+		"all from the beginning": {[]wire.Event{event("web2", 1, "1.0"), event("web2", 2, "1.1")},
+			[]string{"web2"}, ""},
+		"the first is on record": {[]wire.Event{event("web1", 5, "1.0"), event("web1", 6, "1.1")},
+			[]string{"web1"}, ""},
+		"the first is not on record": {[]wire.Event{event("web1", 9, "1.7")}, []string{"web1"}, "web1"},
+		"of several": {[]wire.Event{event("web1", 5, "1.0"), event("web2", 9, "1.7"),
+			event("web3", 8, "1.7")}, []string{"web1", "web2", "web3"}, "web2 web3"},
+		"a host that kept nothing":     {nil, []string{"web1"}, "web1"},
+		"one that did not tell at all": {[]wire.Event{event("web1", 9, "1.7")}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := lost(t)
+			r := &Result{Complete: tt.told}
+			finish(t, j, tt.events, r)
+			e, err := j.Store.Find(t.Context(), j.Run)
+			if err != nil || e.Foot.Incomplete != r.Gap {
+				t.Fatalf("%v: %q on record, %q told", err, e.Foot.Incomplete, r.Gap)
+			}
+			if (r.Gap == "") != (tt.hosts == "") || !strings.HasPrefix(r.Gap, "results of "+tt.hosts+" ") &&
+				tt.hosts != "" {
+				t.Errorf("%q", r.Gap)
+			}
+		})
 	}
 }
 
@@ -150,14 +198,14 @@ func TestNobodyEndsARecordTwice(t *testing.T) {
 
 func TestSeatsAreNotedForTheRunAlone(t *testing.T) {
 	home := t.TempDir()
-	s := NewSeats(home, "r1")
+	s := NewSessionKeyFiles(home, "r1")
 	if err := s.Remove(); err != nil {
 		t.Errorf("without a seat: %v", err)
 	}
-	seat := link.Seat{Host: "web1", Agent: "web1", Key: "U", XKey: "X", HostKey: wire.NewKey(), Turn: 1}
-	s.Add(seat)
-	s.Add(link.Seat{Host: "web2", HostKey: wire.NewKey(), Turn: 1})
-	path := seatsPath(home, "r1")
+	session := link.SessionKeys{Host: "web1", Agent: "web1", Key: "U", XKey: "X", HostKey: wire.NewKey(), Turn: 1}
+	s.Add(session)
+	s.Add(link.SessionKeys{Host: "web2", HostKey: wire.NewKey(), Turn: 1})
+	path := sessionKeysPath(home, "r1")
 	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", st, err)
 	}
@@ -169,17 +217,17 @@ func TestSeatsAreNotedForTheRunAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	seats, ok, err := readSeats(home, "r1")
-	if err != nil || !ok || len(seats) != 2 || seats[0] != seat {
-		t.Errorf("%+v, %v, %v", seats, ok, err)
+	sessions, ok, err := readSessionKeys(home, "r1")
+	if err != nil || !ok || len(sessions) != 2 || sessions[0] != session {
+		t.Errorf("%+v, %v, %v", sessions, ok, err)
 	}
-	if _, ok, err := readSeats(home, "r2"); ok || err != nil {
+	if _, ok, err := readSessionKeys(home, "r2"); ok || err != nil {
 		t.Errorf("of another run: %v, %v", ok, err)
 	}
 	if err := os.WriteFile(path, []byte(`{"version":2}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := readSeats(home, "r1"); err == nil || !strings.Contains(err.Error(), "has version 2") {
+	if _, _, err := readSessionKeys(home, "r1"); err == nil || !strings.Contains(err.Error(), "has version 2") {
 		t.Errorf("of a newer hark: %v", err)
 	}
 	if err := s.Remove(); err != nil {
@@ -190,7 +238,7 @@ func TestSeatsAreNotedForTheRunAlone(t *testing.T) {
 // TestWhatIsKeptHasNoEffects: they hold values that no_log hides.
 func TestWhatIsKeptHasNoEffects(t *testing.T) {
 	home := t.TempDir()
-	f, err := create(seatsPath(home, "r1") + toldExt)
+	f, err := create(sessionKeysPath(home, "r1") + reportedExt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +246,7 @@ func TestWhatIsKeptHasNoEffects(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	events, err := readTold(home, "r1")
+	events, err := readReported(home, "r1")
 	if err != nil || len(events) != 1 || events[0].Outcome.Effects != nil {
 		t.Errorf("%+v, %v", events, err)
 	}

@@ -15,57 +15,68 @@ import (
 	"hark/controller/internal/play/link"
 )
 
-// The files of a run below the operator's directory: its seats, as long as it goes on, and what was told to who
-// collects.
+// The files of a run below the operator's directory: its session keys and what agents sent, as long as it goes on, and
+// what was reported to a collector.
 const (
-	seatsDir  = "seats"
-	toldExt   = ".told"
-	seatsForm = 1 // the version of the form of both
+	sessionsDir     = "session_keys"
+	reportedExt     = ".reported"
+	receivedExt     = ".received"
+	olderExt        = ".received-before"
+	sessionsVersion = 1 // the version of all of them
 )
 
-// form begins both files.
+// form is the first line of each of these files.
 type form struct {
 	Version int `json:"version"`
 }
 
-// Seats notes the sessions of a run as they are opened. The file holds the keys of the sessions, as the memory of the
-// process does; it is there as long as the run.
-type Seats struct {
+// SessionKeyFiles stores the sessions of a run as they are opened. The file holds the keys of the sessions; it exists
+// as long as the run.
+type SessionKeyFiles struct {
 	path string
 
 	mu  sync.Mutex
-	f   *os.File // nil before the first seat; guarded by mu
+	f   *os.File // nil before the first session; guarded by mu
 	err error    // guarded by mu
+
+	received received
 }
 
-// NewSeats is for a run that begins. Nothing is written before the first seat.
-func NewSeats(home, run string) *Seats { return &Seats{path: seatsPath(home, run)} }
+// NewSessionKeyFiles returns the files of a run that begins. It writes nothing before the first session.
+func NewSessionKeyFiles(home, run string) *SessionKeyFiles {
+	path := sessionKeysPath(home, run)
+	return &SessionKeyFiles{path: path, received: received{path: path, limit: mostReceived}}
+}
 
-func seatsPath(home, run string) string { return filepath.Join(home, seatsDir, run) }
+func sessionKeysPath(home, run string) string { return filepath.Join(home, sessionsDir, run) }
 
-// Add notes a seat. That it cannot be noted does not keep the session from being opened: it can only not be collected.
-func (s *Seats) Add(seat link.Seat) {
+// Add stores a session. An error does not prevent the session: it only cannot be collected.
+func (s *SessionKeyFiles) Add(session link.SessionKeys) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil && s.f == nil {
 		s.f, s.err = create(s.path)
 	}
 	if s.err == nil {
-		s.err = appendLine(s.f, seat)
+		s.err = appendLine(s.f, session)
 	}
 }
 
-// Remove ends the notes: the run has ended.
-func (s *Seats) Remove() error {
+// Remove deletes the file, since the run has ended.
+func (s *SessionKeyFiles) Remove() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	err := s.received.remove()
 	if s.f == nil {
-		return nil
+		return err
 	}
-	return errors.Join(s.f.Close(), os.Remove(s.path))
+	return errors.Join(err, s.f.Close(), os.Remove(s.path))
 }
 
-// create makes one of the files, or goes on with it.
+// Keep stores a batch of an agent, see link.Config.Keep. An error costs what a controller that dies has not recorded.
+func (s *SessionKeyFiles) Keep(agent string, frame []byte) { s.received.keep(agent, frame) }
+
+// create creates one of the files, or opens it to append.
 func create(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -76,7 +87,7 @@ func create(path string) (*os.File, error) {
 	}
 	st, err := f.Stat()
 	if err == nil && st.Size() == 0 {
-		err = appendLine(f, form{seatsForm})
+		err = appendLine(f, form{sessionsVersion})
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -93,7 +104,7 @@ func appendLine(f *os.File, v any) error {
 	return err
 }
 
-// readLines reads one of the files. A last line that was cut off when its process was killed is passed over.
+// readLines reads one of the files. It skips a last line that was cut off when its process was killed.
 func readLines[T any](path string) ([]T, error) {
 	text, err := securefile.Read(path, securefile.Secret)
 	if err != nil {
@@ -109,8 +120,8 @@ func readLines[T any](path string) ([]T, error) {
 			if err := json.Unmarshal([]byte(line), &f); err != nil || f.Version < 1 {
 				return nil, fmt.Errorf("%s cannot be read: it has no version", path)
 			}
-			if f.Version > seatsForm {
-				return nil, fmt.Errorf("%s has version %d, this hark knows %d", path, f.Version, seatsForm)
+			if f.Version > sessionsVersion {
+				return nil, fmt.Errorf("%s has version %d, this hark knows %d", path, f.Version, sessionsVersion)
 			}
 			out = []T{}
 			continue
@@ -124,29 +135,29 @@ func readLines[T any](path string) ([]T, error) {
 	return out, nil
 }
 
-// readSeats gives the seats of a run, false if none are on record.
-func readSeats(home, run string) ([]link.Seat, bool, error) {
-	seats, err := readLines[link.Seat](seatsPath(home, run))
+// readSessionKeys returns the session keys of a run, false if there are none.
+func readSessionKeys(home, run string) ([]link.SessionKeys, bool, error) {
+	sessions, err := readLines[link.SessionKeys](sessionKeysPath(home, run))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
-	return seats, err == nil, err
+	return sessions, err == nil, err
 }
 
-// readTold gives what was told before.
-func readTold(home, run string) ([]wire.Event, error) {
-	events, err := readLines[wire.Event](seatsPath(home, run) + toldExt)
+// readReported returns what was reported before.
+func readReported(home, run string) ([]wire.Event, error) {
+	events, err := readLines[wire.Event](sessionKeysPath(home, run) + reportedExt)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return events, err
 }
 
-// removeAll removes both files.
+// removeAll removes all files of a run.
 func removeAll(home, run string) error {
-	path := seatsPath(home, run)
+	path := sessionKeysPath(home, run)
 	var errs []error
-	for _, name := range []string{path, path + toldExt} {
+	for _, name := range []string{path, path + reportedExt, path + receivedExt, path + olderExt} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}

@@ -1,5 +1,5 @@
-// Package compare lays two runs side by side, step by step and host by host: what came out differently, which steps
-// only one of them had, and what took longer.
+// Package compare compares two runs, step by step and host by host: which results differ, which steps only one of them
+// had, and what took longer.
 package compare
 
 import (
@@ -14,16 +14,16 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// Result is what two runs differ in.
+// Result is the difference of two runs.
 type Result struct {
 	Old  string `json:"old"`
 	New  string `json:"new"`
 	Rows []Row  `json:"rows,omitempty"`
 	// Only are steps that one of the runs had.
 	Only []Only `json:"only,omitempty"`
-	// Slower are steps that took markedly longer in the new run.
+	// Slower are steps that took considerably longer in the new run.
 	Slower []Slower `json:"slower,omitempty"`
-	// Hosts is how many hosts either run had, Same how many of them came out the same at every step that both had.
+	// Hosts is how many hosts either run had, Same how many of them had the same status at every step that both runs had.
 	Hosts int `json:"hosts"`
 	Same  int `json:"same"`
 }
@@ -34,7 +34,7 @@ type Row struct {
 	Hosts []string    `json:"hosts"` // folded
 	Old   wire.Status `json:"old"`   // "" for hosts that were not there
 	New   wire.Status `json:"new"`
-	// Msg is what those say that failed in the new run.
+	// Msg is the message of those that failed in the new run.
 	Msg string `json:"msg,omitempty"`
 }
 
@@ -53,7 +53,7 @@ type Slower struct {
 	Hosts int    `json:"hosts"`
 }
 
-// Steps count as slower when their median grew by slowerBy and by slowerTimes.
+// A step counts as slower when its median grew by slowerBy and by the factor slowerTimes.
 const (
 	slowerBy    = 500_000 // microseconds
 	slowerTimes = 1.5
@@ -78,17 +78,17 @@ func Runs(ctx context.Context, s record.Store, older, newer string) (*Result, er
 	return merge(a.run, b), nil
 }
 
-// run is what became of the steps of a run.
+// run is a run with the results of its steps.
 type run struct {
 	id    string
 	hosts map[int]string
 	steps []*step
 	by    map[string]*step // by key
-	// numbers are the steps by the record's number.
+	// numbers maps the record's numbers to steps.
 	numbers map[int]*step
 }
 
-// step is one step with what came of it on the hosts, by their numbers in the record.
+// step is one step with its results on the hosts, by their numbers in the record.
 type step struct {
 	key, name string
 	results   map[int]result
@@ -100,7 +100,7 @@ type result struct {
 	msg    string // of those that failed
 }
 
-// load reads a run. One that was lost is taken as far as it goes.
+// load reads a run. One that was lost is read as far as it goes.
 func load(ctx context.Context, s record.Store, id string) (*run, error) {
 	lines, err := s.Open(ctx, id, record.Opening{})
 	if err != nil {
@@ -138,7 +138,7 @@ func load(ctx context.Context, s record.Store, id string) (*run, error) {
 	}
 }
 
-// resultOf is what a line of a result says.
+// resultOf returns the result of a line.
 func resultOf(l *record.Line) result {
 	res := result{status: l.Status, took: l.Took}
 	if l.Status == wire.StatusFailed || l.Status == wire.StatusUnreachable {
@@ -179,13 +179,13 @@ func merge(a, b *run) *Result {
 	return out
 }
 
-// pair are two runs with the numbers that their hosts have in each.
+// pair are two runs with the numbers of their hosts in each.
 type pair struct {
 	old, new      *run
 	before, after map[string]int
 }
 
-// byName are the numbers of the hosts by name.
+// byName returns the numbers of the hosts by name.
 func (r *run) byName() map[string]int {
 	out := make(map[string]int, len(r.hosts))
 	for n, name := range r.hosts {
@@ -194,13 +194,13 @@ func (r *run) byName() map[string]int {
 	return out
 }
 
-// change is how a result changed, and what it says now.
+// change is how a result changed, and its new message.
 type change struct {
 	old, new wire.Status
 	msg      string
 }
 
-// rows are the changes of one step, those of most hosts first. differ gets the hosts.
+// rows returns the changes of one step, those of most hosts first. It adds the hosts to differ.
 func rows(p pair, was, is *step, differ map[string]bool) []Row {
 	hosts := map[change][]string{}
 	note := func(host string, c change) {
@@ -209,7 +209,7 @@ func rows(p pair, was, is *step, differ map[string]bool) []Row {
 	}
 	for n, now := range is.results {
 		host := p.new.hosts[n]
-		old := was.results[p.before[host]] // number 0 is nobody's
+		old := was.results[p.before[host]] // no host has the number 0
 		if old.status != now.status {
 			note(host, change{old.status, now.status, now.msg})
 		}
@@ -233,7 +233,7 @@ func rows(p pair, was, is *step, differ map[string]bool) []Row {
 	return out
 }
 
-// median is how long a step took on the host in the middle.
+// median returns the median of a step's times.
 func median(st *step) int64 {
 	var all []int64
 	for _, r := range st.results {

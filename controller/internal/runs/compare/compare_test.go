@@ -14,7 +14,8 @@ import (
 )
 
 // write records a run in which each task has one status on each host.
-func write(t *testing.T, s *files.Store, run string, tasks []string, status map[string]wire.Status, took time.Duration) {
+func write(t *testing.T, s *files.Store, run string, tasks []string, status map[string]wire.Status,
+	took time.Duration) {
 	t.Helper()
 	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: func(err error) { t.Error(err) }}, s.Sink())
 	r := record.NewRecorder(w, record.Head{Run: run, At: time.Now()}, record.RecorderOptions{})
@@ -25,7 +26,8 @@ func write(t *testing.T, s *files.Store, run string, tasks []string, status map[
 		r.TaskStart(task)
 		for host, st := range status {
 			end := time.Now()
-			r.Done(view.Result{Task: task, Host: host, Start: end.Add(-took), End: end, Outcome: &wire.Outcome{Status: st, Result: []byte(`{"msg":"column x"}`)}})
+			r.Done(view.Result{Task: task, Host: host, Start: end.Add(-took), End: end,
+				Outcome: &wire.Outcome{Status: st, Result: []byte(`{"msg":"column x"}`)}})
 		}
 	}
 	r.End(record.Foot{Status: record.OK})
@@ -33,14 +35,17 @@ func write(t *testing.T, s *files.Store, run string, tasks []string, status map[
 
 func TestRunsAreComparedByTaskAndHost(t *testing.T) {
 	s := &files.Store{Dir: t.TempDir()}
-	write(t, s, "old", []string{"install", "gone"}, map[string]wire.Status{"web1": wire.OK, "web2": wire.OK, "web3": wire.OK}, time.Second)
-	write(t, s, "new", []string{"install", "added"}, map[string]wire.Status{"web3": wire.OK, "web1": wire.StatusFailed, "web4": wire.OK}, 3*time.Second)
+	write(t, s, "old", []string{"install", "gone"}, map[string]wire.Status{"web1": wire.OK, "web2": wire.OK,
+		"web3": wire.OK}, time.Second)
+	write(t, s, "new", []string{"install", "added"}, map[string]wire.Status{"web3": wire.OK, "web1": wire.StatusFailed,
+		"web4": wire.OK}, 3*time.Second)
 	r, err := compare.Runs(context.Background(), s, "old", "new")
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := r.Text()
-	for _, want := range []string{"ok", "failed  column x", "+ added: only in new (3 hosts)", "- gone: only in old (3 hosts)", "slower: install: 1s -> 3s", "1 of 4 hosts came out the same"} {
+	for _, want := range []string{"ok", "failed  column x", "+ added: only in new (3 hosts)",
+		"- gone: only in old (3 hosts)", "slower: install: 1s -> 3s", "1 of 4 hosts came out the same"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in:\n%s", want, text)
 		}

@@ -9,14 +9,15 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// Text is the comparison for people.
+// Text returns the comparison for people.
 func (r *Result) Text() string {
 	var b strings.Builder
 	if len(r.Rows) > 0 {
 		w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
 		fmt.Fprintf(w, "TASK\tHOSTS\t%s\t\t%s\t\n", r.Old, r.New)
 		for _, row := range r.Rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t->\t%s\t%s\n", view.OneLine(row.Task), hostsText(row.Hosts), word(string(row.Old)), word(string(row.New)), short(row.Msg))
+			fmt.Fprintf(w, "%s\t%s\t%s\t->\t%s\t%s\n", view.OneLine(row.Task), hostsText(row.Hosts), word(string(row.Old)),
+				word(string(row.New)), short(row.Msg))
 		}
 		_ = w.Flush() // into memory
 	}
@@ -28,13 +29,14 @@ func (r *Result) Text() string {
 		fmt.Fprintf(&b, "%s %s: only in %s (%d hosts)\n", sign, view.OneLine(o.Task), whose, o.Hosts)
 	}
 	for _, s := range r.Slower {
-		fmt.Fprintf(&b, "slower: %s: %s -> %s (median of %d hosts)\n", view.OneLine(s.Task), took(s.Old), took(s.New), s.Hosts)
+		fmt.Fprintf(&b, "slower: %s: %s -> %s (median of %d hosts)\n", view.OneLine(s.Task), took(s.Old), took(s.New),
+			s.Hosts)
 	}
 	fmt.Fprintf(&b, "%d of %d hosts came out the same\n", r.Same, r.Hosts)
 	return b.String()
 }
 
-// word is a status, also of a host that was not there.
+// word returns a status, or a word for a host that was not there.
 func word(status string) string {
 	if status == "" {
 		return "none"
@@ -42,7 +44,7 @@ func word(status string) string {
 	return status
 }
 
-// mostText is how much of a column is shown, in characters.
+// mostText is how many characters of a column are shown.
 const mostText = 60
 
 func short(text string) string {

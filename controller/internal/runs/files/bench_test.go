@@ -24,8 +24,10 @@ import (
 func large(b *testing.B, s *files.Store, run string, hosts, tasks int, brief bool) {
 	b.Helper()
 	now, chance := day, rand.New(rand.NewPCG(1, 2))
-	w := record.NewWriter(record.WriterOptions{Now: func() time.Time { return now }, Failed: func(err error) { b.Error(err) }}, s.Sink())
-	r := record.NewRecorder(w, record.Head{Run: run, At: day, Name: "anna", From: "anna@deploy1", Line: []string{"hark", "play", "site.yml"}}, record.RecorderOptions{Brief: brief, Facts: !brief})
+	w := record.NewWriter(record.WriterOptions{Now: func() time.Time { return now },
+		Failed: func(err error) { b.Error(err) }}, s.Sink())
+	r := record.NewRecorder(w, record.Head{Run: run, At: day, Name: "anna", From: "anna@deploy1",
+		Line: []string{"hark", "play", "site.yml"}}, record.RecorderOptions{Brief: brief, Facts: !brief})
 	r.Begin()
 	names := make([]string, hosts)
 	for i := range names {
@@ -38,11 +40,16 @@ func large(b *testing.B, s *files.Store, run string, hosts, tasks int, brief boo
 		for n, host := range names {
 			took := time.Duration(chance.ExpFloat64() * float64(40*time.Millisecond))
 			now = now.Add(time.Duration(chance.IntN(60)) * time.Microsecond)
-			o := &wire.Outcome{Status: wire.Changed, Result: fmt.Appendf(nil, `{"changed": true, "cmd": ["systemctl", "is-active", "nginx"], "delta": "0:00:00.%06d", "end": "2026-11-22 03:00:%02d.%06d", `+
-				`"msg": "", "rc": 0, "start": "2026-11-22 03:00:00.%06d", "stderr": "", "stderr_lines": [], "stdout": "active", "stdout_lines": ["active"]}`,
-				took.Microseconds()%1e6, i%60, chance.IntN(1e6), chance.IntN(1e6))}
+			o := &wire.Outcome{Status: wire.Changed,
+				Result: fmt.Appendf(nil,
+					`{"changed": true, "cmd": ["systemctl", "is-active", "nginx"], "delta": "0:00:00.%06d", "end": "2026-11-22 `+
+						`03:00:%02d.%06d", `+
+						`"msg": "", "rc": 0, "start": "2026-11-22 03:00:00.%06d", "stderr": "", "stderr_lines": [], "stdout": "active", `+
+						`"stdout_lines": ["active"]}`,
+					took.Microseconds()%1e6, i%60, chance.IntN(1e6), chance.IntN(1e6))}
 			if (i*hosts+n)%20_000 == 7 {
-				o.Status, o.Result = wire.StatusFailed, []byte(`{"changed": true, "msg": "non-zero return code", "rc": 3, "stdout": "inactive"}`)
+				o.Status, o.Result = wire.StatusFailed,
+					[]byte(`{"changed": true, "msg": "non-zero return code", "rc": 3, "stdout": "inactive"}`)
 			}
 			r.Done(view.Result{Task: task, Host: host, Outcome: o, Start: now.Add(-took), End: now})
 		}
@@ -106,9 +113,13 @@ func BenchmarkList(b *testing.B) {
 func tiny(b *testing.B, s *files.Store, run string, at time.Time) {
 	b.Helper()
 	sink := s.Sink()
-	h := record.Head{V: record.Version, Run: run, At: at, Name: "anna", From: "anna@deploy1", Line: []string{"hark", "play", "-i", "inventory", "site.yml"}, Commit: "5b2f", Hosts: 3}
-	f := record.Foot{At: at.Add(time.Minute), Status: record.OK, Hosts: map[record.Fate][]string{record.FateOK: {"web[1:3]"}}, Tasks: []record.TaskSum{{Task: 1, Name: "a", OK: 3}}}
-	if err := errors.Join(sink.Begin(h, packed(b, &record.Line{Kind: record.KindHead, Head: &h})), sink.End(f, packed(b, &record.Line{Kind: record.KindFoot, Foot: &f})), sink.Close()); err != nil {
+	h := record.Head{V: record.Version, Run: run, At: at, Name: "anna", From: "anna@deploy1",
+		Line: []string{"hark", "play", "-i", "inventory", "site.yml"}, Commit: "5b2f", Hosts: 3}
+	f := record.Foot{At: at.Add(time.Minute), Status: record.OK,
+		Hosts: map[record.HostState][]string{record.StateOK: {"web[1:3]"}},
+		Tasks: []record.TaskSum{{Task: 1, Name: "a", OK: 3}}}
+	if err := errors.Join(sink.Begin(h, packed(b, &record.Line{Kind: record.KindHead, Head: &h})),
+		sink.End(f, packed(b, &record.Line{Kind: record.KindFoot, Foot: &f})), sink.Close()); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -15,11 +15,11 @@ import (
 // Driver is the process that drives a run on this machine.
 type Driver struct {
 	PID int `json:"pid"`
-	// Boot names the start of the machine: numbers of processes mean nothing after another.
+	// Boot identifies the boot of the machine: after another boot the pid means nothing.
 	Boot string `json:"boot,omitempty"`
 }
 
-// boot names this start of the machine, "" where the kernel does not.
+// boot identifies this boot of the machine, "" where the kernel does not.
 func boot() string {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -31,7 +31,7 @@ func boot() string {
 // ErrNotHere says that no process of this machine drives the run.
 var ErrNotHere = errors.New("no process of this machine drives it")
 
-// Stop interrupts the process that drives a run as Ctrl-C at its terminal does.
+// Stop interrupts the process that drives a run, as Ctrl-C at its terminal does.
 func (s *Store) Stop(run string) error {
 	month, err := s.month(run)
 	if err != nil {
@@ -58,13 +58,13 @@ func (s *Store) Stop(run string) error {
 		return fmt.Errorf("cannot stop run %s: %w", run, ErrNotHere)
 	}
 	defer func() { _ = process.Release() }()
-	if !written(f) { // it ended meanwhile, and its number may be another's
+	if !written(f) { // it ended meanwhile, and its pid may be another process's
 		return fmt.Errorf("cannot stop run %s: %w", run, ErrNotHere)
 	}
 	return process.Signal(os.Interrupt)
 }
 
-// Pin keeps a run, or no longer.
+// Pin keeps a run for ever, or no longer.
 func (s *Store) Pin(run string, keep bool) error {
 	month, err := s.month(run)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Store) Pin(run string, keep bool) error {
 	return nil
 }
 
-// Limit writes hosts to a file beside the record of a run, for --limit @FILE, and gives its path.
+// Limit writes hosts to a file beside the record of a run, for --limit @FILE, and returns its path.
 func (s *Store) Limit(run string, hosts []string) (string, error) {
 	month, err := s.month(run)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Store) Limit(run string, hosts []string) (string, error) {
 	return path, atomicfile.WriteLoose(path, []byte(strings.Join(hosts, "\n")+"\n"))
 }
 
-// stateOf is what became of a run whose record has no foot.
+// stateOf returns the state of a run whose record has no foot.
 func stateOf(f *os.File) record.State {
 	if written(f) {
 		return record.Running

@@ -1,7 +1,7 @@
-// Package files keeps records as files of this machine: HARK_HOME/runs/2026-11/RUN.zst, each written by the process
-// that drives its run and read by any number of others. Beside it stands RUN.driver while the run goes on, which says
-// who drives it, and RUN.keep if the user wants it kept. The file index holds heads and feet of the runs that ended,
-// so that a list opens none of them; it is made anew when it is lost.
+// Package files keeps records as files of this machine: HARK_HOME/runs/2026-11/RUN.zst. The process that drives a run
+// writes its file, and any number of others read it. Beside it are RUN.driver while the run goes on, which says who
+// drives it, and RUN.keep if the user wants it kept. The file index holds heads and feet of the runs that ended, so
+// that a list opens none of them; it is rebuilt if it is lost.
 package files
 
 import (
@@ -20,25 +20,24 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// Store is a directory of records. Its methods may be called from any goroutine, and by any number of processes at
-// once.
+// Store is a directory of records. Any goroutine may call its methods, and any number of processes may use it at once.
 type Store struct {
-	// Dir is the directory; it need not be there.
+	// Dir is the directory; it need not exist.
 	Dir string
-	// Poll is how often a reader that follows a run looks for more; 0 is a fifth of a second. What sinks of this
-	// store write it sees at once.
+	// Poll is how often a reader that follows a run looks for more; 0 is a fifth of a second. It sees at once what sinks
+	// of this store write.
 	Poll time.Duration
 
 	written pulse
 }
 
-// pulse wakes those who wait for something to be written. The zero value is ready.
+// pulse wakes goroutines that wait for something to be written. The zero value is ready.
 type pulse struct {
 	mu   sync.Mutex
-	next chan struct{} // closed at the next beat; guarded by mu, nil if nobody waits
+	next chan struct{} // closed at the next beat; guarded by mu, nil if none waits
 }
 
-// wait is closed at the next beat.
+// wait returns a channel that is closed at the next beat.
 func (p *pulse) wait() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +47,7 @@ func (p *pulse) wait() <-chan struct{} {
 	return p.next
 }
 
-// beat wakes all who wait.
+// beat wakes all that wait.
 func (p *pulse) beat() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +59,7 @@ func (p *pulse) beat() {
 
 var _ record.Store = (*Store)(nil)
 
-// The names of the files of a run, behind its id.
+// The extensions of a run's files, after its id.
 const (
 	recordExt = ".zst"
 	driverExt = ".driver"
@@ -68,13 +67,13 @@ const (
 	limitExt  = ".limit" // the hosts of a retry
 )
 
-// validID tells the ids that can be names of files.
+// validID matches ids that can be names of files.
 var validID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]{1,64}$`) })
 
-// path is the file of a run that began in a month.
+// path returns a file of a run that began in a month.
 func (s *Store) path(month, run, ext string) string { return filepath.Join(s.Dir, month, run+ext) }
 
-// months are the directories of months, the newest first.
+// months returns the directories of months, the newest first.
 func (s *Store) months() ([]string, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,7 +88,7 @@ func (s *Store) months() ([]string, error) {
 	return out, err
 }
 
-// month is the directory in which a run is.
+// month returns the directory of a run.
 func (s *Store) month(run string) (string, error) {
 	if !validID().MatchString(run) {
 		return "", &record.MissingError{Run: run}
@@ -106,7 +105,7 @@ func (s *Store) month(run string) (string, error) {
 	return "", &record.MissingError{Run: run}
 }
 
-// runs are the runs of a month, and which of their files beside the record there are.
+// runs returns the runs of a month, and which other files they have.
 func (s *Store) runs(month string) (runs []string, beside map[string]bool, err error) {
 	dir, err := os.Open(filepath.Join(s.Dir, month))
 	if err != nil {
@@ -130,7 +129,7 @@ func lock(f *os.File) error {
 	return unix.FcntlFlock(f.Fd(), setLock, &unix.Flock_t{Type: unix.F_WRLCK})
 }
 
-// written reports whether somebody writes a record.
+// written reports whether a process writes a record.
 func written(f *os.File) bool {
 	l := unix.Flock_t{Type: unix.F_WRLCK}
 	if err := unix.FcntlFlock(f.Fd(), getLock, &l); err != nil {
@@ -139,7 +138,7 @@ func written(f *os.File) bool {
 	return l.Type != unix.F_UNLCK
 }
 
-// inRun puts the id of the run into an error of its record.
+// inRun adds the id of the run to an error of its record.
 func inRun(run string, err error) error {
 	var newer *record.NewerError
 	switch {

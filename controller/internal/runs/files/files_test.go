@@ -23,8 +23,10 @@ import (
 func write(t *testing.T, s *files.Store, run string, at time.Time) {
 	t.Helper()
 	now := at
-	w := record.NewWriter(record.WriterOptions{Now: func() time.Time { return now }, Failed: func(err error) { t.Error(err) }}, s.Sink())
-	r := record.NewRecorder(w, record.Head{Run: run, At: at, Name: "anna", From: "anna@deploy1", Line: []string{"hark", "play", "site.yml"}}, record.RecorderOptions{})
+	w := record.NewWriter(record.WriterOptions{Now: func() time.Time { return now },
+		Failed: func(err error) { t.Error(err) }}, s.Sink())
+	r := record.NewRecorder(w, record.Head{Run: run, At: at, Name: "anna", From: "anna@deploy1",
+		Line: []string{"hark", "play", "site.yml"}}, record.RecorderOptions{})
 	r.Begin()
 	r.PlayStart(view.Play{Name: "web", ID: "0", Hosts: []string{"web1", "web2", "web3"}, Strategy: "linear"})
 	for i, name := range []string{"nginx : install", "restart"} {
@@ -72,7 +74,8 @@ func TestAReaderIsWokenByTheWriterOfItsStore(t *testing.T) {
 	s := &files.Store{Dir: t.TempDir(), Poll: time.Hour}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	w := record.NewWriter(record.WriterOptions{Now: func() time.Time { return day }, Failed: func(err error) { t.Error(err) }}, s.Sink())
+	w := record.NewWriter(record.WriterOptions{Now: func() time.Time { return day },
+		Failed: func(err error) { t.Error(err) }}, s.Sink())
 	r := record.NewRecorder(w, record.Head{Run: "aa1", At: day}, record.RecorderOptions{})
 	r.Begin()
 	r.Begun()
@@ -110,12 +113,16 @@ func TestRunsAreFoundByTheFilter(t *testing.T) {
 		f    record.Filter
 		want []string
 	}{
-		"all": {record.Filter{}, all}, "host": {record.Filter{Host: "web*"}, all}, "no host": {record.Filter{Host: "db*"}, nil},
-		"task": {record.Filter{Task: "install"}, all}, "no task": {record.Filter{Task: "remove"}, nil},
-		"state": {record.Filter{States: []record.State{record.Ended}}, all}, "no state": {record.Filter{States: []record.State{record.Lost}}, nil},
-		"failed": {record.Filter{Failed: true, Limit: 2}, all[:2]}, "since": {record.Filter{Since: day.Add(time.Minute)}, all[:2]},
-		"until": {record.Filter{Until: day.Add(time.Minute)}, all[2:]}, "by": {record.Filter{By: "anna"}, all}, "by machine": {record.Filter{By: "anna@deploy1"}, all},
-		"not by": {record.Filter{By: "bela"}, nil}, "no duty": {record.Filter{Duty: "base"}, nil},
+		"all": {record.Filter{}, all}, "host": {record.Filter{Host: "web*"}, all},
+		"no host": {record.Filter{Host: "db*"}, nil},
+		"task":    {record.Filter{Task: "install"}, all}, "no task": {record.Filter{Task: "remove"}, nil},
+		"state":    {record.Filter{States: []record.State{record.Ended}}, all},
+		"no state": {record.Filter{States: []record.State{record.Lost}}, nil},
+		"failed":   {record.Filter{Failed: true, Limit: 2}, all[:2]}, "since": {record.Filter{Since: day.Add(time.Minute)},
+			all[:2]},
+		"until": {record.Filter{Until: day.Add(time.Minute)}, all[2:]}, "by": {record.Filter{By: "anna"}, all},
+		"by machine": {record.Filter{By: "anna@deploy1"}, all},
+		"not by":     {record.Filter{By: "bela"}, nil}, "no duty": {record.Filter{Duty: "base"}, nil},
 	} {
 		for _, from := range []string{"index", "records"} {
 			if got := list(t, s, c.f); !slices.Equal(got, c.want) {
@@ -251,7 +258,7 @@ func TestPruneDropsLinesFirstAndKeepsWhatIsPinned(t *testing.T) {
 		out := map[string]bool{}
 		for _, e := range found.Entries {
 			out[e.Head.Run] = e.Body
-			if e.Foot == nil || e.Foot.Exit != 2 || e.Counts[record.FateFailed] != 1 {
+			if e.Foot == nil || e.Foot.Exit != 2 || e.Counts[record.StateFailed] != 1 {
 				t.Errorf("%s: %+v", e.Head.Run, e.Foot)
 			}
 		}
@@ -263,7 +270,8 @@ func TestPruneDropsLinesFirstAndKeepsWhatIsPinned(t *testing.T) {
 		want map[string]bool
 	}{
 		{day.Add(51 * 24 * time.Hour), keep, map[string]bool{"old": false, "pinned": true, "new": true}},
-		{day.Add(51 * 24 * time.Hour), record.Keep{Age: keep.Age, Bytes: 10, Heads: keep.Heads}, map[string]bool{"old": false, "pinned": true, "new": false}},
+		{day.Add(51 * 24 * time.Hour), record.Keep{Age: keep.Age, Bytes: 10, Heads: keep.Heads},
+			map[string]bool{"old": false, "pinned": true, "new": false}},
 		{day.Add(101 * 24 * time.Hour), keep, map[string]bool{"pinned": true, "new": false}},
 	}
 	for i, step := range steps {

@@ -10,16 +10,16 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// A record is one file: before each zstd frame stands a frame that zstd's own programs skip, with a label that says
-// what follows. So zstdcat prints the lines, and who looks for something reads only what has it.
+// A record is one file. Before each zstd frame is a frame that zstd's own programs skip, with a label that describes
+// the next one. So zstdcat prints the lines, and a search reads only the frames that it needs.
 const (
-	skippable  = 0x184D2A58 // one of the magic numbers for frames that are skipped
+	skippable  = 0x184D2A58 // one of the magic numbers of skippable frames
 	prefixSize = 8          // magic number and length of the label, little endian
 	mostLabel  = 4 << 10
-	mostData   = 256 << 20 // of a part: the outputs of hosts are not cut
+	mostData   = 256 << 20 // of a part: outputs of hosts are not cut
 )
 
-// label says what the frame behind it is.
+// label describes the frame behind it.
 type label struct {
 	V    int    `json:"v"`
 	Kind string `json:"k"` // head, part or foot
@@ -48,10 +48,10 @@ func appendFrame(to []byte, l label, data []byte) ([]byte, error) {
 	return append(append(to, text...), data...), nil
 }
 
-// errCutOff is a frame that is not there whole: not yet, or never.
+// errCutOff says that a frame is not complete: not yet, or never.
 var errCutOff = errors.New("the record is cut off")
 
-// frame is where a frame lies in a file.
+// frame is the position of a frame in a file.
 type frame struct {
 	label
 	data int64 // offset of its data
@@ -59,7 +59,7 @@ type frame struct {
 
 func (f *frame) end() int64 { return f.data + f.Len }
 
-// frameAt reads the label at an offset of a file of a size. It is errCutOff where the frame is not whole.
+// frameAt reads the label at an offset of a file of a given size. The error is errCutOff if the frame is not complete.
 func frameAt(r io.ReaderAt, at, size int64) (frame, error) {
 	var prefix [prefixSize]byte
 	if at+prefixSize > size {

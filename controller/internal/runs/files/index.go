@@ -13,22 +13,22 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// indexed is a line of the index: a run that ended, or was lost and lost its lines since.
+// indexed is a line of the index: a run that ended, or one that was lost and has lost its lines since.
 type indexed struct {
-	V      int                 `json:"v"`
-	Head   record.Head         `json:"head"`
-	Foot   *record.Foot        `json:"foot,omitempty"`
-	Counts map[record.Fate]int `json:"counts,omitempty"`
-	Bytes  int64               `json:"bytes"`
-	Bare   bool                `json:"bare,omitempty"` // its lines were dropped
+	V      int                      `json:"v"`
+	Head   record.Head              `json:"head"`
+	Foot   *record.Foot             `json:"foot,omitempty"`
+	Counts map[record.HostState]int `json:"counts,omitempty"`
+	Bytes  int64                    `json:"bytes"`
+	Bare   bool                     `json:"bare,omitempty"` // its lines were removed
 }
 
-// mostHosts is up to how many bytes of folded names a line of the index has.
+// mostHosts is how many bytes of folded names a line of the index may have.
 const mostHosts = 2 << 10
 
-// entryOf is a line of the index for a run that ended.
+// entryOf returns the line of the index for a run that ended.
 func entryOf(h record.Head, f *record.Foot, size int64) indexed {
-	h.Screen = record.Screen{} // only who shows the run needs it
+	h.Screen = record.Screen{} // only needed to show the run
 	x := indexed{V: record.Version, Head: h, Bytes: size}
 	if f == nil {
 		return x
@@ -36,9 +36,9 @@ func entryOf(h record.Head, f *record.Foot, size int64) indexed {
 	short := *f
 	short.Tasks, short.Parts = nil, nil
 	n := 0
-	x.Counts = map[record.Fate]int{}
-	for fate, names := range f.Hosts {
-		x.Counts[fate] = f.Count(fate)
+	x.Counts = map[record.HostState]int{}
+	for state, names := range f.Hosts {
+		x.Counts[state] = f.Count(state)
 		for _, name := range names {
 			n += len(name)
 		}
@@ -52,7 +52,7 @@ func entryOf(h record.Head, f *record.Foot, size int64) indexed {
 
 func (s *Store) indexPath() string { return filepath.Join(s.Dir, "index") }
 
-// note adds a run to the index. One call writes the line, so that those of several processes stay apart.
+// note adds a run to the index. One write adds the line, so that lines of several processes do not mix.
 func (s *Store) note(h record.Head, f record.Foot, size int64) error {
 	return s.addToIndex(entryOf(h, &f, size))
 }
@@ -70,13 +70,13 @@ func (s *Store) addToIndex(x indexed) error {
 	return errors.Join(err, f.Close())
 }
 
-// readIndex is the index by run. What cannot be read in it is left out: it is made anew from the records.
+// readIndex returns the index by run. It skips what it cannot read, which is rebuilt from the records.
 func (s *Store) readIndex() map[string]*indexed {
 	text, err := os.ReadFile(s.indexPath())
 	if err != nil {
 		return nil
 	}
-	const share = 512 << 10 // bytes that one goroutine reads
+	const share = 512 << 10 // bytes for one goroutine
 	var wait sync.WaitGroup
 	texts := cutLines(text, share)
 	pieces := make([][]*indexed, len(texts))
@@ -87,7 +87,7 @@ func (s *Store) readIndex() map[string]*indexed {
 	all := map[string]*indexed{}
 	for _, p := range pieces {
 		for _, x := range p {
-			all[x.Head.Run] = x // the last line of a run is the one that holds
+			all[x.Head.Run] = x // the last line of a run counts
 		}
 	}
 	return all
@@ -118,8 +118,8 @@ func readPiece(text []byte) []*indexed {
 	return out
 }
 
-// writeIndex writes the index anew. A line that another process adds meanwhile may be lost: its run is noted again
-// when it is found without.
+// writeIndex rewrites the index. A line that another process adds meanwhile may be lost; its run is added again when it
+// is found missing.
 func (s *Store) writeIndex(all map[string]*indexed) error {
 	var b bytes.Buffer
 	for _, x := range all {

@@ -14,10 +14,10 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// pruneEvery is how long what is kept may be more than it should.
+// pruneEvery is the time between two prunings.
 const pruneEvery = time.Hour
 
-// PruneSoon is Prune, if that was not done within the hour.
+// PruneSoon calls Prune unless that was done within the hour.
 func (s *Store) PruneSoon(k record.Keep, now time.Time) error {
 	mark := filepath.Join(s.Dir, "pruned")
 	st, err := os.Stat(mark)
@@ -25,7 +25,7 @@ func (s *Store) PruneSoon(k record.Keep, now time.Time) error {
 		return nil
 	}
 	if st, err := os.Stat(s.Dir); err != nil || !st.IsDir() {
-		return nil // there is nothing to drop, and who records says what is wrong
+		return nil // there is nothing to remove, and the recorder reports what is wrong
 	}
 	if err := errors.Join(os.WriteFile(mark, nil, 0o600), os.Chtimes(mark, now, now)); err != nil {
 		return whyNot(err)
@@ -33,8 +33,8 @@ func (s *Store) PruneSoon(k record.Keep, now time.Time) error {
 	return s.Prune(k, now)
 }
 
-// Prune drops the lines of runs that are older than is kept, or of the oldest where all take too much room, and later
-// the runs themselves. Runs under way and pinned ones stay.
+// Prune removes the lines of runs that are older than the limit, or of the oldest when all take too much room, and
+// later the runs themselves. Running and pinned runs stay.
 func (s *Store) Prune(k record.Keep, now time.Time) error {
 	all, err := s.List(context.Background(), record.Filter{})
 	if err != nil {
@@ -45,7 +45,8 @@ func (s *Store) Prune(k record.Keep, now time.Time) error {
 		index = map[string]*indexed{}
 	}
 	entries := slices.DeleteFunc(all.Entries, func(e record.Entry) bool { return e.Pinned || e.State == record.Running })
-	slices.SortFunc(entries, func(a, b record.Entry) int { return cmp.Compare(b.Head.At.UnixNano(), a.Head.At.UnixNano()) })
+	slices.SortFunc(entries,
+		func(a, b record.Entry) int { return cmp.Compare(b.Head.At.UnixNano(), a.Head.At.UnixNano()) })
 	var errs []error
 	left := k.Bytes
 	for _, e := range entries {
@@ -65,7 +66,7 @@ func (s *Store) Prune(k record.Keep, now time.Time) error {
 	return errors.Join(append(errs, s.writeIndex(index))...)
 }
 
-// remove takes a run away with all its files.
+// remove deletes a run with all its files.
 func (s *Store) remove(month, run string) error {
 	var errs []error
 	for _, ext := range []string{recordExt, driverExt, keepExt, limitExt} {
@@ -73,11 +74,11 @@ func (s *Store) remove(month, run string) error {
 			errs = append(errs, err)
 		}
 	}
-	_ = os.Remove(filepath.Join(s.Dir, month)) // only an empty one can be
+	_ = os.Remove(filepath.Join(s.Dir, month)) // only an empty one can be removed
 	return errors.Join(errs...)
 }
 
-// strip leaves of a record its head and its foot.
+// strip reduces a record to its head and its foot.
 func (s *Store) strip(month, run string) (indexed, error) {
 	path := s.path(month, run, recordExt)
 	f, err := os.Open(path)

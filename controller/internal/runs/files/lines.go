@@ -33,28 +33,28 @@ func (s *Store) open(run string) (*os.File, error) {
 	return f, inRun(run, err)
 }
 
-// frames reads one frame of a record after the other.
+// frames reads the frames of a record, one after the other.
 type frames struct {
 	f     *os.File
 	run   string
-	store *Store // nil where nobody waits
+	store *Store // nil if no one waits
 	at    int64  // offset of the next frame
 	dec   *zstd.Decoder
-	raw   []byte // of the frame that was unpacked last
+	raw   []byte // of the last unpacked frame
 }
 
 // pollEvery is how often a reader that follows looks for more.
 const pollEvery = 200 * time.Millisecond
 
-// next finds the next frame; with wait it waits for it while somebody writes. The error is errCutOff where there is
-// none and nobody writes, and io.EOF where it may still come.
+// next finds the next frame. With wait it waits for it while a process writes. The error is errCutOff if there is none
+// and no process writes, and io.EOF if it may still come.
 func (r *frames) next(ctx context.Context, wait bool) (frame, error) {
 	for {
 		var more <-chan struct{}
 		if wait {
-			more = r.store.written.wait() // taken before the look, so that nothing comes between
+			more = r.store.written.wait() // taken before the look, so that no beat is missed
 		}
-		alive := written(r.f) // looked at before the size: what a writer that is gone has left is all there
+		alive := written(r.f) // checked before the size: what a writer that is gone has left is complete
 		st, err := r.f.Stat()
 		if err != nil {
 			return frame{}, err
@@ -84,14 +84,14 @@ func (r *frames) next(ctx context.Context, wait bool) (frame, error) {
 	}
 }
 
-// data reads what is packed in a frame.
+// data reads the compressed data of a frame.
 func (r *frames) data(fr frame) ([]byte, error) {
 	packed := make([]byte, fr.Len)
 	_, err := r.f.ReadAt(packed, fr.data)
 	return packed, err
 }
 
-// unpack gives the lines of a frame, which are valid until the next call.
+// unpack returns the lines of a frame, which are valid until the next call.
 func (r *frames) unpack(fr frame) ([]byte, error) {
 	packed, err := r.data(fr)
 	if err != nil {
@@ -121,10 +121,10 @@ type lines struct {
 	frames
 	o     record.Opening
 	rest  []byte // lines of the frame in hand
-	only  bool   // only those of them that give numbers
+	only  bool   // only those that define numbers
 	stand record.Place
 	began time.Time
-	foot  bool // it was given
+	foot  bool // it was returned
 }
 
 // Next implements record.Lines.
@@ -151,7 +151,7 @@ func (r *lines) Next(ctx context.Context) (record.Line, error) {
 	}
 }
 
-// fine goes past a result that is not wanted among the bad ones.
+// fine skips a result that is not wanted among the bad ones.
 func (r *lines) fine() bool {
 	text, rest := cutLine(r.rest)
 	if !r.stand.Fine(text) {
@@ -173,7 +173,7 @@ func (r *lines) line() (record.Line, error) {
 	return l, err
 }
 
-// load takes the next frame that has lines that are wanted.
+// load reads the next frame with lines that are wanted.
 func (r *lines) load(ctx context.Context) error {
 	for {
 		fr, err := r.next(ctx, r.o.Follow)
@@ -205,7 +205,7 @@ func (r *lines) load(ctx context.Context) error {
 	}
 }
 
-// cutLine parts the first line from the others.
+// cutLine separates the first line from the others.
 func cutLine(text []byte) (line, rest []byte) {
 	if at := bytes.IndexByte(text, '\n') + 1; at > 0 {
 		return text[:at], text[at:]

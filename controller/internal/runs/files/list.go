@@ -12,7 +12,7 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// Origin is what entries of this store have as theirs.
+// Origin is the Entry.Origin of this store.
 const Origin = "local"
 
 // List implements record.Store.
@@ -54,7 +54,7 @@ func (s *Store) listMonth(month string, index map[string]*indexed, f record.Filt
 		if x != nil {
 			x.entry(&e)
 		} else if err := s.look(month, run, &e, true); errors.Is(err, errCutOff) {
-			continue // it never had a whole head: nobody knows what it was
+			continue // it never had a whole head, so nothing is known of it
 		} else if err != nil {
 			out.Warnings = append(out.Warnings, err.Error())
 			continue
@@ -88,7 +88,7 @@ func (x *indexed) entry(e *record.Entry) {
 	}
 }
 
-// look reads the entry of a run from its record, and with note puts it into the index if the run ended.
+// look reads the entry of a run from its record. With note it adds a run that has ended to the index.
 func (s *Store) look(month, run string, e *record.Entry, note bool) error {
 	f, err := os.Open(s.path(month, run, recordExt))
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Store) look(month, run string, e *record.Entry, note bool) error {
 		x.entry(e)
 		e.Head, e.Foot = head, whole
 		if note {
-			_ = s.addToIndex(x) // where that cannot be, the record is read again next time
+			_ = s.addToIndex(x) // if that fails, the record is read again next time
 		}
 		return nil
 	}
@@ -164,7 +164,7 @@ func (r *frames) single(fr frame) (record.Line, error) {
 	return record.DecodeLine(text)
 }
 
-// names are those that the parts of a run give so far.
+// names returns the names that the parts of a run define so far.
 func (r *frames) names(parts []frame) (*record.Names, error) {
 	var names record.Names
 	for _, fr := range parts {
@@ -188,7 +188,7 @@ func (r *frames) names(parts []frame) (*record.Names, error) {
 	return &names, nil
 }
 
-// bodyMatches holds the conditions against the hosts and the tasks of a run.
+// bodyMatches checks the conditions on the hosts and the tasks of a run.
 func (s *Store) bodyMatches(month string, e *record.Entry, f record.Filter) (bool, error) {
 	if e.Foot != nil && f.Task == "" && len(e.Foot.Hosts) > 0 {
 		return f.Hosts(e.Foot), nil

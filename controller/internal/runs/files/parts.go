@@ -37,7 +37,7 @@ type parts struct {
 	footData []byte
 }
 
-// read takes in a head or a foot.
+// read reads a head or a foot.
 func (p *parts) read(fr frame) error {
 	packed, err := p.data(fr)
 	if err != nil {

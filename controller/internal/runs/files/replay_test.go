@@ -102,7 +102,8 @@ func (s *shown) display(t *testing.T, verbosity int) *view.Display {
 func viewOf(t *testing.T, name, dir string, d *view.Display, now func() time.Time) view.View {
 	t.Helper()
 	v, err := view.New(name, view.Options{
-		Display: d.ForViews(), Now: now, JSONIndent: 4, DiffContext: 3, CustomStats: true, HostStarts: name == "debug", TreeDir: dir, LogDir: dir,
+		Display: d.ForViews(), Now: now, JSONIndent: 4, DiffContext: 3, CustomStats: true, HostStarts: name == "debug",
+		TreeDir: dir, LogDir: dir,
 		JUnit: view.JUnitOptions{Dir: dir},
 	})
 	if err != nil {
@@ -182,7 +183,8 @@ func again(t *testing.T, store *files.Store, run, name string, verbosity int, ev
 	if err := p.View.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for what, texts := range map[string][2]string{"stdout": {first.out.String(), second.out.String()}, "stderr": {first.err.String(), second.err.String()}} {
+	for what, texts := range map[string][2]string{"stdout": {first.out.String(), second.out.String()},
+		"stderr": {first.err.String(), second.err.String()}} {
 		if diff := cmp.Diff(texts[0], texts[1]); diff != "" {
 			t.Fatalf("%s of view %s at -v %d differs (-run +record):\n%s", what, name, verbosity, diff)
 		}

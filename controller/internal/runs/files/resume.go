@@ -9,8 +9,8 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// Resume is the sink that goes on with a record that breaks off and that has so many parts; what is cut off behind
-// them is taken away. Another process that writes the record, or has ended it, is an error.
+// Resume returns a sink that goes on with a record that breaks off after so many parts; it removes what is cut off
+// behind them. It is an error if another process writes the record or has ended it.
 func (s *Store) Resume(run string, parts int) (record.Sink, error) {
 	month, err := s.month(run)
 	if err != nil {

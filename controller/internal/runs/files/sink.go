@@ -11,19 +11,23 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// Sink writes the record of one run. It holds the record's lock until it is closed.
+// Sink returns a sink for the record of one run. It holds the record's lock until it is closed.
 func (s *Store) Sink() record.Sink { return &sink{store: s} }
+
+// roomForEnd is what the end of a record may take. It is reserved with each part: a run whose disk becomes full is not
+// taken for one that was lost.
+const roomForEnd = 128 << 10
 
 type sink struct {
 	store  *Store
 	f      *os.File
 	head   record.Head
 	month  string
-	driver string // the file that says who drives
+	driver string // the RUN.driver file
 	size   int64  // of the whole frames
 }
 
-// Begin makes the file with its head.
+// Begin creates the file with its head.
 func (s *sink) Begin(h record.Head, data []byte) error {
 	if !validID().MatchString(h.Run) {
 		return fmt.Errorf("internal error: the run is called %q", h.Run)
@@ -39,7 +43,7 @@ func (s *sink) Begin(h record.Head, data []byte) error {
 	}
 	s.f = f
 	if err := errors.Join(lock(f), s.write(label{Kind: headFrame, Lines: 1}, data)); err != nil {
-		_ = os.Remove(path) // nobody can tell whose it is
+		_ = os.Remove(path) // it could not be attributed
 		return whyNot(err)
 	}
 	s.driver = s.store.path(s.month, h.Run, driverExt)
@@ -60,13 +64,16 @@ func (s *sink) End(f record.Foot, data []byte) error {
 	if err := s.write(label{Kind: footFrame, Lines: 1}, data); err != nil {
 		return whyNot(err)
 	}
-	return whyNot(s.store.note(s.head, f, s.size))
+	_ = s.store.note(s.head, f, s.size) // if that fails, the record is read again next time
+	return nil
 }
 
-// write appends a frame with one call. What could not be written whole is taken away again, so that what comes later
-// can be read.
+// write appends a frame with one write. It removes what could not be written whole, so that later frames can be read.
 func (s *sink) write(l label, data []byte) error {
 	text, err := appendFrame(nil, l, data)
+	if err == nil && l.Kind != footFrame {
+		err = reserve(s.f, s.size, s.size+int64(len(text))+roomForEnd)
+	}
 	if err != nil {
 		return err
 	}
@@ -81,16 +88,17 @@ func (s *sink) write(l label, data []byte) error {
 // Close implements record.Sink.
 func (s *sink) Close() error {
 	if s.driver != "" {
-		_ = os.Remove(s.driver) // one that stays tells nothing: the lock does
+		_ = os.Remove(s.driver) // a file that stays does no harm: the lock counts
 	}
 	if s.f == nil {
 		return nil
 	}
-	defer s.store.written.beat() // nothing will come any more
+	defer s.store.written.beat() // nothing will follow
+	_ = s.f.Truncate(s.size)     // what was reserved for the end is free again
 	return whyNot(s.f.Close())
 }
 
-// whyNot is an error of writing as the user reads it.
+// whyNot returns an error of writing for the user.
 func whyNot(err error) error {
 	if err == nil {
 		return nil

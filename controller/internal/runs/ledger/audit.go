@@ -21,27 +21,27 @@ import (
 // Verdict is what an audit finds of one run.
 type Verdict struct {
 	Run string `json:"run"`
-	// Operator is the id of the key under which the record stands, Who the key that has signed it, Known whether that
-	// is one that is known here.
+	// Operator is the id of the key in the record's subject, Who the key that has signed it. Known says that the key is
+	// known here.
 	Operator string `json:"operator"`
 	Who      string `json:"who,omitempty"`
 	Known    bool   `json:"known"`
-	// Name, From, Commit and At are the operator's words; they are there for readers alone.
+	// Name, From, Commit and At are the operator's statements; only readers have them.
 	Name   string       `json:"name,omitempty"`
 	From   string       `json:"from,omitempty"`
 	Commit string       `json:"commit,omitempty"`
 	At     time.Time    `json:"at,omitzero"`
 	State  record.State `json:"state,omitempty"`
 	Parts  int          `json:"parts"`
-	// Note is what keeps the verdict from being about all of the record: that it is sealed for others, or so old that
-	// only its beginning and its end are kept.
+	// Note says why the verdict does not cover the whole record: it is sealed for others, or so old that only its
+	// beginning and its end are kept.
 	Note string `json:"note,omitempty"`
-	// Trouble is what is wrong; nothing is wrong with a record that has none.
+	// Trouble lists what is wrong; it is empty for a record without problems.
 	Trouble []string `json:"trouble,omitempty"`
 }
 
-// Audit holds the records at the broker to what their operators signed: every one that the filter's Since and Until
-// let through, or the one of a run. What was sent from here must be there.
+// Audit compares the records at the broker with what their operators signed: all that the filter's Since and Until
+// admit, or that of one run. What this machine sent must be there.
 func (l *Ledger) Audit(ctx context.Context, run string, f record.Filter) ([]Verdict, error) {
 	s := &store{l}
 	places, err := s.places(ctx, run)
@@ -71,12 +71,12 @@ func (l *Ledger) Audit(ctx context.Context, run string, f record.Filter) ([]Verd
 	return all, nil
 }
 
-// during reports whether a time is within what a filter wants.
+// during reports whether a time is within a filter's limits.
 func during(f *record.Filter, at time.Time) bool {
 	return (f.Since.IsZero() || !at.Before(f.Since)) && (f.Until.IsZero() || !at.After(f.Until))
 }
 
-// places are the runs of which the broker has anything, with the names of their parts.
+// places returns the runs that the broker has anything of, with the names of their parts.
 func (s *store) places(ctx context.Context, run string) (map[place][]string, error) {
 	if run == "" {
 		run = "*"
@@ -101,7 +101,7 @@ func (s *store) places(ctx context.Context, run string) (map[place][]string, err
 	return places, nil
 }
 
-// missing are the records that were sent from here and that the broker does not have.
+// missing returns the records that this machine sent and that the broker does not have.
 func (s *store) missing(run string, places map[place][]string, f record.Filter) ([]Verdict, error) {
 	sent, err := AllSent(s.cfg.Home, s.cfg.Now())
 	if err != nil {
@@ -115,19 +115,20 @@ func (s *store) missing(run string, places map[place][]string, f record.Filter) 
 			continue
 		}
 		out = append(out, Verdict{Run: sent.Run, Operator: own.operator, Who: s.cfg.Self.Key, Known: true, At: sent.At,
-			Trouble: []string{fmt.Sprintf("it was sent whole from here on %s, and the broker does not have its end", sent.At.Format(time.RFC3339))}})
+			Trouble: []string{fmt.Sprintf("it was sent whole from here on %s, and the broker does not have its end",
+				sent.At.Format(time.RFC3339))}})
 	}
 	return out, nil
 }
 
-// seen is a message of a record as an audit sees it.
+// seen is a message of a record in an audit.
 type seen struct {
 	seq    uint64
 	digest string
 	prev   string
 }
 
-// auditor holds one record to the chain.
+// auditor checks one record's chain.
 type auditor struct {
 	ledger *Ledger
 	*Verdict
@@ -141,9 +142,11 @@ type auditor struct {
 }
 
 func (s *store) audit(ctx context.Context, p place, clock time.Time) (*Verdict, error) {
-	a := &auditor{ledger: s.Ledger, Verdict: &Verdict{Run: p.run, Operator: p.operator}, found: found{place: p}, seen: map[uint64]seen{}, parts: map[int]bool{}}
+	a := &auditor{ledger: s.Ledger, Verdict: &Verdict{Run: p.run, Operator: p.operator}, found: found{place: p},
+		seen: map[uint64]seen{}, parts: map[int]bool{}}
 	err := streams.Settle(ctx, func(ctx context.Context) error {
-		_, err := streams.Each(ctx, s.cfg.Conn, StreamName, wire.Record(p.operator, p.run, "*"), 1, func(m streams.Message) { a.take(ctx, m) })
+		_, err := streams.Each(ctx, s.cfg.Conn, StreamName, wire.Record(p.operator, p.run, "*"), 1,
+			func(m streams.Message) { a.take(ctx, m) })
 		return err
 	})
 	if err != nil {
@@ -157,7 +160,7 @@ func (a *auditor) wrong(format string, v ...any) {
 	a.Trouble = append(a.Trouble, fmt.Sprintf(format, v...))
 }
 
-// take looks at one message by itself.
+// take checks one message by itself.
 func (a *auditor) take(ctx context.Context, m streams.Message) {
 	a.found.last = m.Time
 	_, part := placeOf(m.Subject)
@@ -171,7 +174,7 @@ func (a *auditor) take(ctx context.Context, m streams.Message) {
 	case part == wire.RecordEnd:
 		a.found.end = &m
 	case err != nil || number == 0:
-		a.wrong("there is a part %q, which is none", part)
+		a.wrong("there is an unknown part %q", part)
 		return
 	default:
 		at.seq = number
@@ -206,7 +209,7 @@ func (a *auditor) take(ctx context.Context, m streams.Message) {
 	}
 }
 
-// unread notes that a message cannot be opened: that is wrong only where this one is a reader.
+// unread notes that a message cannot be opened. That is wrong only if this operator is a reader.
 func (a *auditor) unread(part string, err error) {
 	var not *sealkeys.NotReaderError
 	if errors.As(err, &not) {
@@ -216,7 +219,7 @@ func (a *auditor) unread(part string, err error) {
 	a.wrong("%s cannot be read: %v", part, err)
 }
 
-// word takes what beginning and end say.
+// word reads a beginning or an end.
 func (a *auditor) word(data []byte) {
 	l, err := a.ledger.zstd.line(data)
 	switch {
@@ -232,11 +235,11 @@ func (a *auditor) word(data []byte) {
 	}
 }
 
-// judge looks at the record as a whole.
+// judge checks the record as a whole.
 func (a *auditor) judge(clock time.Time) {
 	a.Known = a.ledger.cfg.Knows == nil || a.ledger.cfg.Knows(a.Who)
 	if a.sealed != nil {
-		a.Note = "it is sealed for others: signatures and chain alone were looked at"
+		a.Note = "it is sealed for others: only signatures and chain were checked"
 	}
 	if a.found.begin == nil {
 		a.wrong("its beginning is missing")
@@ -264,7 +267,7 @@ func (a *auditor) judge(clock time.Time) {
 	}
 }
 
-// chain looks whether every message follows the one before it.
+// chain checks that every message follows the one before it.
 func (a *auditor) chain() {
 	last := uint64(0)
 	for n := range maps.Keys(a.seen) {
@@ -296,7 +299,8 @@ func (a *auditor) chain() {
 	}
 }
 
-// named reports whether something was said of a part already.
+// named reports whether a problem of a part was noted already.
 func (a *auditor) named(n uint64) bool {
-	return slices.ContainsFunc(a.Trouble, func(text string) bool { return strings.HasPrefix(text, fmt.Sprintf("part %d ", n)) })
+	return slices.ContainsFunc(a.Trouble,
+		func(text string) bool { return strings.HasPrefix(text, fmt.Sprintf("part %d ", n)) })
 }

@@ -28,7 +28,7 @@ func BenchmarkList(b *testing.B) {
 		if err := Note(anna.home, w.head.Run); err != nil {
 			b.Fatal(err)
 		}
-		m, err := openMark(anna.home, w.head.Run)
+		m, err := openCheckpoint(anna.home, w.head.Run)
 		if err == nil {
 			err = anna.Push(context.Background(), parts, m)
 		}

@@ -12,14 +12,14 @@ import (
 	"hark/controller/internal/fleet/sealkeys"
 )
 
-// link is where a message must stand in the chain of a record.
+// link is the required position of a message in the chain of a record.
 type link struct {
 	operator, run string
 	seq           uint64
 	prev          string
 }
 
-// anySeq stands for a place that is not known, of a message that is looked at by itself.
+// anySeq is the position of a message that is checked by itself.
 const anySeq = math.MaxUint64
 
 // TamperedError says that a record at the broker is not the one that its operator sent.
@@ -29,7 +29,7 @@ func (e *TamperedError) Error() string {
 	return fmt.Sprintf("the record of run %s is not what its operator sent: %s", e.Run, e.Why)
 }
 
-// check takes a message apart and sees that it is what stands at this place of the record.
+// check parses a message and checks that it belongs at this position of the record.
 func (k link) check(data []byte) (*wire.Frame, error) {
 	f, err := k.checkAlone(data)
 	if err == nil && k.seq != anySeq && f.Header.Prev != k.prev {
@@ -42,7 +42,7 @@ func (k link) tampered(format string, v ...any) error {
 	return &TamperedError{Run: k.run, Why: k.name() + " " + fmt.Sprintf(format, v...)}
 }
 
-// checkAlone is check without a look at the message before.
+// checkAlone is check without the digest of the message before.
 func (k link) checkAlone(data []byte) (*wire.Frame, error) {
 	f, err := wire.Parse(data)
 	switch {
@@ -70,7 +70,7 @@ func (k link) name() string {
 	return fmt.Sprintf("part %d", k.seq)
 }
 
-// next is the place behind a message.
+// next returns the position behind a message.
 func (k link) next(data []byte) link {
 	k.seq++
 	k.prev = wire.FrameDigest(data)

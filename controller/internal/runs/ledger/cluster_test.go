@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"hark/controller/internal/fleet/streams"
 	"hark/controller/internal/runs/record"
 )
 
@@ -36,7 +37,8 @@ func newCluster(t *testing.T) (*rig, []*server.Server) {
 			t.Fatal(err)
 		}
 		s, err := server.NewServer(&server.Options{
-			ServerName: fmt.Sprint("n", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(),
+			ServerName: fmt.Sprint("n", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
+			JetStream: true, StoreDir: t.TempDir(),
 			Cluster: server.ClusterOpts{Name: "three", Host: "127.0.0.1", Port: port}, Routes: slices.Clone(routes),
 		})
 		if err != nil {
@@ -62,7 +64,7 @@ func newCluster(t *testing.T) (*rig, []*server.Server) {
 	r.conn = r.connect()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := Ensure(ctx, r.conn); err != nil {
+	if err := Ensure(ctx, streams.Manager{Conn: r.conn}); err != nil {
 		t.Fatal(err)
 	}
 	return r, all

@@ -14,7 +14,7 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// follower reads the messages of a run in order, and holds each to the chain.
+// follower reads the messages of a run in order, and checks the chain.
 type follower struct {
 	*store
 	found *found
@@ -22,18 +22,19 @@ type follower struct {
 	seq   uint64
 	at    link
 	batch []streams.Message
-	heard time.Time // of the last word, by the broker's clock
+	heard time.Time // of the last message, by the broker's clock
 	stir  *nats.Subscription
 	woken chan struct{}
 	ended bool
 }
 
-// lookEvery is how often a reader who waits looks for more, should the broker have told it of nothing.
+// lookEvery is how often a waiting reader looks for more if the broker does not announce anything.
 const lookEvery = 5 * time.Second
 
-// follow begins to read a run.
+// follow starts reading a run.
 func (s *store) follow(f *found, wait bool) (*follower, error) {
-	r := &follower{store: s, found: f, wait: wait, seq: f.begin.Seq, at: link{operator: f.operator, run: f.run}, heard: f.last, woken: make(chan struct{}, 1)}
+	r := &follower{store: s, found: f, wait: wait, seq: f.begin.Seq, at: link{operator: f.operator, run: f.run},
+		heard: f.last, woken: make(chan struct{}, 1)}
 	if !wait || f.end != nil {
 		return r, nil
 	}
@@ -50,10 +51,11 @@ func (s *store) follow(f *found, wait bool) (*follower, error) {
 	return r, nil
 }
 
-// errLost says that nobody tells of a run any more that has no end.
+// errLost says that a run without an end no longer reports anything.
 var errLost = errors.New("the run was lost")
 
-// next gives the next message with what it holds. After the end, and without wait while the run goes on, it is io.EOF.
+// next returns the next message with its content. After the end, and without wait while the run goes on, the error is
+// io.EOF.
 func (r *follower) next(ctx context.Context) (m meta, data []byte, end bool, err error) {
 	for {
 		for len(r.batch) > 0 {
@@ -89,7 +91,8 @@ func (r *follower) next(ctx context.Context) (m meta, data []byte, end bool, err
 func (r *follower) more(ctx context.Context) error {
 	for {
 		err := streams.Settle(ctx, func(ctx context.Context) (err error) {
-			r.batch, r.seq, _, err = streams.Batch(ctx, r.cfg.Conn, StreamName, wire.Record(r.found.operator, r.found.run, "*"), r.seq)
+			r.batch, r.seq, _, err = streams.Batch(ctx, r.cfg.Conn, StreamName, wire.Record(r.found.operator, r.found.run, "*"),
+				r.seq)
 			return err
 		})
 		if err != nil {
@@ -123,7 +126,7 @@ func (r *follower) close() error {
 	return r.stir.Unsubscribe()
 }
 
-// Open implements record.Store. What does not stand in the chain of the record is a *TamperedError.
+// Open implements record.Store. The error is a *TamperedError if the chain of the record is broken.
 func (s *store) Open(ctx context.Context, run string, o record.Opening) (record.Lines, error) {
 	r, head, err := s.begin(ctx, run, o.Follow)
 	if err != nil {
@@ -132,7 +135,7 @@ func (s *store) Open(ctx context.Context, run string, o record.Opening) (record.
 	return &lines{follower: r, o: o, head: head}, nil
 }
 
-// begin finds a run and begins to read it.
+// begin finds a run and starts reading it.
 func (s *store) begin(ctx context.Context, run string, wait bool) (*follower, *record.Head, error) {
 	f, err := s.only(ctx, run)
 	if err != nil {
@@ -147,7 +150,8 @@ func (s *store) begin(ctx context.Context, run string, wait bool) (*follower, *r
 		return nil, nil, err
 	}
 	if !e.Body {
-		return nil, nil, fmt.Errorf("of run %s only the beginning and the end are kept: the broker keeps the lines between them for %d days", run, keepParts/(24*time.Hour))
+		return nil, nil, fmt.Errorf("of run %s only the beginning and the end are kept: the broker keeps the lines "+
+			"between them for %d days", run, keepParts/(24*time.Hour))
 	}
 	r, err := s.follow(f, wait)
 	return r, &e.Head, err
@@ -158,9 +162,9 @@ type lines struct {
 	*follower
 	o     record.Opening
 	head  *record.Head
-	piece []byte // of the part in hand, until it is whole
+	piece []byte // of the current part, until it is complete
 	rest  [][]byte
-	quiet bool // only lines that give numbers are wanted of the part in hand
+	quiet bool // only lines that define numbers are wanted of the current part
 	stand record.Place
 }
 
@@ -203,7 +207,7 @@ func (r *lines) Next(ctx context.Context) (record.Line, error) {
 func (r *lines) line(text []byte) (record.Line, error) {
 	l, err := r.stand.Line(text)
 	if l.Kind == record.KindHead {
-		l.Head = r.head // as far as it is believed
+		l.Head = r.head // as far as it is trusted
 	}
 	return l, err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
+	"hark/controller/internal/fleet/streams"
 	"hark/controller/internal/runs/files"
 	"hark/controller/internal/runs/record"
 )
@@ -47,7 +48,8 @@ func playBroker(args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true, JetStream: true, StoreDir: args[1]})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true, JetStream: true,
+		StoreDir: args[1]})
 	if err != nil {
 		return err
 	}
@@ -136,7 +138,7 @@ func TestBrokerKilledMidwayLosesNothing(t *testing.T) {
 	r := &rig{t: t, url: broker.said.Text()}
 	port := r.url[strings.LastIndexByte(r.url, ':')+1:]
 	r.conn = r.connect()
-	if err := Ensure(t.Context(), r.conn); err != nil {
+	if err := Ensure(t.Context(), streams.Manager{Conn: r.conn}); err != nil {
 		t.Fatal(err)
 	}
 	anna := r.person()

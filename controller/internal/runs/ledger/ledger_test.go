@@ -34,7 +34,8 @@ type rig struct {
 func newRig(t testing.TB) *rig {
 	t.Helper()
 	r := &rig{t: t}
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
+		JetStream: true, StoreDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func newRig(t testing.TB) *rig {
 	if r.js, err = jetstream.New(r.conn); err != nil {
 		t.Fatal(err)
 	}
-	if err := Ensure(t.Context(), r.conn); err != nil {
+	if err := Ensure(t.Context(), streams.Manager{Conn: r.conn}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -201,7 +202,8 @@ var began = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
 // begin begins a record.
 func (s *shelf) begin(run string) *record.Writer {
 	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: func(err error) { panic(err) }}, &sink{shelf: s})
-	w.Begin(record.Head{Run: run, At: began, Name: "anna", From: "anna@deploy1", Line: []string{"hark", "play", "site.yml"}, Commit: "9f31c2"})
+	w.Begin(record.Head{Run: run, At: began, Name: "anna", From: "anna@deploy1",
+		Line: []string{"hark", "play", "site.yml"}, Commit: "9f31c2"})
 	return w
 }
 
@@ -212,7 +214,8 @@ func (s *shelf) make(run string, lines int, text string) {
 	w.End(foot)
 }
 
-var foot = record.Foot{Status: record.Failed, Exit: 2, Hosts: map[record.Fate][]string{record.FateOK: {"web[1:3]"}, record.FateFailed: {"db1"}},
+var foot = record.Foot{Status: record.Failed, Exit: 2, Hosts: map[record.HostState][]string{record.StateOK: {"web[1:3]"},
+	record.StateFailed: {"db1"}},
 	Tasks: []record.TaskSum{{Task: 1, Name: "nginx : install", OK: 3, Failed: 1}}}
 
 func tell(w *record.Writer, from, to int, text string) {
@@ -273,16 +276,19 @@ func TestReadersThatWereNamedReadAndOthersDoNot(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", name, list, err)
 		}
 		e := list.Entries[0]
-		if e.Head.Run != "r1" || e.Head.Name != "anna" || e.Head.Who != anna.id.Key || e.State != record.Ended || e.Foot.Exit != 2 || e.Counts[record.FateOK] != 3 || e.Origin != Origin {
+		if e.Head.Run != "r1" || e.Head.Name != "anna" || e.Head.Who != anna.id.Key || e.State != record.Ended ||
+			e.Foot.Exit != 2 || e.Counts[record.StateOK] != 3 || e.Origin != Origin {
 			t.Errorf("%s: %+v", name, e)
 		}
 		lines, err := p.read(t, "r1", record.Opening{})
-		if err != nil || len(lines) != 52 || lines[0] != "begin " || lines[49] != "said 48 " && lines[49] != "said 49 " || lines[51] != "end " {
+		if err != nil || len(lines) != 52 || lines[0] != "begin " || lines[49] != "said 48 " && lines[49] != "said 49 " ||
+			lines[51] != "end " {
 			t.Errorf("%s: %q, %v", name, lines, err)
 		}
 	}
 	list, err := eve.Store().List(t.Context(), record.Filter{})
-	if err != nil || len(list.Entries) != 0 || len(list.Warnings) != 1 || !strings.Contains(list.Warnings[0], "sealed for others") {
+	if err != nil || len(list.Entries) != 0 || len(list.Warnings) != 1 ||
+		!strings.Contains(list.Warnings[0], "sealed for others") {
 		t.Errorf("eve: %+v, %v", list, err)
 	}
 	var not *sealkeys.NotReaderError
@@ -466,7 +472,8 @@ func TestLargePartsAreSentInPieces(t *testing.T) {
 	if err != nil || len(lines) != 8 || lines[4] != "said "+string(noise) {
 		t.Errorf("%d lines, %v", len(lines), err)
 	}
-	if all, err := anna.Audit(t.Context(), "", record.Filter{}); err != nil || len(all) != 1 || len(all[0].Trouble) > 0 || all[0].Parts < 4 {
+	if all, err := anna.Audit(t.Context(), "", record.Filter{}); err != nil || len(all) != 1 || len(all[0].Trouble) > 0 ||
+		all[0].Parts < 4 {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
@@ -515,7 +522,8 @@ func TestRecordOfALaterHarkIsRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	list, err := anna.Store().List(t.Context(), record.Filter{})
-	if err != nil || len(list.Entries) != 1 || len(list.Warnings) != 1 || !strings.Contains(list.Warnings[0], "this hark reads up to") {
+	if err != nil || len(list.Entries) != 1 || len(list.Warnings) != 1 ||
+		!strings.Contains(list.Warnings[0], "this hark reads up to") {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -561,7 +569,7 @@ func TestNotesOfRunsThatBeginStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-2 * beginsWithin)
-	if err := os.Chtimes(filepath.Join(anna.home, marksDir, "r2"), old, old); err != nil {
+	if err := os.Chtimes(filepath.Join(anna.home, checkpointsDir, "r2"), old, old); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := anna.SendAll(t.Context(), s); err != nil || left != 0 {

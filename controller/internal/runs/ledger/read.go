@@ -18,18 +18,18 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// Origin is what entries of the ledger have as theirs.
+// Origin is the Entry.Origin of the ledger.
 const Origin = "fleet"
 
-// Store is the ledger as a store of records.
+// Store returns the ledger as a store of records.
 func (l *Ledger) Store() record.Store { return &store{l} }
 
 type store struct{ *Ledger }
 
-// place is a run of an operator, by the id of his key.
+// place is a run of an operator, by the id of the operator's key.
 type place struct{ operator, run string }
 
-// placeOf takes a subject of the ledger apart.
+// placeOf parses a subject of the ledger.
 func placeOf(subject string) (p place, part string) {
 	t := strings.Split(subject, ".")
 	if len(t) != 5 {
@@ -42,11 +42,11 @@ func placeOf(subject string) (p place, part string) {
 type found struct {
 	place
 	begin, end, now *streams.Message
-	// last is when the broker had its last word.
+	// last is the time of the last message, by the broker's clock.
 	last time.Time
 }
 
-// find reads the beginnings, ends and present places of runs; run is one run, or * for all.
+// find reads the beginnings, ends and present positions of runs; run is one run, or * for all.
 func (s *store) find(ctx context.Context, run string) ([]*found, error) {
 	at := map[place]*found{}
 	var all []*found
@@ -56,7 +56,7 @@ func (s *store) find(ctx context.Context, run string) ([]*found, error) {
 				p, _ := placeOf(m.Subject)
 				f := at[p]
 				switch {
-				case f == nil && part != wire.RecordBegin: // its beginning is not there, so nobody can say what it is
+				case f == nil && part != wire.RecordBegin: // without its beginning nothing is known of it
 					return
 				case f == nil:
 					f = &found{place: p}
@@ -82,7 +82,7 @@ func (s *store) find(ctx context.Context, run string) ([]*found, error) {
 	return all, nil
 }
 
-// List implements record.Store. Runs that are sealed for others are left out, and counted in a warning.
+// List implements record.Store. It leaves out runs that are sealed for others, and counts them in a warning.
 func (s *store) List(ctx context.Context, f record.Filter) (record.Listing, error) {
 	all, err := s.find(ctx, "*")
 	if err != nil {
@@ -108,7 +108,9 @@ func (s *store) List(ctx context.Context, f record.Filter) (record.Listing, erro
 		}
 	}
 	if others > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%d runs at the broker are sealed for others: their operators name readers with `hark runs readers add`", others))
+		out.Warnings = append(out.Warnings,
+			fmt.Sprintf("%d runs at the broker are sealed for others: their operators name readers with `hark runs readers add`",
+				others))
 	}
 	slices.SortStableFunc(out.Entries, func(a, b record.Entry) int { return b.Head.At.Compare(a.Head.At) })
 	if f.Limit > 0 && len(out.Entries) > f.Limit {
@@ -117,8 +119,7 @@ func (s *store) List(ctx context.Context, f record.Filter) (record.Listing, erro
 	return out, nil
 }
 
-// wanted holds all conditions of a filter against a run. Of one without an end no host is known, and of its tasks the
-// one at which it stands.
+// wanted checks all conditions of a filter. For a run without an end no host is known, and only the present task.
 func wanted(f *record.Filter, e *record.Entry) bool {
 	foot := e.Foot
 	if foot == nil {
@@ -127,7 +128,7 @@ func wanted(f *record.Filter, e *record.Entry) bool {
 	return f.Entry(e) && f.Hosts(foot) && f.Tasks(foot)
 }
 
-// each calls f for 0 to n-1, on all processors: what is signed and sealed takes time.
+// each calls f for 0 to n-1 on all processors, since signatures and seals take time.
 func each(n int, f func(int)) {
 	var work sync.WaitGroup
 	next := make(chan int)
@@ -145,7 +146,7 @@ func each(n int, f func(int)) {
 	work.Wait()
 }
 
-// clock is the broker's.
+// clock returns the broker's time.
 func (l *Ledger) clock(ctx context.Context) (time.Time, error) {
 	stream, err := l.js.Stream(ctx, StreamName)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -157,7 +158,7 @@ func (l *Ledger) clock(ctx context.Context) (time.Time, error) {
 	return stream.CachedInfo().TimeStamp, nil
 }
 
-// entry is what beginning and end say of a run.
+// entry returns what beginning and end say of a run.
 func (s *store) entry(ctx context.Context, f *found, clock time.Time) (*record.Entry, error) {
 	head, err := s.head(ctx, f)
 	if err != nil {
@@ -177,9 +178,9 @@ func (s *store) entry(ctx context.Context, f *found, clock time.Time) (*record.E
 			return nil, err
 		}
 		e.State, e.At, e.Stage, e.Last = record.StateOf(e.Foot), "", nil, e.Foot.At
-		e.Counts = map[record.Fate]int{}
-		for fate := range e.Foot.Hosts {
-			e.Counts[fate] = e.Foot.Count(fate)
+		e.Counts = map[record.HostState]int{}
+		for state := range e.Foot.Hosts {
+			e.Counts[state] = e.Foot.Count(state)
 		}
 		e.Body = len(e.Foot.Parts) == 0 || clock.Sub(f.end.Time) < keepParts
 	case clock.Sub(f.last) > lostAfter:
@@ -188,8 +189,7 @@ func (s *store) entry(ctx context.Context, f *found, clock time.Time) (*record.E
 	return e, nil
 }
 
-// head is the beginning of a record. What an operator calls himself who is not known here is not believed: the key
-// stands in place of the name.
+// head returns the beginning of a record. If the operator is not known here, the key replaces the name.
 func (s *store) head(ctx context.Context, f *found) (*record.Head, error) {
 	line, issuer, err := s.single(ctx, f, f.begin.Data, link{operator: f.operator, run: f.run})
 	if err != nil {
@@ -205,7 +205,7 @@ func (s *store) head(ctx context.Context, f *found) (*record.Head, error) {
 	return line.Head, nil
 }
 
-// foot is the end of a record. That it follows the parts before it is looked at by who reads those.
+// foot returns the end of a record. Readers of the parts check that it follows them.
 func (s *store) foot(ctx context.Context, f *found) (*record.Foot, error) {
 	line, _, err := s.single(ctx, f, f.end.Data, link{operator: f.operator, run: f.run, seq: anySeq})
 	if err != nil {
@@ -218,7 +218,8 @@ func (s *store) foot(ctx context.Context, f *found) (*record.Foot, error) {
 }
 
 // single opens a message that holds one line.
-func (s *store) single(ctx context.Context, f *found, data []byte, at link) (line record.Line, issuer string, err error) {
+func (s *store) single(ctx context.Context, f *found, data []byte,
+	at link) (line record.Line, issuer string, err error) {
 	frame, err := at.check(data)
 	if err != nil {
 		return line, "", err
@@ -248,7 +249,7 @@ func (s *store) nowOf(ctx context.Context, f *found) (now, error) {
 	return *m.Now, nil
 }
 
-// only finds the one run of an id.
+// only finds the run with an id.
 func (s *store) only(ctx context.Context, run string) (*found, error) {
 	if strings.ContainsAny(run, ".*> \t") || run == "" {
 		return nil, &record.MissingError{Run: run}

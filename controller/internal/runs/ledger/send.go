@@ -10,21 +10,21 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// beginsWithin is how long after its note a run has a record: one that has none by then will have none.
+// beginsWithin is how long after its note a run has a record: one without a record by then will have none.
 const beginsWithin = time.Minute
 
-// Send sends what the ledger does not have of a run that was noted. While the run goes on it sends what comes. A run
-// that another process sends or has sent, and one whose record is not there, are no errors; the note of the latter is
-// taken away when nothing can come any more.
+// Send sends what the ledger lacks of a noted run. While the run goes on it sends what is added. It is no error if
+// another process sends or has sent the run, or if the record does not exist; it removes the note of the latter when
+// nothing can follow.
 func (l *Ledger) Send(ctx context.Context, from record.Store, run string) error {
-	m, err := openMark(l.cfg.Home, run)
+	m, err := openCheckpoint(l.cfg.Home, run)
 	if errors.Is(err, errBusy) || errors.Is(err, fs.ErrNotExist) { // another process sends it, or has sent it
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("cannot send the record of run %s: %w", run, err)
 	}
-	if m.Ended { // and the process ended before it noted so
+	if m.Ended { // and the process ended before it could record that
 		return l.ended(m)
 	}
 	parts, err := from.Parts(ctx, run)
@@ -51,12 +51,12 @@ func (l *Ledger) Send(ctx context.Context, from record.Store, run string) error 
 	return l.ended(m)
 }
 
-// ended notes that all of a record was sent.
-func (l *Ledger) ended(m *Mark) error {
+// ended records that a whole record was sent.
+func (l *Ledger) ended(m *Checkpoint) error {
 	return errors.Join(noteSent(l.cfg.Home, Sent{Run: m.Run, At: l.cfg.Now().UTC(), Digest: m.Prev}), m.done())
 }
 
-// SendAll sends what was noted, the first error ends it. It tells how many records are not sent whole then.
+// SendAll sends all noted runs; the first error ends it. It returns how many records are then not complete.
 func (l *Ledger) SendAll(ctx context.Context, from record.Store) (left int, err error) {
 	runs, err := Unsent(l.cfg.Home)
 	if err != nil || len(runs) == 0 {
@@ -75,15 +75,15 @@ func (l *Ledger) SendAll(ctx context.Context, from record.Store) (left int, err 
 	return len(rest), errors.Join(err, restErr)
 }
 
-// Sending is a record that is sent while it is made, with those of earlier runs behind it.
+// Sending sends a record while it is made, and then those of earlier runs.
 type Sending struct {
 	cancel  context.CancelFunc
 	closing chan struct{}
 	ended   chan struct{}
-	err     error // of the goroutine, until ended is closed
+	err     error // belongs to the goroutine until ended is closed
 }
 
-// Begin sends a run that was noted beside everything else. End must be called.
+// Begin starts sending a noted run in the background. End must be called.
 func (l *Ledger) Begin(from record.Store, run string) *Sending {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Sending{cancel: cancel, closing: make(chan struct{}), ended: make(chan struct{})}
@@ -97,10 +97,10 @@ func (l *Ledger) Begin(from record.Store, run string) *Sending {
 	return s
 }
 
-// appearEvery is how often it is looked whether a record that has just begun is there.
+// appearEvery is how often await looks for a record that has just begun.
 const appearEvery = 50 * time.Millisecond
 
-// await waits until the record is there, or will not come.
+// await waits until the record exists, or will not.
 func (s *Sending) await(ctx context.Context, from record.Store, run string) {
 	for {
 		_, err := from.Find(ctx, run)
@@ -116,8 +116,8 @@ func (s *Sending) await(ctx context.Context, from record.Store, run string) {
 	}
 }
 
-// End waits until everything is sent, but no longer than the limit: what is left then goes with the next run, or by
-// SendAll. The error is why something is left, nil if there was only no time.
+// End waits until everything is sent, but no longer than the limit: the rest goes with the next run, or by SendAll. The
+// error is why something is left, nil if there was only no time.
 func (s *Sending) End(limit time.Duration) error {
 	close(s.closing)
 	timer := time.AfterFunc(limit, s.cancel)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
@@ -15,21 +14,22 @@ import (
 // StreamName is the stream in which the broker keeps the ledger.
 const StreamName = "HARK_RUNS"
 
-// How long the broker keeps what: beginnings, ends and keys to know who did what when, the lines between them to see
-// how it was.
+// How long the broker keeps what: beginnings, ends and keys, to know who did what when; the lines between them, to see
+// the details.
 const (
 	keepRuns  = 400 * 24 * time.Hour
 	keepParts = 30 * 24 * time.Hour
 )
 
-// sizes are how many bytes the ledger may take at most, then the oldest go; the first for which a broker has room
-// counts.
+// sizes are the most bytes that the ledger may take, after which the oldest go; the first size for which a broker has
+// room counts.
 var sizes = []int64{10 << 30, 1 << 30, 100 << 20}
 
-// maxMessage is the largest message of the ledger, below the limit of a NATS server.
+// maxMessage is the size of the ledger's largest message in bytes, below the limit of a NATS server.
 const maxMessage = 960 << 10
 
-// StreamConfig is the stream that Ensure makes, for those who configure a broker of their own.
+// StreamConfig returns the configuration of the stream that Ensure creates, for those who configure a broker of their
+// own.
 func StreamConfig() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:              StreamName,
@@ -48,10 +48,10 @@ func StreamConfig() jetstream.StreamConfig {
 	}
 }
 
-// Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx
-// is over.
-func Ensure(ctx context.Context, conn *nats.Conn) error {
-	if err := streams.EnsureWithin(ctx, conn, StreamConfig(), sizes); err != nil {
+// Ensure creates the stream on a broker that does not have it. A cluster that was just started may take until ctx is
+// done.
+func Ensure(ctx context.Context, m streams.Manager) error {
+	if err := streams.EnsureWithin(ctx, m, StreamConfig(), sizes); err != nil {
 		return fmt.Errorf("cannot keep the records of runs at the broker: %w", err)
 	}
 	return nil

@@ -70,7 +70,7 @@ func (r *rig) again() error {
 	ctx, cancel := context.WithTimeout(r.t.Context(), 10*time.Second)
 	defer cancel()
 	for {
-		err := Ensure(ctx, r.conn)
+		err := Ensure(ctx, streams.Manager{Conn: r.conn})
 		var refused *jetstream.APIError
 		if !errors.As(err, &refused) || refused.ErrorCode != storeFailed {
 			return err
@@ -126,42 +126,54 @@ func TestAuditNamesWhatIsWrong(t *testing.T) {
 		{"a header altered", func(r *rig, p *person) {
 			r.put(p, "r1", "2", []byte(strings.Replace(string(r.at(p, "r1", "2")), `"seq":2`, `"seq":3`, 1)))
 		}, "part 2 was altered", 2},
-		{"the beginning altered", func(r *rig, p *person) { r.put(p, "r1", wire.RecordBegin, []byte("hk1\nxx")) }, "its beginning was altered", 2},
-		{"a part left out", func(r *rig, p *person) { r.leaveOut(wire.Record(p.id.ID(), "r1", "2")) }, "part 2 is missing", 2},
-		{"the last part left out", func(r *rig, p *person) { r.leaveOut(wire.Record(p.id.ID(), "r1", "3")) }, "part 3 is missing", 2},
-		{"the beginning left out", func(r *rig, p *person) { r.leaveOut(wire.Record(p.id.ID(), "r1", wire.RecordBegin)) }, "its beginning is missing", 2},
+		{"the beginning altered", func(r *rig, p *person) { r.put(p, "r1", wire.RecordBegin, []byte("hk1\nxx")) },
+			"its beginning was altered", 2},
+		{"a part left out", func(r *rig, p *person) { r.leaveOut(wire.Record(p.id.ID(), "r1", "2")) }, "part 2 is missing",
+			2},
+		{"the last part left out", func(r *rig, p *person) { r.leaveOut(wire.Record(p.id.ID(), "r1", "3")) },
+			"part 3 is missing", 2},
+		{"the beginning left out", func(r *rig, p *person) { r.leaveOut(wire.Record(p.id.ID(), "r1", wire.RecordBegin)) },
+			"its beginning is missing", 2},
 		{"two parts swapped", func(r *rig, p *person) {
 			a, b := r.at(p, "r1", "1"), r.at(p, "r1", "2")
 			r.put(p, "r1", "1", b)
 			r.put(p, "r1", "2", a)
 		}, "part 1 is part 2, in another's place", 2},
-		{"a part of another run", func(r *rig, p *person) { r.put(p, "r1", "2", r.at(p, "r2", "2")) }, "part 2 is of run r2", 2},
-		{"the end of another run", func(r *rig, p *person) { r.put(p, "r1", wire.RecordEnd, r.at(p, "r2", wire.RecordEnd)) }, "its end is of run r2", 2},
-		{"a part too many", func(r *rig, p *person) { r.put(p, "r1", "4", r.at(p, "r1", "3")) }, "part 4 is part 3, in another's place", 2},
+		{"a part of another run", func(r *rig, p *person) { r.put(p, "r1", "2", r.at(p, "r2", "2")) }, "part 2 is of run r2",
+			2},
+		{"the end of another run", func(r *rig, p *person) { r.put(p, "r1", wire.RecordEnd, r.at(p, "r2", wire.RecordEnd)) },
+			"its end is of run r2", 2},
+		{"a part too many", func(r *rig, p *person) { r.put(p, "r1", "4", r.at(p, "r1", "3")) },
+			"part 4 is part 3, in another's place", 2},
 		{"a part by another operator", func(r *rig, p *person) {
 			eve := r.person(p)
 			s := newShelf()
 			s.parts("r1", 3)
 			eve.send(r.t, s, "r1")
 			r.put(p, "r1", "2", r.at(eve, "r1", "2"))
-			r.leaveOut(wire.Record(eve.id.ID(), "r1", wire.RecordBegin), wire.Record(eve.id.ID(), "r1", "1"), wire.Record(eve.id.ID(), "r1", "2"), wire.Record(eve.id.ID(), "r1", "3"),
+			r.leaveOut(wire.Record(eve.id.ID(), "r1", wire.RecordBegin), wire.Record(eve.id.ID(), "r1", "1"),
+				wire.Record(eve.id.ID(), "r1", "2"), wire.Record(eve.id.ID(), "r1", "3"),
 				wire.Record(eve.id.ID(), "r1", wire.RecordEnd))
 		}, "part 2 is not signed by its operator", 2},
 		{"an older record of the same run", func(r *rig, p *person) {
 			old := r.at(p, "r1", "2")
-			r.leaveOut(wire.Record(p.id.ID(), "r1", wire.RecordBegin), wire.Record(p.id.ID(), "r1", "1"), wire.Record(p.id.ID(), "r1", "2"), wire.Record(p.id.ID(), "r1", "3"),
+			r.leaveOut(wire.Record(p.id.ID(), "r1", wire.RecordBegin), wire.Record(p.id.ID(), "r1", "1"),
+				wire.Record(p.id.ID(), "r1", "2"), wire.Record(p.id.ID(), "r1", "3"),
 				wire.Record(p.id.ID(), "r1", wire.RecordEnd))
 			s := newShelf()
 			s.parts("r1", 3)
 			p.send(r.t, s, "r1")
 			r.put(p, "r1", "2", old)
 		}, "part 2 does not follow the one before it", 2},
-		{"the end kept back", func(r *rig, p *person) { r.leaveOut(wire.Record(p.id.ID(), "r1", wire.RecordEnd)) }, "the broker does not have its end", 3},
+		{"the end kept back", func(r *rig, p *person) { r.leaveOut(wire.Record(p.id.ID(), "r1", wire.RecordEnd)) },
+			"the broker does not have its end", 3},
 		{"a whole run kept back", func(r *rig, p *person) {
-			r.leaveOut(wire.Record(p.id.ID(), "r1", wire.RecordBegin), wire.Record(p.id.ID(), "r1", "1"), wire.Record(p.id.ID(), "r1", "2"), wire.Record(p.id.ID(), "r1", "3"),
+			r.leaveOut(wire.Record(p.id.ID(), "r1", wire.RecordBegin), wire.Record(p.id.ID(), "r1", "1"),
+				wire.Record(p.id.ID(), "r1", "2"), wire.Record(p.id.ID(), "r1", "3"),
 				wire.Record(p.id.ID(), "r1", wire.RecordEnd))
 		}, "the broker does not have its end", 2},
-		{"something that is no part", func(r *rig, p *person) { r.put(p, "r1", "zz", []byte("x")) }, `a part "zz", which is none`, 2},
+		{"something that is no part", func(r *rig, p *person) { r.put(p, "r1", "zz", []byte("x")) },
+			`there is an unknown part "zz"`, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
@@ -188,7 +200,8 @@ func TestAuditNamesWhatIsWrong(t *testing.T) {
 			if c.want == "" && trouble != "" || !strings.Contains(trouble, c.want) {
 				t.Errorf("%q, want %q", trouble, c.want)
 			}
-			if lines, err := anna.read(t, "r1", record.Opening{}); c.want != "" && err == nil && len(lines) == 14 && !strings.Contains(c.name, "no part") && !strings.Contains(c.name, "too many") {
+			if lines, err := anna.read(t, "r1", record.Opening{}); c.want != "" && err == nil && len(lines) == 14 &&
+				!strings.Contains(c.name, "no part") && !strings.Contains(c.name, "too many") {
 				t.Error("a reader took it for the record")
 			}
 			if _, err := anna.read(t, "r2", record.Opening{}); err != nil {
@@ -206,7 +219,8 @@ func TestAuditNeedsNoReader(t *testing.T) {
 	s.parts("r1", 3)
 	anna.send(t, s, "r1")
 	all, err := eve.Audit(t.Context(), "", record.Filter{})
-	if err != nil || len(all) != 1 || len(all[0].Trouble) > 0 || !strings.Contains(all[0].Note, "sealed for others") || all[0].Who != anna.id.Key {
+	if err != nil || len(all) != 1 || len(all[0].Trouble) > 0 || !strings.Contains(all[0].Note, "sealed for others") ||
+		all[0].Who != anna.id.Key {
 		t.Errorf("%+v, %v", all, err)
 	}
 	r.leaveOut(wire.Record(anna.id.ID(), "r1", "2"))
@@ -254,7 +268,7 @@ func TestSendingGoesOnWhereItEnded(t *testing.T) {
 					t.Fatal(err)
 				}
 				// The process is killed when it has sent so many messages.
-				m, err := openMark(anna.home, "r1")
+				m, err := openCheckpoint(anna.home, "r1")
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,15 +10,16 @@ import (
 	"hark/controller/internal/runs/record"
 )
 
-// unpacker gives the lines of parts.
+// unpacker decompresses parts.
 type unpacker struct{ dec *zstd.Decoder }
 
 func newUnpacker() (unpacker, error) {
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(wire.MaxMessage+record.PartSize))
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0),
+		zstd.WithDecoderMaxMemory(wire.MaxMessage+record.PartSize))
 	return unpacker{dec}, err
 }
 
-// lines are the lines of a part, without their ends.
+// lines returns the lines of a part, without their ends.
 func (u unpacker) lines(data []byte) ([][]byte, error) {
 	text, err := u.dec.DecodeAll(data, nil)
 	if err != nil {
@@ -28,7 +29,7 @@ func (u unpacker) lines(data []byte) ([][]byte, error) {
 	return lines[:len(lines)-1], nil
 }
 
-// line is the one line of a beginning or an end.
+// line returns the one line of a beginning or an end.
 func (u unpacker) line(data []byte) (record.Line, error) {
 	lines, err := u.lines(data)
 	if err != nil {
@@ -40,15 +41,16 @@ func (u unpacker) line(data []byte) (record.Line, error) {
 	return record.DecodeLine(lines[0])
 }
 
-// learn takes in what the lines of a part say of tasks. What cannot be read is passed over: it only makes the place
-// of a run less exact.
+// learn reads what the lines of a part say of tasks. It skips what it cannot read, which only makes a run's position
+// less exact.
 func (u unpacker) learn(names *record.Names, data []byte) {
 	lines, err := u.lines(data)
 	if err != nil {
 		return
 	}
 	for _, text := range lines {
-		if !bytes.HasPrefix(text, []byte(`{"k":"`+record.KindTaskStart+`"`)) && !bytes.HasPrefix(text, []byte(`{"k":"`+record.KindStep+`"`)) {
+		if !bytes.HasPrefix(text, []byte(`{"k":"`+record.KindTaskStart+`"`)) && !bytes.HasPrefix(text,
+			[]byte(`{"k":"`+record.KindStep+`"`)) {
 			continue
 		}
 		if l, err := record.DecodeLine(text); err == nil {

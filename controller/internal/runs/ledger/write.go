@@ -22,20 +22,20 @@ import (
 // pieceSize is how many bytes of a part go into one message.
 const pieceSize = 700 << 10
 
-// meta begins the body of a message of the ledger, in a line of JSON; the bytes of the record are behind it.
+// meta is the first line of a message's body, as JSON; the bytes of the record follow it.
 type meta struct {
-	// Part is set in pieces of parts, Lines and Raw are the part's.
+	// Part is set in pieces of parts. Lines and Raw are the part's.
 	Part  *record.PartSum `json:"part,omitempty"`
 	Lines int             `json:"lines,omitempty"`
 	Raw   int             `json:"raw,omitempty"`
-	// Piece of Pieces, from 0; beginnings and ends are one piece.
+	// Piece of Pieces, from 0. Beginnings and ends are one piece.
 	Piece  int `json:"piece,omitempty"`
 	Pieces int `json:"pieces,omitempty"`
-	// Now is set in the word on where a run stands.
+	// Now is set in messages about where a run stands.
 	Now *now `json:"now,omitempty"`
 }
 
-// now says where a run stands that is under way.
+// now says where a running run stands.
 type now struct {
 	At    string        `json:"at,omitempty"` // the task
 	Stage *record.Stage `json:"stage,omitempty"`
@@ -43,20 +43,18 @@ type now struct {
 	Last  time.Time     `json:"last"`
 }
 
-// How often a run that is under way says so, and where it stands if that has changed; and after how long without a
-// word it counts as lost.
+// How often a running run reports, and reports a change of its position; and the silence after which it counts as lost.
 const (
 	sayEvery  = 20 * time.Second
 	sayNews   = 3 * time.Second
 	lostAfter = 90 * time.Second
 )
 
-// Push sends what a record has and the ledger does not have yet, waiting for more while the run goes on, and for the
-// broker while it is away: until ctx is over. What was sent is noted in the mark, so that whoever goes on begins
-// there.
-func (l *Ledger) Push(ctx context.Context, parts record.Parts, m *Mark) error {
+// Push sends what a record has and the ledger lacks, until ctx is done. It waits for more while the run goes on, and
+// for the broker while it is away. The mark records what was sent, so that another call goes on there.
+func (l *Ledger) Push(ctx context.Context, parts record.Parts, m *Checkpoint) error {
 	head, data := parts.Head()
-	w := &writer{Ledger: l, run: head.Run, mark: m}
+	w := &writer{Ledger: l, run: head.Run, checkpoint: m}
 	if m.Next == 0 {
 		if err := w.put(ctx, wire.RecordBegin, meta{}, data, 0); err != nil {
 			return err
@@ -89,28 +87,28 @@ func (l *Ledger) Push(ctx context.Context, parts record.Parts, m *Mark) error {
 // writer writes the record of one run.
 type writer struct {
 	*Ledger
-	run   string
-	mark  *Mark
-	names record.Names // of the goroutine that says where the run stands
+	run        string
+	checkpoint *Checkpoint
+	names      record.Names // of the goroutine that reports the position
 
 	mu     sync.Mutex
 	at     now      // without the task and the stage; guarded by mu
-	unread [][]byte // the parts that say those, as far as nobody has looked; guarded by mu
+	unread [][]byte // parts that define those, not yet read; guarded by mu
 }
 
-// part sends what was not sent of a part.
+// part sends the rest of a part.
 func (w *writer) part(ctx context.Context, p record.Part) error {
-	if p.N < w.mark.Part {
+	if p.N < w.checkpoint.Part {
 		w.reached(p)
 		return nil
 	}
 	m := meta{Part: &p.PartSum, Lines: p.Lines, Raw: p.Raw, Pieces: max((len(p.Data)+pieceSize-1)/pieceSize, 1)}
 	for m.Piece = 0; m.Piece < m.Pieces; m.Piece++ {
-		if p.N == w.mark.Part && m.Piece < w.mark.Piece {
+		if p.N == w.checkpoint.Part && m.Piece < w.checkpoint.Piece {
 			continue
 		}
 		piece := p.Data[m.Piece*pieceSize : min((m.Piece+1)*pieceSize, len(p.Data))]
-		if err := w.put(ctx, strconv.FormatUint(w.mark.Next, 10), m, piece, keepParts); err != nil {
+		if err := w.put(ctx, strconv.FormatUint(w.checkpoint.Next, 10), m, piece, keepParts); err != nil {
 			return err
 		}
 	}
@@ -118,8 +116,7 @@ func (w *writer) part(ctx context.Context, p record.Part) error {
 	return nil
 }
 
-// reached notes where the run stands after a part. Which task that is nobody reads of runs that are over sooner than
-// it is said.
+// reached records the position after a part. It does not read the task, since many runs end before the next report.
 func (w *writer) reached(p record.Part) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +124,7 @@ func (w *writer) reached(p record.Part) {
 	w.at.Lines, w.at.Last = p.First+int64(p.Lines), w.cfg.Now()
 }
 
-// stands is where the run stands.
+// stands returns where the run stands.
 func (w *writer) stands() now {
 	w.mu.Lock()
 	at, unread := w.at, w.unread
@@ -140,7 +137,7 @@ func (w *writer) stands() now {
 	return at
 }
 
-// sayNow returns where the run stands while it is under way. That this fails is no matter: it is told again.
+// sayNow publishes where the run stands. An error does not matter: the next report follows.
 func (w *writer) sayNow(ctx context.Context) {
 	said, last := "", time.Now()
 	for {
@@ -161,9 +158,9 @@ func (w *writer) sayNow(ctx context.Context) {
 	}
 }
 
-// put sends one message behind the others and notes that it was sent.
+// put sends one message behind the others and records that.
 func (w *writer) put(ctx context.Context, part string, m meta, data []byte, keep time.Duration) error {
-	h := wire.Header{Kind: wire.KindRecord, Run: w.run, Seq: w.mark.Next, Prev: w.mark.Prev}
+	h := wire.Header{Kind: wire.KindRecord, Run: w.run, Seq: w.checkpoint.Next, Prev: w.checkpoint.Prev}
 	subject := wire.Record(w.cfg.Self.ID(), w.run, part)
 	var sent string
 	err := w.persist(ctx, func(ctx context.Context) error {
@@ -172,13 +169,15 @@ func (w *writer) put(ctx context.Context, part string, m meta, data []byte, keep
 			return err
 		}
 		if len(frame) > maxMessage {
-			return &finalError{fmt.Errorf("the %s of its record has %d KB: more than %d KB cannot be sent", part, len(frame)>>10, maxMessage>>10)}
+			return &finalError{fmt.Errorf("the %s of its record has %d KB: more than %d KB cannot be sent", part, len(frame)>>10,
+				maxMessage>>10)}
 		}
 		o := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(0)}
 		if keep > 0 {
 			o = append(o, jetstream.WithMsgTTL(keep))
 		}
-		if _, err = w.js.Publish(ctx, subject, frame, o...); streams.Taken(err) { // it was sent before, and its acknowledgement was lost
+		// it was sent before, and its acknowledgement was lost
+		if _, err = w.js.Publish(ctx, subject, frame, o...); streams.Taken(err) {
 			sent, err = w.sentBefore(ctx, subject, h, m, data)
 			return err
 		}
@@ -188,10 +187,10 @@ func (w *writer) put(ctx context.Context, part string, m meta, data []byte, keep
 	if err != nil {
 		return err
 	}
-	return w.mark.passed(sent, m, part == wire.RecordEnd)
+	return w.checkpoint.passed(sent, m, part == wire.RecordEnd)
 }
 
-// sentBefore is the digest of a message that is there already, which must hold the same.
+// sentBefore returns the digest of a message that exists already and must have the same content.
 func (w *writer) sentBefore(ctx context.Context, subject string, h wire.Header, m meta, data []byte) (string, error) {
 	there, ok, err := streams.Last(ctx, w.cfg.Conn, StreamName, subject)
 	if err != nil {
@@ -225,38 +224,82 @@ func (l *Ledger) seal(ctx context.Context, h wire.Header, m meta, data []byte) (
 		return nil, err
 	}
 	body = append(append(body, '\n'), data...)
-	return l.codec.PackBytes(h, body, wire.Packing{Sign: l.cfg.Self, Key: &key, Seal: wire.SealRecord, Now: func() time.Time { return at }})
+	return l.codec.PackBytes(h, body, wire.Packing{Sign: l.cfg.Self, Key: &key, Seal: wire.SealRecord,
+		Now: func() time.Time { return at }})
 }
 
-// finalError is one that does not pass.
+// finalError is an error that repeating does not cure.
 type finalError struct{ err error }
 
 func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }
 
-// How long a broker may have no stream until it counts as one that has none, and the pause before something is tried
-// again.
+// How long a broker may lack the stream until it counts as one without, and the pause between attempts.
 const (
 	streamLimit = 5 * time.Second
 	pause       = time.Second
 )
 
-// persist calls f until it succeeds, ctx is over or the broker cannot do it. A broker that is away comes back.
+// mostUnanswered is how often in a row a broker that is there may leave a part unanswered: a store of NATS that could
+// not write once answers nothing any more.
+const mostUnanswered = 4
+
+// refusedFor is for how long a broker may refuse a part, as servers do that elect a leader.
+const refusedFor = 20 * time.Second
+
+// errTakesNothing says that a broker answers nothing to what it should store.
+var errTakesNothing = errors.New("the broker is there and takes no records: its disk is full, or its store failed " +
+	"when it was; servers of your own have to be restarted then, once there is room")
+
+// Try reports why the broker takes no records, nil if it does. What it writes for that is gone after a second.
+func (l *Ledger) Try(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, streamLimit)
+	defer cancel()
+	subject := wire.Record(l.cfg.Self.ID(), "try-"+wire.NewNonce(), wire.RecordNow)
+	_, err := l.js.Publish(ctx, subject, nil, jetstream.WithMsgTTL(time.Second))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return errTakesNothing
+	case errors.Is(err, jetstream.ErrNoStreamResponse):
+		return errors.New("the broker keeps no records: its registrar is of an older version, or has no room")
+	case err != nil:
+		return fmt.Errorf("the broker takes no records: %w", err)
+	}
+	return nil
+}
+
+// persist calls f until it succeeds, ctx is done or the broker cannot do it. It waits for a broker that is away.
 func (w *writer) persist(ctx context.Context, f func(context.Context) error) error {
+	unanswered := 0
+	var refused time.Time // since when
 	for began := time.Now(); ; {
 		within, cancel := context.WithTimeout(ctx, streamLimit)
 		err := f(within)
 		cancel()
 		var final *finalError
+		var api *jetstream.APIError
+		if !errors.As(err, &api) {
+			refused = time.Time{}
+		} else if refused.IsZero() {
+			refused = time.Now()
+		}
 		switch {
 		case err == nil:
 			return nil
+		case !refused.IsZero() && time.Since(refused) > refusedFor:
+			return fmt.Errorf("the broker takes no records: %w", err)
 		case errors.As(err, &final):
 			return err
 		case errors.Is(w.cfg.Conn.LastError(), nats.ErrPermissionViolation):
 			return errors.New("the broker does not permit it: it is of an older version, or this operator may only look")
 		case errors.Is(err, jetstream.ErrNoStreamResponse) && time.Since(began) > streamLimit:
 			return errors.New("the broker keeps no records: its registrar is of an older version, or has no room")
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && w.cfg.Conn.IsConnected():
+			if unanswered++; unanswered >= mostUnanswered {
+				return errTakesNothing
+			}
+		default:
+			unanswered = 0
 		}
 		select {
 		case <-ctx.Done():

@@ -1,5 +1,5 @@
-// Package origin tells where a run comes from, for the head of its record: the person, the commit of the project, the
-// sources of the inventory, and the command line without what is secret in it.
+// Package origin finds where a run comes from, for the head of its record: the person, the commit of the project, the
+// sources of the inventory, and the command line without secrets.
 package origin
 
 import (
@@ -19,11 +19,11 @@ import (
 	"hark/playbook/syntax"
 )
 
-// Hidden stands where a secret may have stood.
+// Hidden replaces what may be a secret.
 const Hidden = "(hidden)"
 
-// Person is who runs this process, by the login, and from where, as login@machine. One who became root by sudo is who
-// it was.
+// Person returns who runs this process, by the login, and from where, as login@machine. For root by sudo it is the
+// person before sudo.
 func Person(getenv func(string) (string, bool)) (name, from string) {
 	if u, err := nss.Current(); err == nil {
 		name = u.Name
@@ -35,7 +35,7 @@ func Person(getenv func(string) (string, bool)) (name, from string) {
 	return name, name + "@" + machine
 }
 
-// gitDir is the directory .git of the project in which a directory lies, "" if it is in none.
+// gitDir returns the directory .git of the project that contains a directory, "" if there is none.
 func gitDir(dir string) string {
 	for {
 		git := filepath.Join(dir, ".git")
@@ -59,7 +59,8 @@ func gitDir(dir string) string {
 	}
 }
 
-// Commit is what the project of a directory has checked out, "" outside of git and where nothing was committed.
+// Commit returns the commit that the project of a directory has checked out, "" outside of git and where nothing was
+// committed.
 func Commit(dir string) string {
 	git := gitDir(dir)
 	if git == "" {
@@ -91,7 +92,7 @@ func Commit(dir string) string {
 	return ""
 }
 
-// line is the only line of a small file, "" where there is none.
+// line returns the only line of a small file, "" if there is none.
 func line(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -105,8 +106,8 @@ func short(commit string) string { return commit[:min(len(commit), 12)] }
 // dirtyLimit is how long git may look for files that differ.
 const dirtyLimit = 5 * time.Second
 
-// Dirty looks, on a goroutine of its own, whether files of the project differ from its commit. The answer is asked
-// for once: nil is not known, or not yet. Asking ends the search.
+// Dirty checks in the background whether files of the project differ from its commit. Call the returned func once,
+// which ends the search: nil is not known, or not yet.
 func Dirty(ctx context.Context, dir string) func() *bool {
 	ctx, cancel := context.WithTimeout(ctx, dirtyLimit)
 	found := make(chan *bool, 1)
@@ -134,7 +135,7 @@ func Dirty(ctx context.Context, dir string) func() *bool {
 	}
 }
 
-// Sources are the sources of an inventory, those that are files with the digest of what they hold.
+// Sources returns the sources of an inventory, files with the digest of their content.
 func Sources(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, path := range paths {
@@ -150,7 +151,7 @@ func Sources(paths []string) []string {
 	return out
 }
 
-// Extra is the value of an -e without the values in it: names are kept, and files.
+// Extra returns the value of an -e without the values in it; it keeps names and files.
 func Extra(text string) string {
 	if text == "" || text[0] == '@' {
 		return text
@@ -172,7 +173,7 @@ func Extra(text string) string {
 	return cmp.Or(strings.Join(names, " "), Hidden)
 }
 
-// Args are the arguments of an ad-hoc command without the values of those that a module keeps to itself.
+// Args returns the arguments of an ad-hoc command without the values that a module keeps secret.
 func Args(text string, secret func(name string) bool) string {
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return Hidden
@@ -184,7 +185,7 @@ func Args(text string, secret func(name string) bool) string {
 			continue
 		}
 		if strings.Count(text, `"`)+strings.Count(text, "'") > 0 {
-			return Hidden // where the value ends is not told by blanks
+			return Hidden // blanks do not show where the value ends
 		}
 		words[i] = name + "=" + Hidden
 	}
@@ -194,7 +195,7 @@ func Args(text string, secret func(name string) bool) string {
 	return text
 }
 
-// URLs are URLs, separated by commas, without names and passwords.
+// URLs returns URLs, separated by commas, without user names and passwords.
 func URLs(text string) string {
 	parts := strings.Split(text, ",")
 	for i, part := range parts {

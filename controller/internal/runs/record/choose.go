@@ -12,8 +12,8 @@ const (
 	LastFailed = "last-failed"
 )
 
-// Choose finds the run that a word means: its id or the beginning of one, "last" or "last-failed", which are no turns
-// of keepers. The error is a *MissingError or an *AmbiguousError where that is why.
+// Choose finds the run that a word names: by its id or the beginning of one, "last" or "last-failed"; the latter skip
+// runs of keepers. The error is a *MissingError or an *AmbiguousError if the word names none or several.
 func Choose(ctx context.Context, s Store, word string) (Entry, error) {
 	if word == Last || word == LastFailed {
 		found, err := s.List(ctx, Filter{Failed: word == LastFailed, Persons: true, Limit: 1})

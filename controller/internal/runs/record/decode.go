@@ -9,8 +9,8 @@ import (
 	"hark/agent/wire"
 )
 
-// DecodeLine reads one line of a record. The number and the time are the caller's to set. A head of a later version
-// is a *NewerError.
+// DecodeLine reads one line of a record. The caller sets number and time. The error for a head of a later version is a
+// *NewerError.
 func DecodeLine(text []byte) (Line, error) {
 	if l, ok := plainResult(text); ok {
 		return l, nil
@@ -25,8 +25,8 @@ func DecodeLine(text []byte) (Line, error) {
 	return l, nil
 }
 
-// plainResult reads a line as nearly all of a large record are: a result with its numbers, its status and what the
-// module returned. It is false for lines with anything else. Reflection takes ten times as long.
+// plainResult reads the most frequent form of a line: a result with its numbers, its status and what the module
+// returned. It returns false for lines with anything else. Reflection takes ten times as long.
 func plainResult(text []byte) (Line, bool) {
 	var l Line
 	s := scan{text: text}
@@ -46,7 +46,7 @@ func plainResult(text []byte) (Line, bool) {
 	return l, s.pos == len(text) && l.Status != ""
 }
 
-// plain sets a member from its text, and is false for one that a plain result does not have.
+// plain sets a member from its text, and returns false for one that a plain result does not have.
 func (l *Line) plain(key string, v []byte) bool {
 	var n int64
 	var ok bool
@@ -114,8 +114,8 @@ func plainNumber(v []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// Fine tells, without decoding it, a line of a result that is neither failed nor unreachable, and goes past it. Other
-// lines it leaves alone.
+// Fine skips the line of a result that is neither failed nor unreachable, without decoding it, and reports whether it
+// did. It leaves other lines alone.
 func (p *Place) Fine(text []byte) bool {
 	s := scan{text: text}
 	var after int64

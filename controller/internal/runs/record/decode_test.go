@@ -12,7 +12,8 @@ import (
 // results are lines as they are written.
 func results() []Line {
 	return []Line{
-		{Kind: KindDone, After: 12, Task: 3, Host: 40, Status: wire.Changed, Took: 1500, Result: json.RawMessage(`{"changed":true,"stdout":"a \"b\" {"}`)},
+		{Kind: KindDone, After: 12, Task: 3, Host: 40, Status: wire.Changed, Took: 1500,
+			Result: json.RawMessage(`{"changed":true,"stdout":"a \"b\" {"}`)},
 		{Kind: KindItem, Task: 1, Host: 1, Status: wire.StatusFailed, Result: json.RawMessage(`{"msg":"no","results":[]}`)},
 		{Kind: KindDone, Task: 1, Host: 2, Status: wire.OK},
 		{Kind: KindDone, Task: 1, Host: 2, Status: wire.StatusUnreachable, Outcome: &Outcome{Ignored: true}},

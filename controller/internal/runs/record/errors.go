@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// MissingError is a run that the store does not have.
+// MissingError says that the store does not have a run.
 type MissingError struct{ Run string }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("there is no run %q", e.Run) }
 
-// AmbiguousError is a beginning that several runs have.
+// AmbiguousError says that several runs have a beginning.
 type AmbiguousError struct {
 	Begin string
 	Runs  []string
@@ -26,10 +26,10 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q is the beginning of %d runs: %s", e.Begin, len(e.Runs), strings.Join(names, ", "))
 }
 
-// LostError is a record that breaks off: its run ended without saying so.
+// LostError says that a record breaks off: its run ended without an end in the record.
 type LostError struct {
 	Run string
-	// Last is when its last line was told, At the task that it stood at.
+	// Last is the time of its last line, At its last task.
 	Last time.Time
 	At   string
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Entry holds all conditions but those on hosts and tasks against a run.
+// Entry checks all conditions except those on hosts and tasks.
 func (f *Filter) Entry(e *Entry) bool {
 	switch {
 	case len(f.States) > 0 && !slices.Contains(f.States, e.State),
@@ -24,7 +24,7 @@ func (h *Head) by(who string) bool {
 	return h.Name == who || h.From == who || h.Who != "" && strings.HasPrefix(h.Who, who)
 }
 
-// Hosts holds the condition on hosts against a run.
+// Hosts checks the condition on hosts.
 func (f *Filter) Hosts(foot *Foot) bool {
 	if f.Host == "" {
 		return true
@@ -37,31 +37,32 @@ func (f *Filter) Hosts(foot *Foot) bool {
 	return false
 }
 
-// Tasks holds the condition on tasks against a run.
+// Tasks checks the condition on tasks.
 func (f *Filter) Tasks(foot *Foot) bool {
 	return f.Task == "" || slices.ContainsFunc(foot.Tasks, func(t TaskSum) bool { return Matches(f.Task, t.Name) })
 }
 
-// Matches reports whether a name fits a pattern with * and ?. A name is also found by its last part alone, as
+// Matches reports whether a name fits a pattern with * and ?. A name also matches by its last part only, such as
 // "install" for "nginx : install".
 func Matches(pattern, name string) bool {
 	short := name[strings.LastIndex(name, " : ")+1:]
 	for _, n := range []string{name, strings.TrimPrefix(short, ": ")} {
-		// A * shall match a slash too, which path.Match keeps apart.
-		if ok, err := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(n, "/", "\x00")); err == nil && ok {
+		// A * must match a slash too, which path.Match does not.
+		if ok, err := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(n, "/", "\x00")); err == nil &&
+			ok {
 			return true
 		}
 	}
 	return pattern == name
 }
 
-// CheckPattern is the error of a pattern that cannot be read.
+// CheckPattern returns the error of an invalid pattern.
 func CheckPattern(pattern string) error {
 	_, err := path.Match(pattern, "")
 	return err
 }
 
-// StateOf is the state of a run that has a foot.
+// StateOf returns the state of a run that has a foot.
 func StateOf(f *Foot) State {
 	if f.Status == Cancelled || f.Status == Detached {
 		return Stopped
@@ -69,9 +70,9 @@ func StateOf(f *Foot) State {
 	return Ended
 }
 
-// Foot is as much of a foot as names tell: the hosts, of unknown fate, and the tasks.
+// Foot returns as much of a foot as names define: the hosts, in an unknown state, and the tasks.
 func (n *Names) Foot() *Foot {
-	f := &Foot{Hosts: map[Fate][]string{}}
+	f := &Foot{Hosts: map[HostState][]string{}}
 	for _, name := range n.hosts {
 		f.Hosts[""] = append(f.Hosts[""], name)
 	}

@@ -9,7 +9,8 @@ import (
 
 func TestFoldedHostsComeBack(t *testing.T) {
 	for _, hosts := range [][]string{
-		nil, {"web1"}, {"web1", "web2", "web3"}, {"web[1:3]"}, {"web1", "web2", "web3", "web[1:3]", "=x", "a[b]", "web5", "web6", "web7"},
+		nil, {"web1"}, {"web1", "web2", "web3"}, {"web[1:3]"}, {"web1", "web2", "web3", "web[1:3]", "=x", "a[b]", "web5",
+			"web6", "web7"},
 		{"web01", "web02", "web03"}, {"db[2:1]", "[1:2]", "x]", "x[1:2", "x[1:2]y"},
 	} {
 		folded := record.Fold(hosts)

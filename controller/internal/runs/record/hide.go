@@ -2,8 +2,8 @@ package record
 
 import "hark/modules/mask"
 
-// hide takes secrets out of a line. Nothing that leads to other lines is touched: the numbers of tasks and hosts, the
-// names of hosts.
+// hide hides secrets in a line. It does not touch what other lines refer to: the numbers of tasks and hosts, the names
+// of hosts.
 func (l *Line) hide(m *mask.Masker) {
 	if m == nil {
 		return
@@ -40,7 +40,7 @@ func (l *Line) hide(m *mask.Masker) {
 	}
 }
 
-// hide takes secrets out of a foot.
+// hide hides secrets in a foot.
 func (f *Foot) hide(m *mask.Masker) {
 	f.Error = m.Text(f.Error)
 	for i := range f.Tasks {

@@ -17,8 +17,10 @@ func TestLinesHaveNoSecrets(t *testing.T) {
 	const s = "of sesame-open"
 	raw := json.RawMessage(`{"sesame-open": ["of sesame-open"]}`)
 	l := &Line{
-		Kind: KindDone, Result: raw, Name: s, Text: s, Outcome: &Outcome{Label: s}, Origins: []Origin{{At: view.Spot{Text: s, Key: s, File: s}, Text: s}},
-		Play: &Play{Name: s}, Step: &Step{Name: s, Args: raw}, Files: &Include{Path: s, Label: s}, Stats: &Stats{Custom: map[string]json.RawMessage{"h": raw}},
+		Kind: KindDone, Result: raw, Name: s, Text: s, Outcome: &Outcome{Label: s},
+		Origins: []Origin{{At: view.Spot{Text: s, Key: s, File: s}, Text: s}},
+		Play:    &Play{Name: s}, Step: &Step{Name: s, Args: raw}, Files: &Include{Path: s, Label: s},
+		Stats:  &Stats{Custom: map[string]json.RawMessage{"h": raw}},
 		Notice: &deprecation.Notice{Text: s, Help: s, Origin: s},
 	}
 	l.hide(&m)

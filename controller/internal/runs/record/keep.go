@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Keep is how long and how much is kept.
+// Keep is how long and how many records are kept.
 type Keep struct {
-	// Age is how long lines are kept, Bytes how much all records may take (0 is any), Heads how long heads and feet
+	// Age is how long lines are kept, Bytes how many bytes all records may take (0 is any), Heads how long heads and feet
 	// are kept.
 	Age   time.Duration
 	Bytes int64
@@ -18,8 +18,8 @@ type Keep struct {
 
 const day = 24 * time.Hour
 
-// ParseKeep reads the setting: the age of lines, the size of all records and the age of heads and feet, as
-// 30d,2GB,400d. What is left out at the end is as here.
+// ParseKeep reads the setting: the age of lines, the size of all records and the age of heads and feet, such as
+// 30d,2GB,400d. Values missing at the end have these defaults.
 func ParseKeep(text string) (Keep, error) {
 	k := Keep{Age: 30 * day, Bytes: 2 << 30, Heads: 400 * day}
 	bad := fmt.Errorf("%q is not how long runs are kept: wanted is AGE,SIZE,AGE such as 30d,2GB,400d", text)

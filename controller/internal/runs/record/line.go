@@ -14,10 +14,10 @@ import (
 	"hark/playbook/plan"
 )
 
-// Kind is what a line tells: the call of View or Messages that it stands for.
+// Kind is the kind of a line: the call of View or Messages that it records.
 type Kind string
 
-// The kinds. Host and Step only give numbers to names; TaskStart both numbers a step, the first time, and starts it.
+// The kinds. Host and Step only define numbers; TaskStart numbers a step the first time, and starts it.
 const (
 	KindHead       Kind = "begin"
 	KindHost       Kind = "host"
@@ -51,12 +51,12 @@ const (
 	KindIncomplete Kind = "incomplete" // lines are missing here; Text says why
 )
 
-// Line is one line of a record. The fields that are set depend on its kind. Tasks and hosts are numbers from 1 that
-// the lines of kinds Step, TaskStart and Host gave out before.
+// Line is one line of a record. Its kind decides which fields are set. Tasks and hosts are numbers from 1 that earlier
+// lines of the kinds Step, TaskStart and Host defined.
 type Line struct {
 	// N is the line's number; the head is 0. It is not written.
 	N int64 `json:"-"`
-	// At is when the line was told, by the controller's clock: the sum of After. It is not written.
+	// At is the time of the line, by the controller's clock: the sum of After. It is not written.
 	At time.Time `json:"-"`
 
 	Kind Kind `json:"k"`
@@ -77,7 +77,7 @@ type Line struct {
 	Color view.Color `json:"color,omitempty"`
 	Level int        `json:"level,omitempty"`
 
-	// Origins are the places that a result is told with, by runs whose display was tagged.
+	// Origins are the places that a result names, in runs whose display was tagged.
 	Origins []Origin `json:"origins,omitempty"`
 
 	Head   *Head               `json:"head,omitempty"`
@@ -104,35 +104,35 @@ type Outcome struct {
 	Meta      string `json:"meta,omitempty"`
 }
 
-// Origin is the place of what a failure is about, with its lines of the playbook: they are shown as they were when
-// the run had them.
+// Origin is the place that a failure is about, with its lines of the playbook as they were when the run read them.
 type Origin struct {
 	At   view.Spot `json:"at,omitzero"`
 	Text string    `json:"text"`
 }
 
-// originsOf are the origins of a result, in an order that does not change.
+// originsOf returns the origins of a result in a fixed order.
 func originsOf(by map[view.Spot]string) []Origin {
 	var out []Origin
 	for at, text := range by {
 		out = append(out, Origin{At: at, Text: text})
 	}
 	slices.SortFunc(out, func(a, b Origin) int {
-		return cmp.Or(strings.Compare(a.At.Key, b.At.Key), strings.Compare(a.At.Text, b.At.Text), strings.Compare(a.At.File, b.At.File))
+		return cmp.Or(strings.Compare(a.At.Key, b.At.Key), strings.Compare(a.At.Text, b.At.Text),
+			strings.Compare(a.At.File, b.At.File))
 	})
 	return out
 }
 
-// Stage is a stage of a run with stages, as it begins.
+// Stage is a stage of a staged run, as it begins.
 type Stage struct {
-	// N of Of, from 1; Name is how it was written.
+	// N of Of, from 1. Name is the stage as written.
 	N     int      `json:"n"`
 	Of    int      `json:"of"`
 	Name  string   `json:"name"`
-	Hosts []string `json:"hosts,omitempty"` // folded, as far as they are known when it begins
+	Hosts []string `json:"hosts,omitempty"` // folded, as far as known when it begins
 }
 
-// String is the stage for people.
+// String returns the stage for people.
 func (s *Stage) String() string { return fmt.Sprintf("stage %d of %d", s.N, s.Of) }
 
 // Play is a play, or a batch of one, as it starts.
@@ -147,7 +147,7 @@ type Play struct {
 	Strategy string   `json:"strategy,omitempty"`
 }
 
-// Step is a task as it is shown. Args are there only where the run's own views showed them.
+// Step is a task as shown. Args are set only if the run's own views showed them.
 type Step struct {
 	ID      plan.ID         `json:"id"`
 	Name    string          `json:"name,omitempty"`
@@ -177,9 +177,9 @@ type Stats struct {
 	Custom map[string]json.RawMessage `json:"custom,omitempty"`
 }
 
-// Place is where a reader of a record stands. Whoever leaves out parts sets N and Last for the next.
+// Place is a reader's position in a record. A reader that skips parts sets N and Last for the next.
 type Place struct {
-	// N is the number of the next line, Last when the one before it was told.
+	// N is the number of the next line, Last the time of the line before it.
 	N     int64
 	Last  time.Time
 	Names Names
@@ -199,14 +199,14 @@ func (p *Place) Line(text []byte) (Line, error) {
 	return l, nil
 }
 
-// pass goes past a line, and gives its number and its time.
+// pass skips a line, and returns its number and its time.
 func (p *Place) pass(after int64) (n int64, at time.Time) {
 	n, p.Last = p.N, p.Last.Add(time.Duration(after)*time.Microsecond)
 	p.N++
 	return n, p.Last
 }
 
-// AppendLine writes one line with its end.
+// AppendLine appends one line with its end.
 func AppendLine(to []byte, l *Line) ([]byte, error) {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -215,7 +215,7 @@ func AppendLine(to []byte, l *Line) ([]byte, error) {
 	return append(append(to, text...), '\n'), nil
 }
 
-// Gives reports whether readers of later lines need a line: it gives numbers, or says where the run stands.
+// Gives reports whether readers of later lines need a line: it defines numbers, or says where the run stands.
 func (l *Line) Gives() bool {
 	switch l.Kind {
 	case KindHead, KindFoot, KindHost, KindStage, KindPlay, KindPlaybook:
@@ -224,5 +224,5 @@ func (l *Line) Gives() bool {
 	return l.Step != nil
 }
 
-// bad reports whether a line is a result that failed or was not reached.
+// bad reports whether a line is a result that failed or was unreachable.
 func bad(l *Line) bool { return l.Status == wire.StatusFailed || l.Status == wire.StatusUnreachable }

@@ -6,12 +6,12 @@ import (
 	"hark/modules/result"
 )
 
-// briefed is a result without the members that a screen which shows only states would not show. What is no JSON
-// object leaves nothing.
+// briefed returns a result without the members that a screen that shows only states would not show. It returns nothing
+// for what is no JSON object.
 func briefed(raw []byte, diff bool) []byte {
 	out := make([]byte, 0, len(raw))
 	out = append(out, '{')
-	labelled := result.Raw(raw).Labelled() // then nobody shows the item itself
+	labelled := result.Raw(raw).Labelled() // then no view shows the item itself
 	s := scan{text: raw}
 	if !s.take('{') {
 		return []byte("{}")
@@ -27,7 +27,7 @@ func briefed(raw []byte, diff bool) []byte {
 		}
 		if name := string(key[1 : len(key)-1]); stated(name) || name == "diff" && diff || name == "item" && !labelled {
 			if name == "results" {
-				v = []byte("[]") // that there are some is what counts
+				v = []byte("[]") // only its existence counts
 			}
 			if len(out) > 1 {
 				out = append(out, ',')
@@ -41,17 +41,18 @@ func briefed(raw []byte, diff bool) []byte {
 	return append(out, '}')
 }
 
-// stated tells the members of a result that say how it came out and nothing of what was done.
+// stated reports whether a member of a result says only how it came out, and not what was done.
 func stated(name string) bool {
 	switch name {
-	case "changed", "failed", "skipped", "skip_reason", "unreachable", "rc", "attempts", "retries", "warnings", "deprecations", "exception", "results", "ansible_loop_var",
+	case "changed", "failed", "skipped", "skip_reason", "unreachable", "rc", "attempts", "retries", "warnings",
+		"deprecations", "exception", "results", "ansible_loop_var",
 		"ansible_job_id", "started", "finished", "censored":
 		return true
 	}
 	return result.Displayed(name)
 }
 
-// scan reads JSON that was valid when it came, without making values of it.
+// scan reads valid JSON without making values of it.
 type scan struct {
 	text []byte
 	pos  int
@@ -63,7 +64,7 @@ func (s *scan) blank() {
 	}
 }
 
-// at reports whether a character comes next, take goes past it.
+// at reports whether a character comes next; take skips it.
 func (s *scan) at(c byte) bool {
 	s.blank()
 	return s.pos < len(s.text) && s.text[s.pos] == c
@@ -77,7 +78,7 @@ func (s *scan) take(c byte) bool {
 	return true
 }
 
-// value is the text of the next value, empty if there is none.
+// value returns the text of the next value, empty if there is none.
 func (s *scan) value() []byte {
 	s.blank()
 	start, depth := s.pos, 0
@@ -109,7 +110,7 @@ func (s *scan) value() []byte {
 	return s.text[start:s.pos]
 }
 
-// skipText goes behind a text that begins here.
+// skipText skips a text that begins here.
 func (s *scan) skipText() bool {
 	for s.pos++; s.pos < len(s.text); s.pos++ {
 		switch s.text[s.pos] {

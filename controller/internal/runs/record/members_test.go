@@ -10,7 +10,8 @@ func TestBriefResultsKeepOnlyHowItCameOut(t *testing.T) {
 		`{"changed":true,"cmd":["mysql","-pS3CRET"],"stdout":"S3CRET","rc":0}`:                         `{"changed":true,"rc":0}`,
 		`{ "msg" : "a\"}b,", "warnings" : [ "x", {"y":[1]} ], "failed":false }`:                        `{"warnings":[ "x", {"y":[1]} ],"failed":false}`,
 		`{"results":[{"cmd":"S3CRET"}],"item":{"a":1},"_ansible_item_label":"a","diff":{"after":"S"}}`: `{"results":[],"_ansible_item_label":"a"}`,
-		`{}`: `{}`, `[]`: `{}`, ``: `{}`, `{"changed":`: `{}`, `{"changed" true}`: `{}`, `{"changed":true`: `{}`, `{"a":"\`: `{}`,
+		`{}`: `{}`, `[]`: `{}`, ``: `{}`, `{"changed":`: `{}`, `{"changed" true}`: `{}`, `{"changed":true`: `{}`,
+		`{"a":"\`: `{}`,
 	} {
 		if got := string(briefed([]byte(raw), false)); got != want {
 			t.Errorf("%s: %s, want %s", raw, got, want)

@@ -1,15 +1,14 @@
-// Package record keeps what a run told: every call of its View and its Messages as one line of JSON, in order,
-// compressed. Told again to a view, the lines give the screen again; lists, live views, comparisons and retries are
-// readers of the same lines.
+// Package record keeps a run's output: every call of its View and its Messages as one line of JSON, in order,
+// compressed. Replayed to a view, the lines give the screen again; lists, live views, comparisons and retries read the
+// same lines.
 //
-// A record is a head, parts and a foot. The head is the first line and says who ran what; the foot is the last and
-// says how it came out; what is between them is cut into parts, each a zstd frame of whole lines that never changes
-// once it is finished. A Writer makes them, a Sink keeps them (package record/files in files of this machine, others
-// elsewhere), a Store finds them and reads them.
+// A record is a head, parts and a foot. The head is the first line and says who ran what; the foot is the last and says
+// how it ended. The lines between them are cut into parts, each a zstd frame of whole lines that never changes once it
+// is finished. A Writer makes them, a Sink keeps them (package files on this machine, ledger at the broker), a Store
+// finds them and reads them.
 //
-// What is never in a record: effects on variables, variables, facts that modules gathered, arguments that the screen
-// did not show, passwords, values of -e, the environment, and of a result under no_log more than any view would show
-// of it.
+// A record never contains: effects on variables, variables, facts that modules gathered, arguments that the screen did
+// not show, passwords, values of -e, the environment, and of a no_log result more than any view would show of it.
 package record
 
 import (
@@ -19,18 +18,18 @@ import (
 	"hark/controller/internal/ui/view"
 )
 
-// Version is the form of the records that are written. A record with a higher one is refused with a NewerError; new
+// Version is the version of the records that are written. A record with a higher one is refused with a *NewerError. New
 // optional fields do not make a new version, and readers skip kinds of lines that they do not know.
 const Version = 1
 
-// Head is who ran what, from where and on what. It is the first line of a record and does not change.
+// Head says who ran what, from where and on what. It is the first line of a record and does not change.
 type Head struct {
 	V int `json:"v"`
 	// Run is the run's id: one token of lower case letters and digits.
 	Run string `json:"run"`
 	// At is when the run began, by the controller's clock.
 	At time.Time `json:"at"`
-	// Who is the public key of the operator, "" for a run that needed none; Name is the person's login and From its
+	// Who is the public key of the operator, "" for a run that needed none. Name is the person's login and From its
 	// machine.
 	Who  string `json:"who,omitempty"`
 	Name string `json:"name,omitempty"`
@@ -38,19 +37,19 @@ type Head struct {
 	// Dir is the working directory, Line the command line in which values of -e read (hidden).
 	Dir  string   `json:"dir,omitempty"`
 	Line []string `json:"line"`
-	// Commit is that of the project's git; "" outside of one. Whether files differ from it is in the foot.
+	// Commit is that of the project's git; "" outside of one. The foot says whether files differ from it.
 	Commit string `json:"commit,omitempty"`
-	// Inventory are the sources, each as name@sha256:digest where it is a file.
+	// Inventory are the sources, each as name@sha256:digest if it is a file.
 	Inventory []string `json:"inventory,omitempty"`
-	// Hosts is how many the run may touch, its limit applied.
+	// Hosts is how many hosts the run may touch, after its limit.
 	Hosts int `json:"hosts,omitempty"`
-	// Groups are the groups of those hosts, folded; nil where they are too many to be kept.
+	// Groups are the groups of those hosts, folded; nil if they are too many to be kept.
 	Groups map[string][]string `json:"groups,omitempty"`
 	Check  bool                `json:"check,omitempty"`
 	Hark   string              `json:"hark,omitempty"` // version of the program
-	// Level is the language of the playbooks.
+	// Level is the language level of the playbooks.
 	Level string `json:"level,omitempty"`
-	// Duty is the duty that the run is carried out for, RetryOf the run that it tries again.
+	// Duty is the duty that the run carries out, RetryOf the run that it tries again.
 	Duty    string `json:"duty,omitempty"`
 	RetryOf string `json:"retry_of,omitempty"`
 	Screen  Screen `json:"screen"`
@@ -58,33 +57,33 @@ type Head struct {
 
 // Screen is how the run was shown, so that it can be shown so again.
 type Screen struct {
-	// View is the name of the view, "" for a broadcast's; Beside are the others that were enabled.
-	View      string   `json:"view,omitempty"`
-	Beside    []string `json:"beside,omitempty"`
-	Verbosity int      `json:"verbosity,omitempty"`
+	// View is the name of the view, "" for a broadcast's; Beside are the other enabled views.
+	View       string   `json:"view,omitempty"`
+	OtherViews []string `json:"other_views,omitempty"`
+	Verbosity  int      `json:"verbosity,omitempty"`
 	// Options are the settings of the views; values of -e in its flags read (hidden).
 	Options view.Options `json:"options,omitzero"`
 	// NoDeprecations, VerboseToStderr and Tagged are those of the display.
 	NoDeprecations  bool `json:"no_deprecations,omitempty"`
 	VerboseToStderr bool `json:"verbose_to_stderr,omitempty"`
 	Tagged          bool `json:"tagged,omitempty"`
-	// Foreign: a callback in Python had the screen, and View is what comes nearest.
+	// Foreign says that a callback in Python had the screen, and View is the closest native one.
 	Foreign bool `json:"foreign,omitempty"`
 	// Tally is what a broadcast expected.
 	Tally *Tally `json:"tally,omitempty"`
 }
 
-// Tally is what the view of a broadcast was told before it began: see view.TallyOptions.
+// Tally is what the view of a broadcast knew at its beginning: see view.TallyOptions.
 type Tally struct {
 	Expected []string `json:"expected"` // folded
 	Enough   int      `json:"enough,omitempty"`
 	Left     string   `json:"left,omitempty"`
 }
 
-// State is what became of a run, as far as its record tells.
+// State is the state of a run, as far as its record says.
 type State string
 
-// The states. A run is lost when its record has no foot and nobody writes it any more.
+// The states. A run is lost when its record has no foot and no process writes it any more.
 const (
 	Running State = "running"
 	Ended   State = "ended"
@@ -92,10 +91,10 @@ const (
 	Lost    State = "lost"
 )
 
-// Status is how a run that ended came out: with it goes the exit code.
+// Status is how a run ended; it implies the exit code.
 type Status string
 
-// The statuses. Detached is a driver that left its hosts to themselves.
+// The statuses. Detached means that the driver left its hosts to themselves.
 const (
 	OK          Status = "ok"
 	Failed      Status = "failed"
@@ -105,54 +104,55 @@ const (
 	Detached    Status = "detached"
 )
 
-// Fate is how a host came out of a run: the worst of what happened to it that was not rescued or ignored.
-type Fate string
+// HostState is the state of a host after a run: the worst that happened to it and was not rescued or ignored.
+type HostState string
 
-// The fates. A host without any result has none.
+// The states. A host without any result has none.
 const (
-	FateOK          Fate = "ok"
-	FateChanged     Fate = "changed"
-	FateFailed      Fate = "failed"
-	FateUnreachable Fate = "unreachable"
+	StateOK          HostState = "ok"
+	StateChanged     HostState = "changed"
+	StateFailed      HostState = "failed"
+	StateUnreachable HostState = "unreachable"
 )
 
-// Foot is how a run came out. It is the last line of a record.
+// Foot says how a run ended. It is the last line of a record.
 type Foot struct {
 	At     time.Time `json:"at"`
 	Status Status    `json:"status"`
 	Exit   int       `json:"exit"`
-	// Dirty reports whether files of the project differed from the commit; nil is not known.
+	// Dirty says that files of the project differed from the commit; nil is not known.
 	Dirty *bool `json:"dirty,omitempty"`
-	// Error is what ended the run before its time, in one line.
+	// Error is what ended the run early, in one line.
 	Error string `json:"error,omitempty"`
-	// Lines is how many lines the record has, head and foot too; Results is how many of them are ends of a step on a host.
+	// Lines is how many lines the record has, head and foot included. Results is how many of them are ends of a step on a
+	// host.
 	Lines   int64 `json:"lines"`
 	Results int64 `json:"results"`
-	// Hosts are the hosts by their fate, folded; Tasks are the steps in the order in which they began.
-	Hosts map[Fate][]string `json:"hosts,omitempty"`
-	Tasks []TaskSum         `json:"tasks,omitempty"`
-	// Stages are those that a run with stages had, in order.
+	// Hosts are the hosts by their state, folded. Tasks are the steps in the order in which they began.
+	Hosts map[HostState][]string `json:"hosts,omitempty"`
+	Tasks []TaskSum              `json:"tasks,omitempty"`
+	// Stages are those of a staged run, in order.
 	Stages []StageSum `json:"stages,omitempty"`
 	Parts  []PartSum  `json:"parts,omitempty"`
 	// Incomplete says why lines are missing, "" if none are.
 	Incomplete string `json:"incomplete,omitempty"`
 }
 
-// Count is how many hosts came to a fate.
-func (f *Foot) Count(fate Fate) int { return len(f.Names(fate)) }
+// Count returns how many hosts have a state.
+func (f *Foot) Count(state HostState) int { return len(f.Names(state)) }
 
-// Names are the hosts of a fate one by one.
-func (f *Foot) Names(fate Fate) []string { return Unfold(f.Hosts[fate]) }
+// Names returns the hosts with a state one by one.
+func (f *Foot) Names(state HostState) []string { return Unfold(f.Hosts[state]) }
 
-// StageSum is what became of the hosts of one stage: of those that it had first results of.
+// StageSum is the states of the hosts of one stage: of those that had their first result in it.
 type StageSum struct {
-	N      int          `json:"n"`
-	Of     int          `json:"of"`
-	Name   string       `json:"name"`
-	Counts map[Fate]int `json:"counts,omitempty"`
+	N      int               `json:"n"`
+	Of     int               `json:"of"`
+	Name   string            `json:"name"`
+	Counts map[HostState]int `json:"counts,omitempty"`
 }
 
-// TaskSum is what became of one step: how many results of each kind it had.
+// TaskSum counts the results of one step by kind.
 type TaskSum struct {
 	Task        int    `json:"t"`
 	Name        string `json:"name"` // as its banner has it
@@ -163,17 +163,17 @@ type TaskSum struct {
 	Skipped     int    `json:"skipped,omitempty"`
 }
 
-// PartSum is what a part holds, so that readers can leave out parts.
+// PartSum describes a part, so that readers can skip parts.
 type PartSum struct {
 	N     int   `json:"n"`
 	First int64 `json:"first"`         // number of its first line
 	At    int64 `json:"at"`            // microseconds from the beginning of the run to the line before that one
-	Bad   int   `json:"bad,omitempty"` // results that failed or were not reached
-	// Defines: lines of plays, tasks or hosts are among its lines, so who reads later parts needs it.
+	Bad   int   `json:"bad,omitempty"` // results that failed or were unreachable
+	// Defines says that the part has lines of plays, tasks or hosts, so readers of later parts need it.
 	Defines bool `json:"defines,omitempty"`
 }
 
-// NewerError is a record that a later hark wrote.
+// NewerError says that a later hark wrote a record.
 type NewerError struct {
 	Run     string
 	Version int

@@ -11,9 +11,8 @@ import (
 	"hark/playbook/deprecation"
 )
 
-// Recorder is the view and the listener that make a record of what they are told. It comes before the views of the
-// run, and those take their time from Now: so a run that is shown again has the same times. Calls may come from any
-// goroutine.
+// Recorder is the view and the listener that record what they receive. It comes before the views of the run, which take
+// their time from Now: so a replayed run has the same times. Any goroutine may call its methods.
 type Recorder struct {
 	o RecorderOptions
 	w *Writer
@@ -24,21 +23,21 @@ type Recorder struct {
 	now   time.Time // of the last event
 	hosts map[string]int
 	steps map[string]int // by the step as JSON
-	last  view.Task      // the task of the event before, whose number is number
+	last  view.Task      // the task of the event before, and its number
 	num   int
-	loose bool // hosts of the play go each at its own pace
+	loose bool // the hosts of the play go at their own pace
 	sum   summary
 }
 
 // RecorderOptions say what the views of the run show.
 type RecorderOptions struct {
-	// Args and Starts: the views show the arguments of tasks, the starts of hosts.
+	// Args and Starts say that the views show the arguments of tasks, and the starts of hosts.
 	Args, Starts bool
-	// Brief: of results that are fine the views show only how they came out, as of tries that failed.
+	// Brief says that of good results, and of tries that failed, the views show only the status.
 	Brief bool
 	// Facts keeps the variables that set_fact sets, because results are shown whole. Facts of modules are never kept.
 	Facts bool
-	// Origin tells failures as ansible-core 2.19 does, see view.Options; nil as releases before it.
+	// Origin shows failures as ansible-core 2.19 does, see view.Options; nil as releases before it.
 	Origin func(task string, s view.Spot) string
 }
 
@@ -47,8 +46,8 @@ var (
 	_ view.Listener = (*Recorder)(nil)
 )
 
-// NewRecorder makes the recorder of a run. The views can take their time from it; it is told nothing before Begin. A
-// head without a time gets that at which the first view asks for it.
+// NewRecorder returns the recorder of a run. The views can take their time from it; it accepts nothing before Begin. A
+// head without a time gets the time of the first call of Now.
 func NewRecorder(w *Writer, h Head, o RecorderOptions) *Recorder {
 	h.At = h.At.Truncate(time.Microsecond)
 	return &Recorder{o: o, w: w, head: h, now: h.At, hosts: map[string]int{}, steps: map[string]int{}, sum: newSummary()}
@@ -74,7 +73,7 @@ func (r *Recorder) start() {
 	}
 }
 
-// Now is when the last event was told, at first when the run began.
+// Now returns the time of the last event, at first the time at which the run began.
 func (r *Recorder) Now() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +81,7 @@ func (r *Recorder) Now() time.Time {
 	return r.now
 }
 
-// End writes the foot, which the recorder fills but for the status, the exit code and the error.
+// End writes the foot. The recorder fills it in, except the status, the exit code and the error.
 func (r *Recorder) End(f Foot) {
 	r.mu.Lock()
 	f.Hosts, f.Tasks, f.Stages, f.Results = r.sum.hosts(), r.sum.tasks, r.sum.stageSums(), r.sum.results
@@ -90,7 +89,7 @@ func (r *Recorder) End(f Foot) {
 	r.w.End(f)
 }
 
-// event tells a line of the view.
+// event records a line of the view.
 func (r *Recorder) event(l *Line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,14 +99,14 @@ func (r *Recorder) event(l *Line) {
 // eventLocked needs mu.
 func (r *Recorder) eventLocked(l *Line) { r.now = r.w.Tell(l) }
 
-// message tells a line of the messages. They do not move the time of the views: they may come at any moment.
+// message records a line of the messages. They do not move the time of the views, since they may come at any moment.
 func (r *Recorder) message(l *Line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.w.Tell(l)
 }
 
-// host is the number of a host. It needs mu.
+// host returns the number of a host. It needs mu.
 func (r *Recorder) host(name string) int {
 	if n := r.hosts[name]; n > 0 {
 		return n
@@ -118,10 +117,11 @@ func (r *Recorder) host(name string) int {
 	return n
 }
 
-// stepOf is a task as a record has it.
+// stepOf returns a task as a record has it.
 func (r *Recorder) stepOf(t view.Task) *Step {
 	s := &Step{
-		ID: t.ID, Name: t.Name, Action: t.Action, Role: t.Role, Place: t.Place, Handler: t.Handler, NoLog: t.NoLog, Check: t.Check, Diff: t.Diff,
+		ID: t.ID, Name: t.Name, Action: t.Action, Role: t.Role, Place: t.Place, Handler: t.Handler, NoLog: t.NoLog,
+		Check: t.Check, Diff: t.Diff,
 		Kind: t.Kind, Meta: t.Meta,
 	}
 	if r.o.Args && !t.NoLog {
@@ -130,7 +130,7 @@ func (r *Recorder) stepOf(t view.Task) *Step {
 	return s
 }
 
-// step is the number of a task, and the task itself if this is the first time that it is named. It needs mu.
+// step returns the number of a task, and the task itself the first time. It needs mu.
 func (r *Recorder) step(t view.Task) (int, *Step) {
 	if r.num > 0 && sameTask(r.last, t) {
 		return r.num, nil
@@ -151,11 +151,12 @@ func (r *Recorder) step(t view.Task) (int, *Step) {
 }
 
 func sameTask(a, b view.Task) bool {
-	return a.ID == b.ID && a.Name == b.Name && a.Place == b.Place && a.Action == b.Action && a.Role == b.Role && a.Handler == b.Handler && a.NoLog == b.NoLog &&
+	return a.ID == b.ID && a.Name == b.Name && a.Place == b.Place && a.Action == b.Action && a.Role == b.Role &&
+		a.Handler == b.Handler && a.NoLog == b.NoLog &&
 		a.Check == b.Check && a.Diff == b.Diff && a.Kind == b.Kind && a.Meta == b.Meta && string(a.Args) == string(b.Args)
 }
 
-// task is the number of a task, after a line that says what it is if that is not known. It needs mu.
+// task returns the number of a task, after a line that defines it if need be. It needs mu.
 func (r *Recorder) task(t view.Task) int {
 	n, s := r.step(t)
 	if s != nil {
@@ -164,7 +165,7 @@ func (r *Recorder) task(t view.Task) int {
 	return n
 }
 
-// StageStart tells that a stage begins.
+// StageStart records that a stage begins.
 func (r *Recorder) StageStart(s Stage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,9 +181,10 @@ func (r *Recorder) PlayStart(p view.Play) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.loose = !view.Lockstep(p.Strategy)
-	r.num = 0 // numbers of steps begin anew in each play
+	r.num = 0 // numbers of steps start again in each play
 	r.eventLocked(&Line{Kind: KindPlay, Play: &Play{
-		Name: p.Name, Pattern: p.Pattern, ID: p.ID, Path: p.Path, Hosts: Fold(p.Hosts), Check: p.Check, Tags: p.Tags, Strategy: p.Strategy,
+		Name: p.Name, Pattern: p.Pattern, ID: p.ID, Path: p.Path, Hosts: Fold(p.Hosts), Check: p.Check, Tags: p.Tags,
+		Strategy: p.Strategy,
 	}})
 }
 
@@ -200,7 +202,7 @@ func (r *Recorder) TaskStart(t view.Task) {
 	r.eventLocked(&Line{Kind: KindTaskStart, Task: n, Step: s})
 }
 
-// HostStart implements view.View. Nobody shows it where all hosts begin a task together.
+// HostStart implements view.View. No view shows it where all hosts begin a task together.
 func (r *Recorder) HostStart(t view.Task, host string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,13 +245,15 @@ func (r *Recorder) result(k Kind, res view.Result) {
 	r.eventLocked(&l)
 }
 
-// outcomeOf is what an outcome says beside status and result, nil if that is nothing.
+// outcomeOf returns what an outcome says beside status and result, nil if nothing.
 func outcomeOf(o *wire.Outcome) *Outcome {
-	if !o.NoLog && !o.Ignored && !o.Rescued && !o.Cancelled && !o.Loop && o.Delegated == "" && o.Label == "" && o.Attempts == 0 && o.Retries == 0 && o.Meta == "" {
+	if !o.NoLog && !o.Ignored && !o.Rescued && !o.Cancelled && !o.Loop && o.Delegated == "" && o.Label == "" &&
+		o.Attempts == 0 && o.Retries == 0 && o.Meta == "" {
 		return nil
 	}
 	out := &Outcome{
-		NoLog: o.NoLog, Ignored: o.Ignored, Rescued: o.Rescued, Cancelled: o.Cancelled, Delegated: o.Delegated, Attempts: o.Attempts, Retries: o.Retries,
+		NoLog: o.NoLog, Ignored: o.Ignored, Rescued: o.Rescued, Cancelled: o.Cancelled, Delegated: o.Delegated,
+		Attempts: o.Attempts, Retries: o.Retries,
 		Loop: o.Loop, Meta: o.Meta,
 	}
 	if !o.NoLog {
@@ -283,7 +287,8 @@ func (r *Recorder) Stats(s view.Stats) {
 	out := &Stats{}
 	for _, h := range s.Hosts {
 		c := s.Counts[h]
-		out.Rows = append(out.Rows, [8]int{r.host(h), c.OK, c.Changed, c.Unreachable, c.Failed, c.Skipped, c.Rescued, c.Ignored})
+		out.Rows = append(out.Rows, [8]int{r.host(h), c.OK, c.Changed, c.Unreachable, c.Failed, c.Skipped, c.Rescued,
+			c.Ignored})
 	}
 	for whose, stats := range s.Custom {
 		if text, err := value.EncodeShort(value.FromGo(stats, value.KindStr)); err == nil {
@@ -296,7 +301,7 @@ func (r *Recorder) Stats(s view.Stats) {
 	r.eventLocked(&Line{Kind: KindStats, Stats: out})
 }
 
-// Close implements view.View. The record ends with End, which knows how the run came out.
+// Close implements view.View. The record ends with End, which knows how the run ended.
 func (r *Recorder) Close() error { return nil }
 
 // Warn implements view.Messages.
@@ -316,7 +321,7 @@ func (r *Recorder) Error(text string) { r.message(&Line{Kind: KindError, Text: t
 // ErrorWrapped implements view.Messages.
 func (r *Recorder) ErrorWrapped(text string) { r.message(&Line{Kind: KindErrorWrap, Text: text}) }
 
-// Verbose implements view.Messages. What the verbosity keeps back is not told to it.
+// Verbose implements view.Messages. It does not receive what the verbosity suppresses.
 func (r *Recorder) Verbose(level int, host, text string) {
 	r.message(&Line{Kind: KindVerbose, Level: level, Name: host, Text: text})
 }

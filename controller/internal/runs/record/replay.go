@@ -13,16 +13,16 @@ import (
 	"hark/modules/py/value"
 )
 
-// Names are the tasks and the hosts that the lines of a record have given numbers to. The zero value has none.
+// Names are the tasks and the hosts for which the lines of a record have defined numbers. The zero value has none.
 type Names struct {
 	hosts map[int]string
 	tasks map[int]view.Task
-	// Task is the number of the task that was started last, Stage the stage that began last; nil in runs without stages.
+	// Task is the number of the last started task, Stage the last begun stage; nil in runs without stages.
 	Task  int
 	Stage *Stage
 }
 
-// Learn takes in what a line says of numbers; other lines change nothing.
+// Learn reads what a line defines; other lines change nothing.
 func (n *Names) Learn(l *Line) {
 	switch {
 	case l.Kind == KindHost:
@@ -36,7 +36,8 @@ func (n *Names) Learn(l *Line) {
 		}
 		s := l.Step
 		n.tasks[l.Task] = view.Task{
-			ID: s.ID, Name: s.Name, Action: s.Action, Role: s.Role, Place: s.Place, Handler: s.Handler, NoLog: s.NoLog, Check: s.Check, Diff: s.Diff,
+			ID: s.ID, Name: s.Name, Action: s.Action, Role: s.Role, Place: s.Place, Handler: s.Handler, NoLog: s.NoLog,
+			Check: s.Check, Diff: s.Diff,
 			Args: s.Args, Kind: s.Kind, Meta: s.Meta,
 		}
 	}
@@ -48,13 +49,13 @@ func (n *Names) Learn(l *Line) {
 	}
 }
 
-// Host is the host of a number, "" for one that was not given.
+// Host returns the host with a number, "" if there is none.
 func (n *Names) Host(number int) string { return n.hosts[number] }
 
-// TaskOf is the task of a number.
+// TaskOf returns the task with a number.
 func (n *Names) TaskOf(number int) view.Task { return n.tasks[number] }
 
-// At is the name of the task that was started last, "" before the first.
+// At returns the name of the last started task, "" before the first.
 func (n *Names) At() string {
 	if n.Task == 0 {
 		return ""
@@ -62,7 +63,7 @@ func (n *Names) At() string {
 	return n.tasks[n.Task].Title()
 }
 
-// Stand is where a run stands: its task, and the stage, without its hosts, of one that has stages.
+// Stand returns where a run stands: its task, and the stage, without its hosts, of a staged run.
 func (n *Names) Stand() (at string, stage *Stage) {
 	if n.Stage != nil {
 		stage = &Stage{N: n.Stage.N, Of: n.Stage.Of, Name: n.Stage.Name}
@@ -70,22 +71,21 @@ func (n *Names) Stand() (at string, stage *Stage) {
 	return n.At(), stage
 }
 
-// Player tells the lines of a record again.
+// Player replays the lines of a record.
 type Player struct {
 	View     view.View
 	Listener view.Listener
-	// Names are those of the lines told so far.
+	// Names are those of the lines replayed so far.
 	Names Names
-	// Only, if set, leaves out all but results that it chooses, with the plays and tasks that they belong to, and the
-	// recap of their hosts.
+	// Only, if set, replays only the results that it chooses, their plays and tasks, and the recap of their hosts.
 	Only *Choice
 
 	now     time.Time
 	held    []Line   // a play and a task that wait for a result
-	origins []Origin // of the result that is being told
+	origins []Origin // of the result in hand
 }
 
-// Origin is the place of a spot as the run told it, for views of runs whose display was tagged.
+// Origin returns the place of a spot as the run showed it, for views of runs whose display was tagged.
 func (p *Player) Origin(_ string, at view.Spot) string {
 	for _, o := range p.origins {
 		if o.At == at {
@@ -95,30 +95,31 @@ func (p *Player) Origin(_ string, at view.Spot) string {
 	return ""
 }
 
-// Choice chooses results. What is not set takes all.
+// Choice chooses results. Fields that are not set choose all.
 type Choice struct {
 	// Host and Task are patterns, see Matches.
 	Host, Task string
-	// Bad takes those that failed or were not reached.
+	// Bad chooses those that failed or were unreachable.
 	Bad bool
 }
 
 func (c *Choice) takes(l *Line, n *Names) bool {
-	return (!c.Bad || bad(l)) && (c.Host == "" || Matches(c.Host, n.Host(l.Host))) && (c.Task == "" || Matches(c.Task, n.TaskOf(l.Task).Title()))
+	return (!c.Bad || bad(l)) && (c.Host == "" || Matches(c.Host, n.Host(l.Host))) &&
+		(c.Task == "" || Matches(c.Task, n.TaskOf(l.Task).Title()))
 }
 
-// counts reports whether a row of the recap belongs to what was chosen.
+// counts reports whether a row of the recap belongs to the choice.
 func (c *Choice) counts(host string, x view.Counts) bool {
 	return (!c.Bad || x.Failed+x.Unreachable > 0) && (c.Host == "" || Matches(c.Host, host))
 }
 
-// Now is when the event in hand was told: the clock of the views.
+// Now returns the time of the event in hand: the clock of the views.
 func (p *Player) Now() time.Time { return p.now }
 
 // Begin sets the clock to the beginning of the run; views are made after it.
 func (p *Player) Begin(h Head) { p.now = h.At }
 
-// All tells the lines up to the end of a record, whose foot it gives; nil if there is none.
+// All replays the lines up to the end of a record and returns its foot, nil if there is none.
 func (p *Player) All(ctx context.Context, lines Lines) (*Foot, error) {
 	for {
 		l, err := lines.Next(ctx)
@@ -137,7 +138,7 @@ func (p *Player) All(ctx context.Context, lines Lines) (*Foot, error) {
 	}
 }
 
-// Tell tells one line. Kinds that are not known are passed over.
+// Tell replays one line. It skips kinds that it does not know.
 func (p *Player) Tell(l *Line) error {
 	p.Names.Learn(l)
 	if p.Only == nil {
@@ -169,7 +170,7 @@ func (p *Player) Tell(l *Line) error {
 	return nil
 }
 
-// tell tells one line to whom it is for.
+// tell passes one line to its receiver.
 func (p *Player) tell(l *Line) error {
 	if p.message(l) {
 		return nil
@@ -197,7 +198,7 @@ func (p *Player) tell(l *Line) error {
 	return nil
 }
 
-// more tells a line that has more than names.
+// more replays a line that has more than names.
 func (p *Player) more(l *Line) error {
 	switch {
 	case l.Kind == KindPlay && l.Play != nil:
@@ -212,10 +213,10 @@ func (p *Player) more(l *Line) error {
 	return nil
 }
 
-// errNothing is a line without what its kind needs.
+// errNothing says that a line lacks what its kind needs.
 var errNothing = errors.New("what its kind tells of is missing")
 
-// message tells a line of the messages; false if it is none.
+// message replays a line of the messages; it returns false for others.
 func (p *Player) message(l *Line) bool {
 	m := p.Listener
 	switch l.Kind {
@@ -249,10 +250,11 @@ func (p *Player) message(l *Line) bool {
 	return true
 }
 
-// shown is a play as views have it.
+// shown returns a play as views have it.
 func (p *Play) shown() view.Play {
 	return view.Play{
-		Name: p.Name, Pattern: p.Pattern, ID: p.ID, Path: p.Path, Hosts: Unfold(p.Hosts), Check: p.Check, Tags: p.Tags, Strategy: p.Strategy,
+		Name: p.Name, Pattern: p.Pattern, ID: p.ID, Path: p.Path, Hosts: Unfold(p.Hosts), Check: p.Check, Tags: p.Tags,
+		Strategy: p.Strategy,
 	}
 }
 
@@ -264,12 +266,13 @@ func (p *Player) include(in *Include) view.Include {
 	return out
 }
 
-// stats tells the recap.
+// stats replays the recap.
 func (p *Player) stats(s *Stats) error {
 	out := view.Stats{Counts: make(map[string]view.Counts, len(s.Rows))}
 	for _, r := range s.Rows {
 		host := p.Names.Host(r[0])
-		counts := view.Counts{OK: r[1], Changed: r[2], Unreachable: r[3], Failed: r[4], Skipped: r[5], Rescued: r[6], Ignored: r[7]}
+		counts := view.Counts{OK: r[1], Changed: r[2], Unreachable: r[3], Failed: r[4], Skipped: r[5], Rescued: r[6],
+			Ignored: r[7]}
 		if p.Only == nil || p.Only.counts(host, counts) {
 			out.Hosts = append(out.Hosts, host)
 			out.Counts[host] = counts
@@ -295,7 +298,7 @@ func (p *Player) stats(s *Stats) error {
 	return nil
 }
 
-// result tells a result.
+// result replays a result.
 func (p *Player) result(l *Line) {
 	var tell func(view.Result)
 	switch l.Kind {
@@ -319,7 +322,7 @@ func (p *Player) result(l *Line) {
 	})
 }
 
-// outcome is that of a line of results.
+// outcome returns that of a line of results.
 func (l *Line) outcome() *wire.Outcome {
 	if l.Status == "" {
 		return nil
@@ -335,7 +338,7 @@ func (l *Line) outcome() *wire.Outcome {
 	return out
 }
 
-// Keeps reports whether a line is among what was chosen, for whoever wants the lines themselves; nil keeps all.
+// Keeps reports whether a line belongs to the choice, for callers that want the lines themselves; nil keeps all.
 func (c *Choice) Keeps(l *Line, n *Names) bool {
 	switch l.Kind {
 	case KindItem, KindRetry, KindDone, KindProgress, KindAsync:
@@ -344,7 +347,8 @@ func (c *Choice) Keeps(l *Line, n *Names) bool {
 	return true
 }
 
-// Options are what the view of a broadcast is told again. The prelude is how it tells steps before the one that counts.
+// Options returns the options of a broadcast's view for a replay. prelude reports whether a step comes before the one
+// that counts.
 func (t *Tally) Options(prelude func(view.Task) bool) view.TallyOptions {
 	return view.TallyOptions{Expected: Unfold(t.Expected), Prelude: prelude, Enough: t.Enough, Left: t.Left}
 }

@@ -9,29 +9,29 @@ import (
 
 // summary is what a foot says of hosts and tasks.
 type summary struct {
-	fates   map[string]Fate
+	states  map[string]HostState
 	tasks   []TaskSum
 	at      map[int]int // of tasks by their number
 	results int64
 	stages  []StageSum
-	stageOf map[string]int // where among the stages a host had its first result; empty in runs without stages
+	stageOf map[string]int // the stage in which a host had its first result; empty in runs without stages
 }
 
-func newSummary() summary { return summary{fates: map[string]Fate{}, stageOf: map[string]int{}} }
+func newSummary() summary { return summary{states: map[string]HostState{}, stageOf: map[string]int{}} }
 
 // stage begins a stage.
 func (s *summary) stage(at *Stage) {
 	s.stages = append(s.stages, StageSum{N: at.N, Of: at.Of, Name: at.Name})
 }
 
-// stageSums are the stages with what became of their hosts.
+// stageSums returns the stages with the states of their hosts.
 func (s *summary) stageSums() []StageSum {
 	out := slices.Clone(s.stages)
 	for host, i := range s.stageOf {
 		if out[i].Counts == nil {
-			out[i].Counts = map[Fate]int{}
+			out[i].Counts = map[HostState]int{}
 		}
-		out[i].Counts[s.fates[host]]++
+		out[i].Counts[s.states[host]]++
 	}
 	return out
 }
@@ -49,49 +49,53 @@ func (s *summary) begin(n int, t view.Task) {
 func (s *summary) done(task int, host string, o *wire.Outcome) {
 	s.results++
 	t := &s.tasks[s.at[task]]
-	fate := FateOK
+	state := StateOK
 	switch o.Status {
 	case wire.StatusFailed:
 		t.Failed++
 		if !o.Ignored && !o.Rescued {
-			fate = FateFailed
+			state = StateFailed
 		}
 	case wire.StatusUnreachable:
 		t.Unreachable++
 		if !o.Ignored {
-			fate = FateUnreachable
+			state = StateUnreachable
 		}
 	case wire.Changed:
 		t.Changed++
-		fate = FateChanged
+		state = StateChanged
 	case wire.Skipped:
 		t.Skipped++
 	default:
 		t.OK++
 	}
-	was, ok := s.fates[host]
+	was, ok := s.states[host]
 	if !ok && len(s.stages) > 0 {
 		s.stageOf[host] = len(s.stages) - 1
 	}
-	if !ok || fate.worse(was) {
-		s.fates[host] = fate
+	if !ok || state.worse(was) {
+		s.states[host] = state
 	}
 }
 
-// fates are the fates from good to bad.
-func fates() []Fate { return []Fate{FateOK, FateChanged, FateFailed, FateUnreachable} }
+// hostStates returns the states from good to bad.
+func hostStates() []HostState {
+	return []HostState{StateOK, StateChanged, StateFailed, StateUnreachable}
+}
 
-func (f Fate) worse(than Fate) bool { return slices.Index(fates(), f) > slices.Index(fates(), than) }
+func (f HostState) worse(than HostState) bool {
+	return slices.Index(hostStates(), f) > slices.Index(hostStates(), than)
+}
 
-// hosts are the hosts by fate, folded.
-func (s *summary) hosts() map[Fate][]string {
-	by := map[Fate][]string{}
-	for host, fate := range s.fates {
-		by[fate] = append(by[fate], host)
+// hosts returns the hosts by state, folded.
+func (s *summary) hosts() map[HostState][]string {
+	by := map[HostState][]string{}
+	for host, state := range s.states {
+		by[state] = append(by[state], host)
 	}
-	for fate, names := range by {
+	for state, names := range by {
 		view.SortHosts(names)
-		by[fate] = Fold(names)
+		by[state] = Fold(names)
 	}
 	return by
 }

@@ -14,24 +14,24 @@ import (
 	"hark/modules/result"
 )
 
-// Summary is a run in short.
+// Summary is the summary of a run.
 type Summary struct {
 	Entry  Entry      `json:"entry"`
 	Stages []StageSum `json:"stages,omitempty"`
 	Tasks  []TaskSum  `json:"tasks,omitempty"`
-	// Failures are what failed, equal ones once.
+	// Failures are the failures, equal ones once.
 	Failures []Failure `json:"failures,omitempty"`
 }
 
-// Failure is what hosts failed with in one task.
+// Failure is a failure that hosts share in one task.
 type Failure struct {
-	Task string   `json:"task"`
-	Fate Fate     `json:"fate"`
-	Msg  string   `json:"msg,omitempty"`
-	Host []string `json:"hosts"` // folded
+	Task  string    `json:"task"`
+	State HostState `json:"state"`
+	Msg   string    `json:"msg,omitempty"`
+	Host  []string  `json:"hosts"` // folded
 }
 
-// Summarize makes the summary of a run.
+// Summarize returns the summary of a run.
 func Summarize(ctx context.Context, s Store, e *Entry) (*Summary, error) {
 	lines, err := s.Open(ctx, e.Head.Run, Opening{Bad: true})
 	if err != nil {
@@ -70,7 +70,7 @@ func Summarize(ctx context.Context, s Store, e *Entry) (*Summary, error) {
 	return sum, nil
 }
 
-// short is a foot without what stands elsewhere in a summary.
+// short returns a foot without what other fields of a summary have.
 func (f *Foot) short() *Foot {
 	if f == nil {
 		return nil
@@ -80,17 +80,17 @@ func (f *Foot) short() *Foot {
 	return &out
 }
 
-// Message is what the result of a line says in words, "" if that is nothing.
+// Message returns the msg of a line's result, "" if there is none.
 func (l *Line) Message() string { return result.Decode(l.Result).Message() }
 
 // failed adds a failure.
 func (s *Summary) failed(l *Line, names *Names, at map[[3]string]int) {
-	fate := FateFailed
+	state := StateFailed
 	if l.Status == "unreachable" {
-		fate = FateUnreachable
+		state = StateUnreachable
 	}
-	f := Failure{Task: names.TaskOf(l.Task).Title(), Fate: fate, Msg: l.Message()}
-	key := [3]string{f.Task, string(fate), f.Msg}
+	f := Failure{Task: names.TaskOf(l.Task).Title(), State: state, Msg: l.Message()}
+	key := [3]string{f.Task, string(state), f.Msg}
 	i, ok := at[key]
 	if !ok {
 		i = len(s.Failures)
@@ -99,7 +99,7 @@ func (s *Summary) failed(l *Line, names *Names, at map[[3]string]int) {
 	s.Failures[i].Host = append(s.Failures[i].Host, names.Host(l.Host))
 }
 
-// Text is the summary for people.
+// Text returns the summary for people.
 func (s *Summary) Text() string {
 	var b strings.Builder
 	h := &s.Entry.Head
@@ -112,7 +112,7 @@ func (s *Summary) Text() string {
 	row("run", h.Run)
 	row("state", s.Entry.Word())
 	if len(s.Stages) == 0 {
-		row("stage", s.Entry.StageText())
+		row("stage", s.Entry.RolloutStage())
 	}
 	row("stood at", s.Entry.At)
 	row("began", h.At.Local().Format(time.DateTime))
@@ -132,9 +132,9 @@ func (s *Summary) Text() string {
 		row("exit code", fmt.Sprint(f.Exit))
 		row("error", f.Error)
 		row("incomplete", f.Incomplete)
-		for _, fate := range fates() {
-			if n := f.Count(fate); n > 0 {
-				row(string(fate), fmt.Sprintf("%d: %s", n, strings.Join(f.Hosts[fate], " ")))
+		for _, state := range hostStates() {
+			if n := f.Count(state); n > 0 {
+				row(string(state), fmt.Sprintf("%d: %s", n, strings.Join(f.Hosts[state], " ")))
 			}
 		}
 	}
@@ -153,14 +153,15 @@ func dirtyText(commit string, f *Foot) string {
 	return ", clean"
 }
 
-// tables are the stages, the tasks and the failures.
+// tables writes the stages, the tasks and the failures.
 func (s *Summary) tables(b *strings.Builder) {
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	if len(s.Stages) > 0 {
 		fmt.Fprintln(w, "\nSTAGE\tUP TO\tOK\tCHANGED\tFAILED\tGONE")
 	}
 	for _, t := range s.Stages {
-		fmt.Fprintf(w, "%d of %d\t%s\t%d\t%d\t%d\t%d\n", t.N, t.Of, t.Name, t.Counts[FateOK], t.Counts[FateChanged], t.Counts[FateFailed], t.Counts[FateUnreachable])
+		fmt.Fprintf(w, "%d of %d\t%s\t%d\t%d\t%d\t%d\n", t.N, t.Of, t.Name, t.Counts[StateOK], t.Counts[StateChanged],
+			t.Counts[StateFailed], t.Counts[StateUnreachable])
 	}
 	_ = w.Flush() // into memory
 	fmt.Fprintln(w, "\nTASK\tOK\tCHANGED\tFAILED\tGONE\tSKIPPED")
@@ -169,7 +170,7 @@ func (s *Summary) tables(b *strings.Builder) {
 	}
 	_ = w.Flush() // into memory
 	for _, f := range s.Failures {
-		fmt.Fprintf(b, "\n%s: %s: %s\n", view.OneLine(f.Task), f.Fate, strings.Join(f.Host, " "))
+		fmt.Fprintf(b, "\n%s: %s: %s\n", view.OneLine(f.Task), f.State, strings.Join(f.Host, " "))
 		for line := range strings.Lines(f.Msg) {
 			fmt.Fprintf(b, "    %s\n", strings.TrimRight(line, "\r\n"))
 		}

@@ -11,28 +11,28 @@ import (
 	"hark/modules/mask"
 )
 
-// Lines wait in memory for at most shortest at the beginning of a run, so that a crash costs no more and others see
-// the run live; in a long one for up to longest, since small parts compress badly. mostWaiting is how many parts may
-// wait for slow sinks.
+// Lines wait in memory for at most shortest at the beginning of a run, so that a crash loses no more and others see the
+// run live; in a long run for up to longest, since small parts compress badly. mostWaiting is how many parts may wait
+// for slow sinks.
 const (
 	shortest    = time.Second
 	longest     = 5 * time.Second
 	mostWaiting = 16
 )
 
-// Writer makes a record: it numbers lines, cuts them into parts and hands those to its sinks, on a goroutine of its
-// own from Begin to End. Its methods may be called from any goroutine.
+// Writer makes a record: it numbers lines, cuts them into parts and hands those to its sinks, on a goroutine of its own
+// from Begin to End. Any goroutine may call its methods.
 type Writer struct {
 	o     WriterOptions
 	sinks []outlet // belong to the goroutine
 	wake  chan struct{}
-	begun chan struct{} // closed when the sinks were given the head
+	begun chan struct{} // closed when the sinks have the head
 	ended chan struct{}
 
 	mu sync.Mutex
 	// guarded by mu
 	head    *Head
-	last    time.Time // of the line told last
+	last    time.Time // of the last line
 	lines   int64
 	open    chunk
 	waiting []chunk
@@ -42,14 +42,14 @@ type Writer struct {
 	foot    *Foot
 }
 
-// WriterOptions are what a Writer needs of the world.
+// WriterOptions are a Writer's environment.
 type WriterOptions struct {
 	// Now is the controller's clock.
 	Now func() time.Time
-	// Hidden are texts that are not written down; nil: there are none.
+	// Hidden has the texts that are not written; nil has none.
 	Hidden *mask.Masker
-	// Failed is told, at most once for each sink, why that one takes no more. It is called from any goroutine; the
-	// run goes on.
+	// Failed is called at most once for each sink, with the reason why it takes no more. It is called from any goroutine.
+	// The run goes on.
 	Failed func(err error)
 }
 
@@ -60,14 +60,14 @@ type outlet struct {
 	begun bool
 }
 
-// chunk is a part in the making.
+// chunk is an unfinished part.
 type chunk struct {
 	PartSum
 	text  []byte
 	lines int
 }
 
-// NewWriter makes a writer. Nothing is written before Begin.
+// NewWriter returns a writer. It writes nothing before Begin.
 func NewWriter(o WriterOptions, sinks ...Sink) *Writer {
 	w := &Writer{o: o, wake: make(chan struct{}, 1), begun: make(chan struct{}), ended: make(chan struct{})}
 	for _, s := range sinks {
@@ -85,17 +85,17 @@ func (w *Writer) Begin(h Head) {
 	go w.write()
 }
 
-// Begun waits until the sinks have the head, or have failed: who looks for the run from then on finds it. It comes
-// after Begin.
+// Begun waits until the sinks have the head, or have failed. From then on others can find the run. It comes after
+// Begin.
 func (w *Writer) Begun() { <-w.begun }
 
-// Tell adds a line and gives the time that it has. Lines that come after End are lost.
+// Tell adds a line and returns its time. Lines after End are lost.
 func (w *Writer) Tell(l *Line) time.Time {
 	l.hide(w.o.Hidden)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.o.Now().Truncate(time.Microsecond)
-	if now.Before(w.last) { // clocks are set back
+	if now.Before(w.last) { // clocks may be set back
 		now = w.last
 	}
 	if w.foot != nil {
@@ -115,7 +115,7 @@ func (w *Writer) Tell(l *Line) time.Time {
 	return now
 }
 
-// lose notes that lines are lost. It needs mu.
+// lose records that lines are lost. It needs mu.
 func (w *Writer) lose(why string) {
 	w.dropped = true
 	if w.missing == "" {
@@ -123,7 +123,7 @@ func (w *Writer) lose(why string) {
 	}
 }
 
-// add puts a line into the open part. It needs mu.
+// add adds a line to the open part. It needs mu.
 func (w *Writer) add(l *Line) {
 	text, err := AppendLine(w.open.text, l)
 	if err != nil {
@@ -163,7 +163,7 @@ func (w *Writer) cut() {
 	w.open = chunk{}
 }
 
-// signal tells the goroutine that there is something to do.
+// signal wakes the goroutine.
 func (w *Writer) signal() {
 	select {
 	case w.wake <- struct{}{}:
@@ -171,7 +171,7 @@ func (w *Writer) signal() {
 	}
 }
 
-// End writes what is left and the foot, whose fields of the record itself it fills in, and waits until the sinks have
+// End writes the rest and the foot, fills in the foot's fields about the record itself, and waits until the sinks have
 // it.
 func (w *Writer) End(f Foot) {
 	f.hide(w.o.Hidden)
@@ -182,7 +182,10 @@ func (w *Writer) End(f Foot) {
 	}
 	w.cut()
 	f.At = w.o.Now().Truncate(time.Microsecond)
-	f.Lines, f.Parts, f.Incomplete = w.lines+1, w.sums, w.missing
+	f.Lines, f.Parts = w.lines+1, w.sums
+	if w.missing != "" { // else it is as who ends the record knows
+		f.Incomplete = w.missing
+	}
 	w.foot = &f
 	w.mu.Unlock()
 	w.signal()
@@ -214,7 +217,7 @@ func (w *Writer) write() {
 	}
 }
 
-// linger waits until there is enough for a part, or what there is has waited long enough.
+// linger waits until there is enough for a part, or the lines have waited long enough.
 func (w *Writer) linger(began time.Time) {
 	wait := time.NewTimer(min(max(w.o.Now().Sub(began)/60, shortest), longest))
 	defer wait.Stop()
@@ -236,7 +239,7 @@ func (w *Writer) linger(began time.Time) {
 	}
 }
 
-// take are the finished parts that nobody has taken, and the foot if these are the last.
+// take returns the finished parts, and the foot if these are the last.
 func (w *Writer) take() ([]chunk, *Foot) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -264,7 +267,7 @@ func (w *Writer) begin(p *packer) {
 	}
 }
 
-// part hands out a part to the sinks that take them.
+// part passes a part to the sinks that accept parts.
 func (w *Writer) part(p Part) {
 	for i := range w.sinks {
 		if s := &w.sinks[i]; s.err == nil {
@@ -275,7 +278,7 @@ func (w *Writer) part(p Part) {
 	}
 }
 
-// end hands out the foot, which says of each sink what that one lacks.
+// end passes the foot to each sink; it says what that sink lacks.
 func (w *Writer) end(p *packer, foot *Foot) {
 	w.mu.Lock()
 	after := foot.At.Sub(w.last).Microseconds()
@@ -299,7 +302,8 @@ func (w *Writer) end(p *packer, foot *Foot) {
 type packer struct{ enc *zstd.Encoder }
 
 func newPacker() (*packer, error) {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(PartSize),
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(PartSize),
 		zstd.WithLowerEncoderMem(true))
 	return &packer{enc}, err
 }

@@ -112,14 +112,16 @@ func TestPartsHaveAllLinesInOrder(t *testing.T) {
 	}
 	first, bad := int64(1), 0
 	for i, p := range kept.parts {
-		if p.N != i+1 || p.First != first || p.Raw > record.PartSize+20_000 || len(kept.foot.Parts) <= i || kept.foot.Parts[i] != p.PartSum {
+		if p.N != i+1 || p.First != first || p.Raw > record.PartSize+20_000 || len(kept.foot.Parts) <= i ||
+			kept.foot.Parts[i] != p.PartSum {
 			t.Errorf("part %d: %+v", i+1, p.PartSum)
 		}
 		first += int64(p.Lines)
 		bad += p.Bad
 	}
 	if len(kept.parts) < 3 || first != n+1 || bad != 1 || kept.foot.Lines != n+2 || kept.closed != 1 {
-		t.Errorf("%d parts up to line %d, %d bad, %d lines, closed %d times", len(kept.parts), first, bad, kept.foot.Lines, kept.closed)
+		t.Errorf("%d parts up to line %d, %d bad, %d lines, closed %d times", len(kept.parts), first, bad, kept.foot.Lines,
+			kept.closed)
 	}
 }
 
@@ -127,7 +129,8 @@ func TestFailedSinkIsToldOnceAndOthersGoOn(t *testing.T) {
 	broken, kept := &shelf{fail: errors.New("no space left")}, &shelf{}
 	var told []error
 	now := ticking()
-	w := record.NewWriter(record.WriterOptions{Now: now, Failed: func(err error) { told = append(told, err) }}, broken, kept)
+	w := record.NewWriter(record.WriterOptions{Now: now, Failed: func(err error) { told = append(told, err) }}, broken,
+		kept)
 	w.Begin(record.Head{Run: "r1", At: now()})
 	w.Tell(&record.Line{Kind: record.KindSaid, Text: "hello"})
 	w.End(record.Foot{Status: record.OK})
@@ -186,7 +189,8 @@ func TestSlowSinkLosesLinesAndSaysSo(t *testing.T) {
 }
 
 func TestNewerRecordIsRefused(t *testing.T) {
-	text, err := record.AppendLine(nil, &record.Line{Kind: record.KindHead, Head: &record.Head{V: record.Version + 1, Run: "r1"}})
+	text, err := record.AppendLine(nil,
+		&record.Line{Kind: record.KindHead, Head: &record.Head{V: record.Version + 1, Run: "r1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,8 +202,9 @@ func TestNewerRecordIsRefused(t *testing.T) {
 }
 
 func TestFootCountsFoldedHosts(t *testing.T) {
-	f := record.Foot{Hosts: map[record.Fate][]string{record.FateOK: {"web[1:300]", "db1"}, record.FateFailed: {"web[x]"}}}
-	if f.Count(record.FateOK) != 301 || !slices.Equal(f.Names(record.FateFailed), []string{"web[x]"}) {
-		t.Error(fmt.Sprint(f.Count(record.FateOK), f.Names(record.FateFailed)))
+	f := record.Foot{Hosts: map[record.HostState][]string{record.StateOK: {"web[1:300]", "db1"},
+		record.StateFailed: {"web[x]"}}}
+	if f.Count(record.StateOK) != 301 || !slices.Equal(f.Names(record.StateFailed), []string{"web[x]"}) {
+		t.Error(fmt.Sprint(f.Count(record.StateOK), f.Names(record.StateFailed)))
 	}
 }

@@ -1,5 +1,5 @@
-// Package rollout cuts hosts into stages, so that what is new comes to a few of them first: for the new commits of
-// duties and for runs with stages. It knows numbers and no hosts.
+// Package rollout divides hosts into stages, so that a change reaches a few of them first: for the new commits of
+// duties and for staged runs. It works with numbers and knows no hosts.
 package rollout
 
 import (
@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Share is a number of hosts, or a part of them.
+// Share is a number or a percentage of hosts.
 type Share struct {
-	Count   int     // 0 if it is a part
+	Count   int     // 0 if it is a percentage
 	Percent float64 // of all hosts
 }
 
@@ -20,7 +20,7 @@ func ParseShare(text string) (Share, error) {
 	bad := fmt.Errorf("%q is neither a number of hosts nor a part of them such as 5%%", text)
 	if percent, ok := strings.CutSuffix(text, "%"); ok {
 		p, err := strconv.ParseFloat(strings.TrimSpace(percent), 64)
-		if err != nil || !(p > 0 && p <= 100) { // not a number is neither
+		if err != nil || !(p > 0 && p <= 100) { // NaN is neither
 			return Share{}, bad
 		}
 		return Share{Percent: p}, nil
@@ -32,7 +32,7 @@ func ParseShare(text string) (Share, error) {
 	return Share{Count: n}, nil
 }
 
-// Of is how many of n hosts the share is, rounded down, but one at least if there are any.
+// Of returns how many of n hosts the share is, rounded down, but at least one if there are any.
 func (s Share) Of(n int) int {
 	if s.Count > 0 {
 		return min(s.Count, n)
@@ -40,8 +40,8 @@ func (s Share) Of(n int) int {
 	return min(n, max(1, int(math.Floor(float64(n)*s.Percent/100+1e-9))))
 }
 
-// Reached reports whether so many of n hosts are the share or more: of a part exactly, of a number that there are not
-// as many as there are.
+// Reached reports whether many of n hosts are the share or more. A percentage is compared exactly; a number larger than
+// n is reached with n.
 func (s Share) Reached(many, n int) bool {
 	if s.Count > 0 {
 		return many > 0 && many >= min(s.Count, n)
@@ -49,10 +49,10 @@ func (s Share) Reached(many, n int) bool {
 	return many > 0 && float64(many)*100+1e-9 >= s.Percent*float64(n)
 }
 
-// IsZero tells a share that was not given.
+// IsZero reports whether a share was not given.
 func (s Share) IsZero() bool { return s == Share{} }
 
-// String is the share as it is written.
+// String returns the share as written.
 func (s Share) String() string {
 	if s.Count > 0 {
 		return strconv.Itoa(s.Count)
@@ -60,8 +60,8 @@ func (s Share) String() string {
 	return strconv.FormatFloat(s.Percent, 'f', -1, 64) + "%"
 }
 
-// Stages are how many hosts have their turn when each stage is over, from the first. What is left after the last one
-// is a stage of its own; none are one stage for all.
+// Stages are how many hosts have had their turn after each stage, from the first. The hosts left after the last one are
+// a stage of their own; no stages are one stage for all.
 type Stages []Share
 
 // Parse reads stages such as 1,10%,100%, which grow.
@@ -75,14 +75,15 @@ func Parse(text string) (Stages, error) {
 		out = append(out, share)
 	}
 	for i, s := range out[1:] {
-		if before := out[i]; before.Percent > 0 && s.Percent > 0 && s.Percent <= before.Percent || before.Count > 0 && s.Count > 0 && s.Count <= before.Count {
+		if before := out[i]; before.Percent > 0 && s.Percent > 0 && s.Percent <= before.Percent ||
+			before.Count > 0 && s.Count > 0 && s.Count <= before.Count {
 			return nil, fmt.Errorf("stages grow: %s comes after %s", s, before)
 		}
 	}
 	return out, nil
 }
 
-// Count is how many stages there are, with the one for what is left.
+// Count returns how many stages there are, including the one for the rest.
 func (s Stages) Count() int {
 	if n := len(s); n > 0 && s[n-1].Percent == 100 {
 		return n
@@ -90,19 +91,19 @@ func (s Stages) Count() int {
 	return len(s) + 1
 }
 
-// UpTo is how many of n hosts have had their turn when a stage is over; stages are counted from 0.
+// UpTo returns how many of n hosts have had their turn after a stage; stages are counted from 0.
 func (s Stages) UpTo(stage, n int) int {
 	if stage >= len(s) {
 		return n
 	}
 	most := 0
-	for _, share := range s[:stage+1] { // numbers and parts may stand side by side: no stage takes hosts back
+	for _, share := range s[:stage+1] { // numbers and percentages may be mixed: no stage takes hosts back
 		most = max(most, share.Of(n))
 	}
 	return most
 }
 
-// Name is a stage as it was written.
+// Name returns a stage as written.
 func (s Stages) Name(stage int) string {
 	if stage >= len(s) {
 		return "100%"

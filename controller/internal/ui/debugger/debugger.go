@@ -166,8 +166,8 @@ var commands = [][2]string{
 	{"help", `List available commands with "help" or detailed help with "help cmd".`},
 	{"p", "Pretty Print"}, {"pprint", "Pretty Print"}, {"q", "Quit"}, {"quit", "Quit"},
 	{"r", "Do the task again"}, {"redo", "Do the task again"},
-	{"u", "Make the arguments of the task anew, from the playbook and task_vars"},
-	{"update_task", "Make the arguments of the task anew, from the playbook and task_vars"},
+	{"u", "Make the arguments of the task again, from the playbook and task_vars"},
+	{"update_task", "Make the arguments of the task again, from the playbook and task_vars"},
 }
 
 func (d *dialogue) help(topic string) {

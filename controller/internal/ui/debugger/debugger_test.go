@@ -88,7 +88,7 @@ func play(t *testing.T, typed string) string {
 
 func read(t *testing.T, text string) *value.Dict {
 	t.Helper()
-	n, err := pyyaml.Load([]byte(text), pyyaml.Options{})
+	n, err := pyyaml.Load([]byte(text), pyyaml.Options{Text: value.KindSource})
 	if err != nil {
 		t.Fatal(err)
 	}

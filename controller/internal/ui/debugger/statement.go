@@ -106,7 +106,9 @@ func assignment(line string) (target, op, src string) {
 var (
 	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*$`) })
 	attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*)\.([A-Za-z_]\w*)$`) })
-	variable  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^task_vars\s*\[\s*(?:'([^']*)'|"([^"]*)")\s*\]`) })
+	variable  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^task_vars\s*\[\s*(?:'([^']*)'|` + `"([^"]*)")\s*\]`)
+	})
 )
 
 // change assigns to a name, an attribute or a key; v nil deletes it.
@@ -148,7 +150,7 @@ func (d *dialogue) touch(name string) {
 	}
 }
 
-// lastIndexed is where the index begins with which a target ends, -1 if it ends with none.
+// lastIndexed returns where the index begins with which a target ends, -1 if it ends with none.
 func lastIndexed(target string) int {
 	if !strings.HasSuffix(target, "]") {
 		return -1
@@ -209,7 +211,7 @@ func set(in, key, v value.Value) error {
 	return &value.Error{Type: "TypeError", Msg: "'" + in.Type() + "' object does not support item assignment"}
 }
 
-// eval is the value of an expression; what is not defined is an error.
+// eval returns the value of an expression; what is not defined is an error.
 func (d *dialogue) eval(ctx context.Context, src string) (value.Value, error) {
 	x, err := jinja.ParseExpr(src, jinja.Options{Env: &jinja.Env{}, Syntax: jinja.NewSyntax()})
 	if err != nil {

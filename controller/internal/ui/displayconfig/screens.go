@@ -15,6 +15,7 @@ import (
 	"hark/controller/internal/runs/record"
 	"hark/controller/internal/ui/terminal"
 	"hark/controller/internal/ui/view"
+	"hark/modules/dialect"
 	"hark/modules/mask"
 	"hark/modules/nss"
 )
@@ -82,7 +83,7 @@ func (s *Screens) Again(r record.Screen) (*view.Display, error) {
 	return view.NewDisplay(o)
 }
 
-// display are the settings of a display.
+// display returns the settings of a display.
 func (s *Screens) display(verbosity int) (view.DisplayOptions, error) {
 	palette := view.DefaultPalette()
 	for role := range palette {
@@ -96,7 +97,7 @@ func (s *Screens) display(verbosity int) (view.DisplayOptions, error) {
 	}, nil
 }
 
-// Options are the settings of the views.
+// Options returns the settings of the views.
 func (s *Screens) Options(r Run) view.Options {
 	const screen = "callback/default."
 	now := s.Now
@@ -108,9 +109,11 @@ func (s *Screens) Options(r Run) view.Options {
 		Check: r.Check, CheckMarkers: s.Settings.Bool(screen + "check_mode_markers"),
 		HideSkipped: !s.Settings.Bool("DISPLAY_SKIPPED_HOSTS"), HideOK: !s.Settings.Bool(screen + "display_ok_hosts"),
 		FailedToStderr: s.Settings.Bool(screen + "display_failed_stderr"), CustomStats: s.Settings.Bool("SHOW_CUSTOM_STATS"),
-		HostStarts: s.Settings.Bool(screen + "show_per_host_start"), PathOnFailure: s.Settings.Bool(screen + "show_task_path_on_failure"),
+		HostStarts: s.Settings.Bool(screen + "show_per_host_start"), PathOnFailure: s.Settings.Bool(screen +
+			"show_task_path_on_failure"),
 		ShowArgs: s.Settings.Bool("DISPLAY_ARGS_TO_STDOUT"), ResultFormat: s.Settings.Text(screen + "result_format"),
-		Pretty: s.pretty(), Indent: s.indent(), YAMLWidth: s.yamlWidth(), HideIncluded: !s.Settings.Bool(screen + "display_included_hosts"), DiffContext: s.Settings.Int("DIFF_CONTEXT"), QuietResults: !s.Settings.Bool("ACTION_WARNINGS"),
+		Pretty: s.pretty(), Indent: s.indent(), YAMLWidth: s.yamlWidth(), HideIncluded: !s.Settings.Bool(screen +
+			"display_included_hosts"), DiffContext: s.Settings.Int("DIFF_CONTEXT"), QuietResults: !s.Settings.Bool("ACTION_WARNINGS"),
 		JSONIndent: s.Settings.Int("callback/json.json_indent"), TreeDir: s.treeDir(r), LogDir: s.Settings.Text("callback/log_plays.log_folder"), JUnit: s.junitOptions(),
 		Origin: r.Origin, Flags: r.Flags, ProfileLimit: s.profileLimit(), ProfileSort: s.Settings.Text("callback/profile_tasks.sort_order"),
 	}
@@ -128,7 +131,7 @@ func (s *Screens) indent() *int {
 	return &n
 }
 
-// yamlWidth is where lines of YAML are broken.
+// yamlWidth returns where lines of YAML are broken.
 func (s *Screens) yamlWidth() int {
 	switch s.Settings.Text("callback/default.result_yaml_line_width") {
 	case "no-break":
@@ -157,7 +160,8 @@ func (s *Screens) junitOptions() view.JUnitOptions {
 		Dir: s.Settings.Text(junit + "output_dir"), RelativeTo: s.Settings.Text(junit + "task_relative_path"),
 		ClassPerFile: s.Settings.Bool(junit + "task_class"), FailOnChange: s.Settings.Bool(junit + "fail_on_change"),
 		FailOnIgnore: s.Settings.Bool(junit + "fail_on_ignore"), HideArgs: s.Settings.Bool(junit + "hide_task_arguments"),
-		HideSetup: !s.Settings.Bool(junit + "include_setup_tasks_in_report"), Prefix: s.Settings.Text(junit + "test_case_prefix"),
+		HideSetup: !s.Settings.Bool(junit + "include_setup_tasks_in_report"), Prefix: s.Settings.Text(junit +
+			"test_case_prefix"),
 	}
 	if text, ok := s.Settings.Get(junit + "replace_out_of_tree_path").V.(string); ok {
 		j.OutOfTree = &text
@@ -173,13 +177,13 @@ func (s *Screens) Views(screen string, r Run, more []string, beside ...view.View
 	s.screen = lastName(screen)
 	var unknown *view.UnknownError
 	if errors.As(err, &unknown) {
-		return nil, ansibleerror.Errorf("Invalid callback for stdout specified: %s", screen)
+		return nil, ansibleerror.Errorf(dialect.CallbackNotFound.Format, screen)
 	}
 	if err != nil {
 		return nil, err
 	}
 	first = s.OnScreen(first)
-	all := append([]view.View{first}, s.Beside(more, vo)...)
+	all := append([]view.View{first}, s.OtherViews(more, vo)...)
 	all = append(all, beside...)
 	if len(all) == 1 {
 		return first, nil
@@ -187,7 +191,7 @@ func (s *Screens) Views(screen string, r Run, more []string, beside ...view.View
 	return view.All(all...), nil
 }
 
-// OnScreen is the view on the screen, for a person if that is one.
+// OnScreen returns the view on the screen, for a person if that is one.
 func (s *Screens) OnScreen(v view.View) view.View {
 	if s.Console.Terminal != nil {
 		return view.OnTerminal(v)
@@ -195,8 +199,8 @@ func (s *Screens) OnScreen(v view.View) view.View {
 	return v
 }
 
-// Beside are the views that are enabled beside the one on the screen, each once.
-func (s *Screens) Beside(names []string, vo view.Options) []view.View {
+// OtherViews returns the views that are enabled beside the one on the screen, each once.
+func (s *Screens) OtherViews(names []string, vo view.Options) []view.View {
 	var views []view.View
 	seen := map[string]bool{}
 	for _, name := range append([]string{"default", "minimal", "oneline"}, names...) {
@@ -219,7 +223,7 @@ func (s *Screens) Beside(names []string, vo view.Options) []view.View {
 	return views
 }
 
-// lastName is the name of a callback without its collection.
+// lastName returns the name of a callback without its collection.
 func lastName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 // logger appends what is shown to the file of log_path, nil if there is none. One that cannot be written is a warning.
@@ -240,7 +244,8 @@ func (s *Screens) logger() func(rank, text string) {
 		if !s.Tagged {
 			rank = ""
 		}
-		_, _ = f.WriteString(stamp + " p=" + strconv.Itoa(os.Getpid()) + " u=" + name + " n=ansible " + rank + "| " + text + "\n")
+		_, _ = f.WriteString(stamp + " p=" + strconv.Itoa(os.Getpid()) + " u=" + name + " n=ansible " + rank + "| " + text +
+			"\n")
 	}
 	return s.log
 }

@@ -90,7 +90,7 @@ func TestEachViewIsThereOnce(t *testing.T) {
 	if _, err := s.Open(0); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Beside([]string{"timer", "ansible.posix.timer", "json", "minimal"}, s.Options(Run{})); len(got) != 1 {
+	if got := s.OtherViews([]string{"timer", "ansible.posix.timer", "json", "minimal"}, s.Options(Run{})); len(got) != 1 {
 		t.Errorf("%d views are beside the screen's", len(got))
 	}
 }

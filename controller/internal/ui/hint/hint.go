@@ -18,24 +18,29 @@ type Words struct {
 	Arguments func(module string) []string
 	// HasCollection reports whether a collection (namespace.name) is on this machine; nil knows none.
 	HasCollection func(name string) bool
+	// NoInventory: no inventory was named or found.
+	NoInventory bool
+	// Dirs are the directories of the playbooks, and those of roles and tasks that are known.
+	Dirs []string
 	// Entries are the names of what lies in a directory, Lines the lines of a file; nil knows none, and so does a nil
 	// answer.
 	Entries, Lines func(path string) []string
 }
 
-// For is the hint for a message, "" if there is none.
+// For returns the hint for a message, "" if there is none.
 func (w Words) For(message string) string {
 	message = strings.Join(strings.Fields(message), " ")
 	for _, r := range rules() {
-		if m := r.message.FindStringSubmatch(message); m != nil {
+		if m := r.find(message); m != nil {
 			return r.say(w, m)
 		}
 	}
 	return ""
 }
 
-// Argument is a hint for the arguments of a task that its module does not have, "" if none is nearly one that it has.
-func (w Words) Argument(module string, given []string) string {
+// ModuleOption returns a hint for the arguments of a task that its module does not have, "" if none is nearly one
+// that it has.
+func (w Words) ModuleOption(module string, given []string) string {
 	if w.Arguments == nil {
 		return ""
 	}
@@ -59,8 +64,8 @@ func meant(name string, among []string) string {
 	return ""
 }
 
-// Nearest is the name that differs least from word, by letters that are missing, too many, others or swapped; "" if
-// all differ by more than a third of it. Names with dots are compared by their last part too.
+// Nearest returns the name that differs least from word, by letters that are missing, too many, others or swapped; ""
+// if all differ by more than a third of it. Names with dots are compared by their last part too.
 func Nearest(word string, among []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	for _, name := range among {
@@ -78,7 +83,7 @@ func Nearest(word string, among []string) string {
 	return best
 }
 
-// distance is that of Damerau and Levenshtein (neighbours may be swapped), most if it is not less.
+// distance returns that of Damerau and Levenshtein (neighbours may be swapped), most if it is not less.
 func distance(a, b string, most int) int {
 	if abs(len(a)-len(b)) >= most || a == "" || b == "" {
 		return most

@@ -38,7 +38,9 @@ func newPerson(t *testing.T) *person {
 	if err != nil {
 		t.Fatalf("this machine gives no terminals: %v", err)
 	}
-	c := &terminal.Console{In: tty, Out: tty, Err: tty, NoTTY: true, Getenv: func(string) (string, bool) { return "", false }}
+	c := &terminal.Console{In: tty, Out: tty, Err: tty, NoTTY: true, Getenv: func(string) (string, bool) {
+		return "", false
+	}}
 	display, err := view.NewDisplay(view.DisplayOptions{Out: tty, Err: tty, Columns: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +167,8 @@ func TestPauseEndsWithItsTime(t *testing.T) {
 func TestVariablesAreConfirmedAndHaveDefaults(t *testing.T) {
 	p := newPerson(t)
 	got := during(func() (string, error) {
-		return p.Variable(context.Background(), compile.Prompt{Name: "x", Text: "Which", Default: value.SourceText("this"), Confirm: true})
+		return p.Variable(context.Background(), compile.Prompt{Name: "x", Text: "Which", Default: value.SourceText("this"),
+			Confirm: true})
 	})
 	p.types("Which [this]: ", "one\r")
 	p.types("confirm Which [this]: ", "two\r")

@@ -46,7 +46,7 @@ func (c *Console) ReadAll() ([]byte, error) {
 	return io.ReadAll(c.In)
 }
 
-// Columns is the width of the terminal, or that of COLUMNS, or 80.
+// Columns returns the width of the terminal, or that of COLUMNS, or 80.
 func (c *Console) Columns() int {
 	if v, ok := c.Getenv("COLUMNS"); ok {
 		if n, err := strconv.Atoi(v); err == nil && n > 0 {
@@ -59,7 +59,7 @@ func (c *Console) Columns() int {
 	return 80
 }
 
-// Width is the width of the terminal, 0 if there is none.
+// Width returns the width of the terminal, 0 if there is none.
 func (c *Console) Width() int {
 	if c.Terminal == nil {
 		return 0
@@ -77,7 +77,8 @@ func (c *Console) Page(ctx context.Context, text string) error {
 	if !ok {
 		pager = "less"
 	}
-	if _, err := exec.LookPath(strings.Fields(pager + " less")[0]); c.Terminal == nil || err != nil || strings.TrimSpace(pager) == "" {
+	if _, err := exec.LookPath(strings.Fields(pager + " less")[0]); c.Terminal == nil || err != nil ||
+		strings.TrimSpace(pager) == "" {
 		fmt.Fprintln(c.Out, strings.TrimSuffix(text, "\n"))
 		return nil
 	}
@@ -116,7 +117,7 @@ func (c *Console) AskSecret(ctx context.Context, prompt string) (string, error) 
 	return c.line(ctx)
 }
 
-// openTTY is the terminal of the process, nil if there is none.
+// openTTY returns the terminal of the process, nil if there is none.
 func (c *Console) openTTY() *os.File {
 	if c.NoTTY {
 		return nil

@@ -17,7 +17,7 @@ type Keyboard struct {
 	saved *unix.Termios
 }
 
-// pollEvery is how often a wait for a key looks whether it shall end.
+// pollEvery is how often a wait for a key checks whether it must end.
 const pollEvery = 50 * time.Millisecond
 
 // OpenKeyboard puts a terminal into that mode; Close ends it. Output is still processed, so that lines of the run
@@ -44,10 +44,10 @@ func OpenKeyboard(f *os.File, echo bool) (*Keyboard, error) {
 // Close gives the terminal its old settings back.
 func (k *Keyboard) Close() { _ = unix.IoctlSetTermios(int(k.f.Fd()), setAfterOutput, k.saved) }
 
-// Interrupt is the character of Ctrl-C.
+// Interrupt returns the character of Ctrl-C.
 func (k *Keyboard) Interrupt() byte { return k.saved.Cc[unix.VINTR] }
 
-// Erase is the character of backspace.
+// Erase returns the character of backspace.
 func (k *Keyboard) Erase() byte { return k.saved.Cc[unix.VERASE] }
 
 // Key waits for a key. The error is io.EOF at the end of the terminal, and the context's.

@@ -54,7 +54,9 @@ func (t *Typed) open(in io.Reader) {
 		io.Writer
 	}{in, t.Console.Terminal}, "")
 	t.screen.History = openPast(t.History)
-	t.screen.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) { return t.tab(t.screen, line, pos, key) }
+	t.screen.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
+		return t.tab(t.screen, line, pos, key)
+	}
 }
 
 // tab completes what stands before the cursor.
@@ -87,7 +89,7 @@ func openPast(file string) *past {
 	return p
 }
 
-// Add implements term.History. A history that cannot be written holds for this console alone.
+// Add implements term.History. A history that cannot be written holds for this console only.
 func (p *past) Add(line string) {
 	if line == "" || len(p.lines) > 0 && p.lines[len(p.lines)-1] == line {
 		return

@@ -69,7 +69,8 @@ func TestTabsComplete(t *testing.T) {
 		}
 		return line + "g ", nil
 	}}
-	if line, pos, ok := typed.tab(&screen, "pin data", 3, '\t'); line != "ping  data" || pos != 5 || !ok || screen.Len() != 0 {
+	if line, pos, ok := typed.tab(&screen, "pin data", 3, '\t'); line != "ping  data" || pos != 5 || !ok ||
+		screen.Len() != 0 {
 		t.Errorf("%q %d %v", line, pos, ok)
 	}
 	if line, _, ok := typed.tab(&screen, "pi", 2, '\t'); line != "pi" || !ok || screen.String() != "ping  pip\n" {

@@ -22,7 +22,9 @@ var harmless = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // hiding finds what makes text invisible among the parameters of a colour, those of colours by number put aside.
 var (
 	hiding   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|;)0*8(?:;|$)`) })
-	numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[345]8[;:](?:5[;:]\d*|2[;:]\d*[;:]\d*[;:]\d*)`) })
+	numbered = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[345]8[;:](?:5[;:]\d*|` + `2[;:]\d*[;:]\d*[;:]\d*)`)
+	})
 )
 
 // Write implements io.Writer.
@@ -33,7 +35,7 @@ func (v Visible) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// shown is a text with its control characters made visible.
+// shown returns a text with its control characters made visible.
 func shown(p []byte) []byte {
 	var out []byte // nil as long as nothing differs
 	from := 0
@@ -57,8 +59,8 @@ func shown(p []byte) []byte {
 	return append(out, p[from:]...)
 }
 
-// passes is how many bytes at the beginning of p, whose first character is r, are no danger; 0 if that is a control
-// character.
+// passes returns how many bytes at the beginning of p, whose first character is r, are no danger; 0 if that is a
+// control character.
 func passes(p []byte, r rune) int {
 	switch {
 	case r == '\x1b':

@@ -40,7 +40,7 @@ func DefaultPalette() Palette {
 	}
 }
 
-// ColorNames are the names of the plain colours with their codes.
+// ColorNames returns the names of the plain colours with their codes.
 func ColorNames() map[string]string {
 	return map[string]string{
 		"black": "0;30", "bright gray": "0;37", "blue": "0;34", "white": "1;37", "green": "0;32",

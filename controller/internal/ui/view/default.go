@@ -60,7 +60,7 @@ func (v *defaultView) PlayStart(p Play) {
 	v.d.Banner(text + v.checkMark(p.Check))
 }
 
-// Lockstep tells the strategies that start a task for all hosts at once.
+// Lockstep reports whether a strategy starts a task for all hosts at once.
 func Lockstep(strategy string) bool {
 	name := strategy[strings.LastIndex(strategy, ".")+1:]
 	return name != "free" && name != "host_pinned"
@@ -107,7 +107,7 @@ func (v *defaultView) printBanner(t Task) {
 	v.banner = t.ID
 }
 
-// Title is the name of a step in banners: "role : name", or the action if it has no name.
+// Title returns the name of a step in banners: "role : name", or the action if it has no name.
 func (t Task) Title() string {
 	name := t.Name
 	if name == "" {
@@ -119,7 +119,7 @@ func (t Task) Title() string {
 	return strings.TrimSpace(name)
 }
 
-// retryName is the name of a step where it is tried again: there the role is left out.
+// retryName returns the name of a step where it is tried again: there the role is left out.
 func (t Task) retryName() string {
 	if t.Name != "" {
 		return t.Name
@@ -127,7 +127,7 @@ func (t Task) retryName() string {
 	return t.Title()
 }
 
-// args are the arguments for display_args_to_stdout.
+// args returns the arguments for display_args_to_stdout.
 func (v *defaultView) args(t Task) string {
 	if t.NoLog || !v.o.ShowArgs {
 		return ""
@@ -135,7 +135,7 @@ func (v *defaultView) args(t Task) string {
 	return " " + argsText(t)
 }
 
-// argsText are the arguments of a step as name=value.
+// argsText returns the arguments of a step as name=value.
 func argsText(t Task) string {
 	var parts []string
 	if args, err := value.Decode(t.Args, value.KindStr); err == nil {
@@ -184,7 +184,7 @@ func (v *defaultView) failed(s shown) {
 	s.cleanDebug(v.o.Origin != nil)
 	v.showBanner(s.Task)
 	_, looped := s.res.Get("results")
-	if !s.loop || len(s.events) > 0 { // a loop that failed by its items was told of with them
+	if !s.loop || len(s.events) > 0 { // a loop that failed by its items was shown with them
 		v.d.failure(s, v.o)
 	}
 	v.d.exception(s, ColorError, v.o.FailedToStderr)
@@ -200,10 +200,10 @@ func (v *defaultView) failed(s shown) {
 	}
 }
 
-// tagged reports whether failures are told as in ansible-core 2.19.
+// causes reports whether failures are shown as in ansible-core 2.19.
 func (v *defaultView) causes() bool { return v.o.Origin != nil }
 
-// item is the label of an item.
+// item returns the label of an item.
 func (v *defaultView) item(s shown) string {
 	if v.causes() && s.Outcome.NoLog {
 		return "(censored due to no_log)"
@@ -265,7 +265,7 @@ func (v *defaultView) ok(s shown) {
 	v.printResult(s, state+": ["+s.host()+"]", color)
 }
 
-// state is how a result that is fine is called, and whether it is shown at all.
+// state returns how a result that is fine is called, and whether it is shown at all.
 func (v *defaultView) state(s shown) (string, Color, bool) {
 	if s.res.True("changed") {
 		return "changed", ColorChanged, true
@@ -377,7 +377,7 @@ func (v *defaultView) AsyncDone(r Result) {
 	v.d.Print(ColorDebug, "ASYNC FAILED on "+s.Host+": jid="+jobID(s.res))
 }
 
-// jobID is the id of a job; of one that ran out of time it is inside async_result.
+// jobID returns the id of a job; of one that ran out of time it is inside async_result.
 func jobID(res *value.Dict) string {
 	if id := textOf(res, "ansible_job_id"); id != "" {
 		return id

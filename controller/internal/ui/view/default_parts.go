@@ -37,7 +37,7 @@ func (v *defaultView) warnings(s shown) {
 	}
 }
 
-// notices prints what the templates of a task gave to tell.
+// notices prints the messages of a task's templates.
 func (v *defaultView) notices(s shown) {
 	if !v.causes() || s.Outcome.NoLog {
 		return
@@ -50,7 +50,8 @@ func (v *defaultView) notices(s shown) {
 			at = origin(n.Spot)
 		}
 		if n.deprecated {
-			v.d.Deprecate(deprecation.Notice{Text: n.msg, Version: cmp.Or(n.until, "2.23"), Collection: "ansible.builtin", Help: n.help, Origin: at})
+			v.d.Deprecate(deprecation.Notice{Text: n.msg, Version: cmp.Or(n.until, "2.23"), Collection: "ansible.builtin",
+				Help: n.help, Origin: at})
 		} else {
 			v.d.Warn(strings.TrimSpace(strings.TrimSpace(n.msg+"\n"+at) + "\n\n" + n.help))
 		}

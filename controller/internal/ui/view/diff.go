@@ -11,7 +11,8 @@ func (d dumper) diffText(v value.Value) string {
 	if d.format == "yaml" {
 		return d.yamlDiff(v)
 	}
-	return value.JSONText(v, value.JSONOptions{Lines: true, Indent: strings.Repeat(" ", max(d.indent, 0)), Sorted: true, ASCII: true}) + "\n"
+	return value.JSONText(v, value.JSONOptions{Lines: true, Indent: strings.Repeat(" ", max(d.indent, 0)), Sorted: true,
+		ASCII: true}) + "\n"
 }
 
 // differ prints the diff of a result: an entry or a list of them.
@@ -80,7 +81,7 @@ func (f differ) sides(b *strings.Builder, e *value.Dict, budget *int) {
 	}
 }
 
-// side is one side of a diff in lines that keep their ends.
+// side returns one side of a diff in lines that keep their ends.
 func (f differ) side(e *value.Dict, key string) []string {
 	v, _ := e.Get(key)
 	text := ""

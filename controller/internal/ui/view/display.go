@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/width"
 
 	"hark/modules/mask"
+	"hark/modules/py/value"
 )
 
 // Display is the screen that the views of a run share: where text goes, how wide it is and how it is coloured.
@@ -18,7 +19,7 @@ import (
 // concurrent use.
 type Display struct {
 	*screen
-	audience *audience // nil for the views of the run: what they print is theirs to tell
+	audience *audience // nil for the views of the run, which record what they print themselves
 }
 
 // screen is what all displays of a run write on.
@@ -44,13 +45,15 @@ type DisplayOptions struct {
 	Palette Palette
 	// NoDeprecations and NoSystemWarnings are deprecation_warnings=no and system_warnings=no.
 	NoDeprecations, NoSystemWarnings bool
-	// Tagged tells warnings and errors as ansible-core 2.19 does: they are not wrapped, and errors begin with "[ERROR]: ".
+	// Tagged prints warnings and errors as ansible-core 2.19 does: they are not wrapped, and errors begin with
+	// "[ERROR]: ".
 	Tagged bool
 	// VerboseToStderr sends the lines of -v there.
 	VerboseToStderr bool
 	// Log, if set, gets every message without colours (log_path), with its rank in a log: INFO, WARNING or ERROR.
 	Log func(rank, text string)
-	// Hidden are texts that nobody may see, in anything that is printed; nil: there are none (before ansible-core 2.22).
+	// Hidden are texts that nobody may see, in anything that is printed; nil: there are none (before ansible-core
+	// 2.22).
 	Hidden *mask.Masker
 	// StatusLine allows a line on Err that is overwritten as the run goes on; only for terminals.
 	StatusLine bool
@@ -75,16 +78,16 @@ func NewDisplay(o DisplayOptions) (*Display, error) {
 	return d, nil
 }
 
-// ForViews is the same screen for the views of a run, whom nobody listens to.
+// ForViews returns the same screen for the views of a run, whom nobody listens to.
 func (d *Display) ForViews() *Display { return &Display{screen: d.screen} }
 
-// Verbosity is the number of -v.
+// Verbosity returns the number of -v.
 func (d *Display) Verbosity() int { return d.o.Verbosity }
 
-// Hidden are the texts that nobody may see, see DisplayOptions.
+// Hidden returns the texts that nobody may see, see DisplayOptions.
 func (d *Display) Hidden() *mask.Masker { return d.o.Hidden }
 
-// Columns is the width of the screen.
+// Columns returns the width of the screen.
 func (d *Display) Columns() int { return d.o.Columns }
 
 // Print prints a message and a line end on stdout.
@@ -145,7 +148,7 @@ func (d *Display) showLocked(m message) {
 	if d.o.Tagged {
 		m.text = strings.ReplaceAll(m.text, "\r\n", "\n")
 	}
-	m.text = d.o.Hidden.Text(m.text)
+	m.text = value.Readable(d.o.Hidden.Text(m.text))
 	if !m.logOnly {
 		out := d.o.Out
 		if m.stderr {
@@ -242,7 +245,7 @@ func cut(text string, columns int) string {
 	return text
 }
 
-// textWidth is the number of columns that text takes on a terminal.
+// textWidth returns the number of columns that text takes on a terminal.
 func textWidth(text string) int {
 	n := 0
 	for _, r := range text {

@@ -31,7 +31,7 @@ type event struct {
 // nowhereKnown is what a message says where the place of a value is to be told.
 const nowhereKnown = "'<unknown>'"
 
-// ofValue is the value of an event that is about at.
+// ofValue returns the value of an event that is about at.
 func ofValue(d *value.Dict, at Spot) *Spot {
 	if !d.True("of") {
 		return nil
@@ -70,14 +70,16 @@ func eventsOf(l *value.List) []event {
 	out := []event{}
 	for _, item := range l.Items {
 		if d, ok := item.(*value.Dict); ok {
-			at := Spot{Text: textOf(d, "text"), Key: textOf(d, "key"), Name: textOf(d, "name"), File: textOf(d, "file"), Value: d.True("value")}
-			out = append(out, event{of: ofValue(d, at), msg: textOf(d, "msg"), help: textOf(d, "help"), Spot: at, nowhere: d.True("nowhere"), apart: d.True("apart"), unsaid: d.True("unsaid"), deprecated: d.True("deprecated"), until: textOf(d, "until"), parts: partsOf(d), before: textOf(d, "before")})
+			at := Spot{Text: textOf(d, "text"), Key: textOf(d, "key"), Name: textOf(d, "name"), File: textOf(d, "file"),
+				Value: d.True("value")}
+			out = append(out, event{of: ofValue(d, at), msg: textOf(d, "msg"), help: textOf(d, "help"), Spot: at,
+				nowhere: d.True("nowhere"), apart: d.True("apart"), unsaid: d.True("unsaid"), deprecated: d.True("deprecated"), until: textOf(d, "until"), parts: partsOf(d), before: textOf(d, "before")})
 		}
 	}
 	return out
 }
 
-// partsOf are the failures that an event sums up.
+// partsOf returns the failures that an event sums up.
 func partsOf(d *value.Dict) [][]event {
 	v, _ := d.Get("parts")
 	list, _ := v.(*value.List)
@@ -122,16 +124,16 @@ func (d *Display) failure(s shown, o Options) {
 		}
 	}
 	drop(s.res, "exception")
-	d.onceTagged("[ERROR]: ", told(events, origin), ColorError, o.FailedToStderr)
+	d.onceTagged("[ERROR]: ", eventsText(events, origin), ColorError, o.FailedToStderr)
 }
 
-// origin tells places of the result's task, without what its host has said is secret.
+// origin returns positions of the result's task, without what its host named as secret.
 func (r Result) origin(by func(task string, s Spot) string) func(at Spot) string {
 	return func(at Spot) string { return r.Outcome.Hidden.Text(by(placeOf(r.Task), at)) }
 }
 
-// Origins are the places that a failure is told with, and what templates gave to tell, where failures are told as in
-// ansible-core 2.19.
+// Origins returns the places that a failure is told with, and what templates gave to tell, where failures are told as
+// in ansible-core 2.19.
 func (r Result) Origins(origin func(task string, s Spot) string) map[Spot]string {
 	if r.Outcome == nil || r.Outcome.NoLog {
 		return nil
@@ -162,10 +164,11 @@ func (r Result) Origins(origin func(task string, s Spot) string) map[Spot]string
 	return out
 }
 
-// unwritten tells of tasks that stand nowhere: the gathering of facts before a play. Their place is the play's.
+// unwritten reports whether a task is written nowhere: the gathering of facts before a play. Its position is the
+// play's.
 func unwritten(t Task) bool { return t.Step != nil && t.Step.Implicit }
 
-// placeOf is where a task stands, file:line:column; "" if that is not known.
+// placeOf returns where a task stands, file:line:column; "" if that is not known.
 func placeOf(t Task) string {
 	if t.Step == nil {
 		return ""
@@ -175,12 +178,13 @@ func placeOf(t Task) string {
 
 const causedBy = "\n\n<<< caused by >>>\n\n"
 
-// told is the text of events.
-func told(events []event, origin func(Spot) string) string {
+// eventsText returns the text of events.
+func eventsText(events []event, origin func(Spot) string) string {
 	if head := events[0]; head.parts != nil {
 		text := head.msg + "\n" + summed(head.parts, origin)
 		if rest := events[1:]; len(rest) > 0 {
-			text = chained(events) + "\n\n" + text + "\n\n" + head.before + "\n\n" + strings.Join(segments(rest, origin), causedBy)
+			text = chained(events) + "\n\n" + text + "\n\n" + head.before + "\n\n" +
+				strings.Join(segments(rest, origin), causedBy)
 		}
 		return text
 	}
@@ -192,12 +196,12 @@ func told(events []event, origin func(Spot) string) string {
 	return text
 }
 
-// summed is the text of failures that one sums up.
+// summed returns the text of failures that one sums up.
 func summed(parts [][]event, origin func(Spot) string) string {
 	var b strings.Builder
 	for i, part := range parts {
 		fmt.Fprintf(&b, "\n+--[ Sub-Event %d of %d ]---\n| \n", i+1, len(parts))
-		for line := range strings.SplitSeq(told(part, origin), "\n") {
+		for line := range strings.SplitSeq(eventsText(part, origin), "\n") {
 			b.WriteString("| " + line + "\n")
 		}
 		b.WriteString("| ")
@@ -205,7 +209,7 @@ func summed(parts [][]event, origin func(Spot) string) string {
 	return b.String() + "\n+--[ End Sub-Event ]---"
 }
 
-// segments are the texts of events; those that tell the same of where and what can be done are one.
+// segments returns the texts of events; those that tell the same of where and what can be done are one.
 func segments(events []event, origin func(Spot) string) []string {
 	where := make([]string, len(events))
 	for i, e := range events {
@@ -235,7 +239,7 @@ func segments(events []event, origin func(Spot) string) []string {
 	return out
 }
 
-// chained is the message of all events in one line.
+// chained returns the message of all events in one line.
 func chained(events []event) string {
 	msg := events[len(events)-1].msg
 	for i := len(events) - 2; i >= 0; i-- {

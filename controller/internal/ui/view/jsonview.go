@@ -28,7 +28,7 @@ func (v *jsonView) now() value.Value {
 	return value.Str(v.o.Now().UTC().Format("2006-01-02T15:04:05.000000") + "Z")
 }
 
-// stamp is a thing that starts now: a play or a task.
+// stamp returns a thing that starts now: a play or a task.
 func (v *jsonView) stamp(name, id, path string) *value.Dict {
 	duration := value.NewDict()
 	duration.Set("start", v.now())
@@ -85,7 +85,7 @@ func (v *jsonView) HostStart(t Task, host string) {
 	}
 }
 
-// entry is where a result goes: the host's own entry of the task, or the task that started last.
+// entry returns where a result goes: the host's own entry of the task, or the task that started last.
 func (v *jsonView) entry(r Result) *value.Dict {
 	key := r.Host + " " + string(r.Task.ID)
 	if e := v.byHost[key]; e != nil {
@@ -137,7 +137,9 @@ func (v *jsonView) Stats(s Stats) {
 	}
 	out.Set("custom_stats", custom)
 	out.Set("global_custom_stats", global)
-	v.o.Display.Print(NoColor, value.JSONText(out, value.JSONOptions{Lines: v.o.JSONIndent > 0, Indent: strings.Repeat(" ", max(v.o.JSONIndent, 0)), Sorted: true, ASCII: true}))
+	v.o.Display.Print(NoColor, value.JSONText(out,
+		value.JSONOptions{Lines: v.o.JSONIndent > 0, Indent: strings.Repeat(" ", max(v.o.JSONIndent, 0)), Sorted: true,
+			ASCII: true}))
 }
 
 func statsValue(s Stats) *value.Dict {

@@ -183,7 +183,8 @@ func (v *junit) testCase(task *junitTask, h *junitHost, c *junitCounts) xmlNode 
 	c.tests++
 	c.seconds += seconds
 	node := xmlNode{tag: "testcase", attrs: []xmlAttr{
-		{"classname", v.class(task.path)}, {"name", hidden.Text(fmt.Sprintf("[%s] %s: %s", h.name, task.play, task.name))}, {"time", value.FloatText(seconds)}}}
+		{"classname", v.class(task.path)}, {"name",
+			hidden.Text(fmt.Sprintf("[%s] %s: %s", h.name, task.play, task.name))}, {"time", value.FloatText(seconds)}}}
 	add := func(tag, message, text string) {
 		child := xmlNode{tag: tag, body: hidden.Text(text)}
 		if message != "" {
@@ -230,7 +231,7 @@ func (v *junit) failure(h *junitHost, c *junitCounts, dump string, add func(tag,
 	add("failure", message, dump)
 }
 
-// class is the class of a task: where it stands.
+// class returns the class of a task: where it stands.
 func (v *junit) class(path string) string {
 	j := v.o.JUnit
 	if j.RelativeTo != "" && path != "" {

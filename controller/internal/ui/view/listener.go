@@ -39,7 +39,7 @@ func (d *Display) Listen(l Listener) {
 	a.early, a.gone = nil, l == nil
 }
 
-// tell tells the listener, or keeps what it would be told.
+// tell calls the listener, or keeps the call for later.
 func (d *Display) tell(f func(Listener)) {
 	a := d.audience
 	if a == nil {

@@ -43,7 +43,8 @@ func (d *Display) Deprecate(n deprecation.Notice) {
 	}
 	d.tell(func(l Listener) { l.Deprecate(n) })
 	if d.o.Tagged {
-		d.onceTagged("[WARNING]: ", "Deprecation warnings can be disabled by setting `deprecation_warnings=False` in ansible.cfg.", ColorWarn, true)
+		d.onceTagged("[WARNING]: ",
+			"Deprecation warnings can be disabled by setting `deprecation_warnings=False` in ansible.cfg.", ColorWarn, true)
 		d.onceTagged("[DEPRECATION WARNING]: ", n.Tagged(), ColorDeprecate, true)
 		return
 	}
@@ -79,7 +80,8 @@ func (d *Display) onceTagged(kind, text string, c Color, stderr bool) {
 	if strings.Contains(text, "\n") {
 		text += "\n\n"
 	}
-	d.once(text, message{text: text, color: c, stderr: stderr, rank: map[Color]string{ColorWarn: "WARNING", ColorError: "ERROR"}[c]})
+	d.once(text, message{text: text, color: c, stderr: stderr, rank: map[Color]string{ColorWarn: "WARNING",
+		ColorError: "ERROR"}[c]})
 }
 
 // Verbose prints text if the verbosity is at least level, with the host in front if there is one.

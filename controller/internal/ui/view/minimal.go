@@ -83,7 +83,7 @@ func successState(s shown) (string, Color) {
 	return "SUCCESS", ColorOK
 }
 
-// noJSON tells the actions whose output people want to read rather than their result.
+// noJSON reports whether people want to read the output of an action rather than its result.
 func noJSON(action string) bool {
 	name := action[strings.LastIndex(action, ".")+1:]
 	prefix := strings.TrimSuffix(action, name)
@@ -96,7 +96,7 @@ func noJSON(action string) bool {
 	return false
 }
 
-// commandOutput is the output of a command below a line that tells how it ended.
+// commandOutput returns the output of a command below a line that says how it ended.
 func commandOutput(s shown, caption string) string {
 	return s.Host + " | " + caption + " | rc=" + exitStatus(s.res) + " >>\n" +
 		textOf(s.res, "stdout") + textOf(s.res, "stderr") + textOf(s.res, "msg") + "\n"
@@ -166,10 +166,11 @@ func (v *oneline) ok(s shown) {
 
 func (v *oneline) line(s shown) string { return strings.ReplaceAll(v.dump.dump(s, 0), "\n", "") }
 
-// commandLine is the output of a command on one line.
+// commandLine returns the output of a command on one line.
 func commandLine(s shown, caption string) string {
 	escape := strings.NewReplacer("\n", `\n`, "\r", `\r`)
-	line := s.Host + " | " + caption + " | rc=" + exitStatus(s.res) + " | (stdout) " + escape.Replace(textOf(s.res, "stdout"))
+	line := s.Host + " | " + caption + " | rc=" + exitStatus(s.res) + " | (stdout) " +
+		escape.Replace(textOf(s.res, "stdout"))
 	if stderr := textOf(s.res, "stderr"); stderr != "" {
 		line += " (stderr) " + escape.Replace(stderr)
 	}

@@ -2,7 +2,7 @@ package view
 
 import "errors"
 
-// All is a view that hands everything to several, in order.
+// All returns a view that hands everything to several, in order.
 func All(views ...View) View { return multi(views) }
 
 type multi []View

@@ -78,7 +78,7 @@ type Flag struct {
 	Value string `json:"value"`
 }
 
-// constructors are the views by the last part of their name; full names say whose they are.
+// constructors returns the views by the last part of their name; full names say whose they are.
 func constructors() map[string]func(Options) (View, error) {
 	return map[string]func(Options) (View, error){
 		"default": newDefault, "minimal": newMinimal, "oneline": newOneline, "json": newJSON, "tree": newTree,
@@ -116,7 +116,7 @@ func OnScreen(name string) bool {
 	return false
 }
 
-// Brief reports whether the view of a name shows only the items of a loop, not what came of it as a whole, and no
+// Brief reports whether the view of a name shows only the items of a loop, not its result as a whole, and no
 // facts unless it is verbose.
 func Brief(name string) bool {
 	switch name[strings.LastIndex(name, ".")+1:] {
@@ -133,7 +133,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no view %q; there are %s", e.Name, strings.Join(Names(), ", "))
 }
 
-// Names are the short names of all views, sorted.
+// Names returns the short names of all views, sorted.
 func Names() []string {
 	var names []string
 	for name := range constructors() {

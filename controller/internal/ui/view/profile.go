@@ -41,7 +41,7 @@ func (c *clock) print() {
 	c.last = now
 }
 
-// lapse is a duration as hours, minutes, seconds and milliseconds.
+// lapse returns a duration as hours, minutes, seconds and milliseconds.
 func lapse(d time.Duration) string {
 	ms := d.Milliseconds()
 	return fmt.Sprintf("%d:%02d:%02d.%03d", ms/3600000, ms/60000%60, ms/1000%60, ms%1000)

@@ -37,7 +37,7 @@ func prepare(r Result) shown {
 	return s
 }
 
-// Visible is what the user may see of the result.
+// Visible returns what the user may see of the result.
 func (r Result) Visible() *result.Result {
 	said := r.Outcome.Said()
 	if r.Outcome.NoLog || r.Task.NoLog || said.NoLog.On() {
@@ -55,7 +55,7 @@ func (r Result) bare(data *value.Dict) *value.Dict {
 	return data
 }
 
-// data is the result for those who print nothing else, with the marks that Ansible leaves in it.
+// data returns the result for those who print nothing else, with the marks that Ansible leaves in it.
 func (r Result) data() *value.Dict {
 	if r.Outcome == nil {
 		return value.NewDict()
@@ -87,7 +87,7 @@ func (s shown) cleanDebug(tagged bool) {
 	}
 }
 
-// host is the host as lines show it: with the host that did the work, if that was another.
+// host returns the host as lines show it: with the host that did the work, if that was another.
 func (s shown) host() string {
 	to := s.Outcome.Delegated
 	if to == "" || to == s.Host {
@@ -100,12 +100,12 @@ func (s shown) host() string {
 	return label
 }
 
-// delegate is the address of the host that a step was delegated to, "" if it was not.
+// delegate returns the address of the host that a step was delegated to, "" if it was not.
 func (s shown) delegate() string {
 	return s.line(textOf(s.marks.Delegated, "ansible_host"))
 }
 
-// item is the label of a loop's item. Of a censored result nothing is left but None, as in Ansible.
+// item returns the label of a loop's item. Of a censored result nothing is left but None, as in Ansible.
 func (s shown) item() string {
 	if label, ok := s.label(); ok {
 		return label
@@ -113,7 +113,7 @@ func (s shown) item() string {
 	return "None"
 }
 
-// line is a text as a part of a line.
+// line returns a text as a part of a line.
 func (s shown) line(text string) string {
 	if s.flat {
 		return flat(text)
@@ -149,14 +149,15 @@ type dumper struct {
 const usualIndent = 4
 
 func (o Options) dumper() dumper {
-	d := dumper{verbosity: o.Display.Verbosity(), format: o.ResultFormat, pretty: o.Pretty, indent: usualIndent, width: o.YAMLWidth}
+	d := dumper{verbosity: o.Display.Verbosity(), format: o.ResultFormat, pretty: o.Pretty, indent: usualIndent,
+		width: o.YAMLWidth}
 	if o.Indent != nil {
 		d.indent = *o.Indent
 	}
 	return d
 }
 
-// dump is the result as JSON, or as YAML if the user chose so. An indent of -1 leaves it to the options.
+// dump returns the result as JSON, or as YAML if the user chose so. An indent of -1 leaves it to the options.
 func (d dumper) dump(s shown, indent int) string {
 	yaml := d.format == "yaml"
 	pretty := s.marks.Verbose.On() || d.pretty == nil && yaml || d.pretty != nil && *d.pretty || d.verbosity > 2
@@ -170,10 +171,11 @@ func (d dumper) dump(s shown, indent int) string {
 	if yaml {
 		return "\n" + d.yaml(res, indent)
 	}
-	return value.JSONText(res, value.JSONOptions{Lines: indent >= 0, Indent: strings.Repeat(" ", max(indent, 0)), Sorted: true})
+	return value.JSONText(res, value.JSONOptions{Lines: indent >= 0, Indent: strings.Repeat(" ", max(indent, 0)),
+		Sorted: true})
 }
 
-// abridge is the result without what the verbosity does not show.
+// abridge returns the result without what the verbosity does not show.
 func (d dumper) abridge(s shown) *value.Dict {
 	res := s.res.Copy()
 	if d.verbosity < 3 {
@@ -193,7 +195,7 @@ func drop(d *value.Dict, keys ...string) {
 	}
 }
 
-// textOf is an entry as text, "" if it is not there or None.
+// textOf returns an entry as text, "" if it is not there or None.
 func textOf(d *value.Dict, key string) string {
 	v, ok := d.Get(key)
 	if !ok || value.IsNone(v) {

@@ -75,7 +75,8 @@ func (s *Status) line() string {
 	if oldest == "" || age < quiet {
 		return ""
 	}
-	return fmt.Sprintf("[%s] %d of %d hosts done, %s for %s", s.task.Title(), s.done, s.done+len(s.running), oldest, age.Truncate(time.Second))
+	return fmt.Sprintf("[%s] %d of %d hosts done, %s for %s", s.task.Title(), s.done, s.done+len(s.running), oldest,
+		age.Truncate(time.Second))
 }
 
 // Close takes the line away.

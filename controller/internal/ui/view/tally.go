@@ -98,7 +98,7 @@ func stateOf(s shown) state {
 	return unchanged
 }
 
-// text is a result without the name of its host.
+// text returns a result without the name of its host.
 func (v *Tally) text(s shown, in state) string {
 	caption := strings.ToUpper(in.String())
 	switch {
@@ -160,7 +160,7 @@ type grouped struct {
 	hosts []string
 }
 
-// groups are the answers by state, those of most hosts first.
+// groups returns the answers by state, those of most hosts first.
 func (v *Tally) groups() []grouped {
 	at := map[answer]int{}
 	var all []grouped
@@ -190,7 +190,7 @@ func (v *Tally) count() map[state]int {
 	return n
 }
 
-// sum is the account: what was expected, and the states that make it up.
+// sum returns the account: what was expected, and the states that make it up.
 func (v *Tally) sum() string {
 	n := v.count()
 	var parts []string

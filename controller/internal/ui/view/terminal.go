@@ -2,8 +2,8 @@ package view
 
 import "strings"
 
-// OnTerminal is a view for the eyes of a person: names of tasks and handlers, of hosts and of items, which hosts may
-// have made, stay within the line that shows them. In a file every byte is as Ansible has it.
+// OnTerminal returns a view for the eyes of a person: names of tasks and handlers, of hosts and of items, which hosts
+// may have made, stay within the line that shows them. In a file every byte is as Ansible has it.
 func OnTerminal(v View) View { return terminal{v} }
 
 type terminal struct{ View }
@@ -13,7 +13,8 @@ func flat(text string) string {
 	if !strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") {
 		return text
 	}
-	return strings.NewReplacer("\n", `\n`, "\r", `\r`, "\v", `\v`, "\f", `\f`, "\u0085", `\x85`, "\u2028", `\u2028`, "\u2029", `\u2029`).Replace(strings.TrimSpace(text))
+	return strings.NewReplacer("\n", `\n`, "\r", `\r`, "\v", `\v`, "\f", `\f`, "\u0085", `\x85`, "\u2028", `\u2028`,
+		"\u2029", `\u2029`).Replace(strings.TrimSpace(text))
 }
 
 func (t Task) flat() Task {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Unfold gives the hosts of one entry that Fold wrote. A host that is called like a range is taken for one.
+// Unfold returns the hosts of one entry that Fold wrote. A host that is called like a range is taken for one.
 func Unfold(entry string) []string {
 	stem, span, ok := strings.Cut(strings.TrimSuffix(entry, "]"), "[")
 	from, to, two := strings.Cut(span, ":")

@@ -10,8 +10,8 @@ import (
 // takes time by their product, and hosts send what they like.
 const matching = 25_000_000
 
-// unified is a unified diff in the pieces that are coloured one by one: headers, and lines with their ends. Where
-// more lines differ than budget allows, which it is charged for, all from the first difference to the last are
+// unified returns a unified diff in the pieces that are coloured one by one: headers, and lines with their ends.
+// Where more lines differ than budget allows, which it is charged for, all from the first difference to the last are
 // replaced.
 func unified(before, after []string, beforeHeader, afterHeader string, context int, budget *int) []string {
 	var out []string
@@ -62,7 +62,7 @@ func prefixed(out []string, mark string, lines []string) []string {
 	return out
 }
 
-// lineRange is a range of lines as diff prints it: counted from 1, without the length if it is 1.
+// lineRange returns a range of lines as diff prints it: counted from 1, without the length if it is 1.
 func lineRange(start, stop int) string {
 	switch stop - start {
 	case 0:

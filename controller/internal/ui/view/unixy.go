@@ -132,7 +132,7 @@ func (v *unixy) Stats(s Stats) {
 	}
 }
 
-// shortRecap is the line of the recap without what was skipped.
+// shortRecap returns the line of the recap without what was skipped.
 func (d *Display) shortRecap(host string, c Counts, colored bool) string {
 	line := d.recapLine(host, c, colored)
 	skipped := fmt.Sprintf("skipped=%-4d", c.Skipped)

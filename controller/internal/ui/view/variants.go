@@ -7,7 +7,7 @@ import (
 	"hark/modules/result"
 )
 
-// newDebug is the default view with the output of commands as text below each result.
+// newDebug returns the default view with the output of commands as text below each result.
 func newDebug(o Options) (View, error) {
 	v := newDefaultView(o)
 	d := o.dumper()
@@ -41,8 +41,8 @@ func (d dumper) withOutput(s shown) string {
 	return out
 }
 
-// newSkippy is the default view without the hosts that skip; unlike with display_skipped_hosts=no, tasks that all hosts
-// skip have their banner.
+// newSkippy returns the default view without the hosts that skip; unlike with display_skipped_hosts=no, tasks that
+// all hosts skip have their banner.
 func newSkippy(o Options) (View, error) {
 	v := newDefaultView(o)
 	v.noSkips = true

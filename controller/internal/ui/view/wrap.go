@@ -65,7 +65,7 @@ type scan []rune
 
 func (s scan) is(at int, kind func(rune) bool) bool { return at >= 0 && at < len(s) && kind(s[at]) }
 
-// chunk is the end of the chunk that begins at a place.
+// chunk returns the end of the chunk that begins at a place.
 func (s scan) chunk(at int) int {
 	if s.is(at, isBlank) {
 		return at + s.run(at, isBlank)
@@ -102,7 +102,7 @@ func (s scan) hyphen(at int) bool {
 	return before && behind
 }
 
-// run is how many characters of a kind stand at a place.
+// run returns how many characters of a kind stand at a place.
 func (s scan) run(at int, kind func(rune) bool) int {
 	n := 0
 	for s.is(at+n, kind) {

@@ -9,8 +9,8 @@ import (
 	"hark/playbook/jinja/pyyaml"
 )
 
-// yaml is a result as YAML, indented below its line. Made for people it is lossy: blanks at line ends and characters
-// that would force quotes are left out, so that text of several lines is shown as such.
+// yaml returns a result as YAML, indented below its line. Made for people it is lossy: blanks at line ends and
+// characters that would force quotes are left out, so that text of several lines is shown as such.
 func (d dumper) yaml(res *value.Dict, indent int) string {
 	if d.lossy() {
 		omitLines(res)
@@ -21,22 +21,23 @@ func (d dumper) yaml(res *value.Dict, indent int) string {
 func (d dumper) lossy() bool { return d.pretty == nil || *d.pretty }
 
 func (d dumper) yamlText(v value.Value, indent int) string {
-	return yamlDump(v, pyyaml.DumpOptions{Indent: max(indent, 0), Width: d.width, Unicode: true, Text: func(s string) (string, byte) {
-		if !strings.ContainsAny(s, "\n\u0085\u2028\u2029") {
-			return s, 0
-		}
-		if d.lossy() {
-			s = readable(s)
-		}
-		return s, '|'
-	}})
+	return yamlDump(v, pyyaml.DumpOptions{Indent: max(indent, 0), Width: d.width, Unicode: true,
+		Text: func(s string) (string, byte) {
+			if !strings.ContainsAny(s, "\n\u0085\u2028\u2029") {
+				return s, 0
+			}
+			if d.lossy() {
+				s = readable(s)
+			}
+			return s, '|'
+		}})
 }
 
 func (d dumper) yamlDiff(v value.Value) string {
 	return indentLines(d.yamlText(v, d.indent), usualIndent) + "\n"
 }
 
-// below is how far a result is indented below its line.
+// below returns how far a result is indented below its line.
 func below(indent int) int {
 	if indent <= 0 {
 		return usualIndent
@@ -44,7 +45,7 @@ func below(indent int) int {
 	return indent
 }
 
-// yamlDump is a value as YAML. What cannot be written is shown as its error.
+// yamlDump returns a value as YAML. What cannot be written is shown as its error.
 func yamlDump(v value.Value, o pyyaml.DumpOptions) string {
 	const usual = 2
 	if value.TooDeep(v, max(o.Indent, usual)) {
@@ -112,7 +113,7 @@ func indentLines(text string, n int) string {
 	return strings.Join(lines, "")
 }
 
-// newYAML is the default view with results as community.general.yaml prints them.
+// newYAML returns the default view with results as community.general.yaml prints them.
 func newYAML(o Options) (View, error) {
 	v := newDefaultView(o)
 	v.dump = o.dumper().readableYAML

@@ -4,14 +4,16 @@ package httpx
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -27,7 +29,7 @@ import (
 // Args are the arguments that every module with a URL has; argument structs embed it.
 type Args struct {
 	URL          string   `arg:"url,required" doc:"What to fetch."`
-	Force        bool     `arg:"force,default=no" doc:"Do not trust caches, fetch anew."`
+	Force        bool     `arg:"force,default=no" doc:"Do not trust caches, fetch again."`
 	Agent        string   `arg:"http_agent,default=ansible-httpget" doc:"The User-Agent header."`
 	UseProxy     bool     `arg:"use_proxy,default=yes" doc:"Honour the environment's proxy variables."`
 	Verify       bool     `arg:"validate_certs,default=yes" doc:"Check TLS certificates."`
@@ -45,6 +47,7 @@ type Args struct {
 type Request struct {
 	Args
 	User, Password string
+	HasPassword    bool // it was given, though it may be empty
 	Method         string
 	Headers        map[string]string
 	Body           io.Reader
@@ -54,6 +57,8 @@ type Request struct {
 	Follow string
 	// Socket is a Unix socket to connect to, CAPath a file or directory of authorities to trust.
 	Socket, CAPath string
+	// heard is what the server says first; Send makes it.
+	heard *heard
 	// Since is sent as If-Modified-Since, unless Force is set.
 	Since time.Time
 }
@@ -65,7 +70,7 @@ type Response struct {
 	URL     string
 	Header  http.Header
 	Body    io.ReadCloser // nil without an answer
-	Cookies []*http.Cookie
+	Cookies []Cookie
 	Elapsed int // seconds
 }
 
@@ -78,12 +83,19 @@ func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) 
 	if path, ok := strings.CutPrefix(r.URL, "file:"); ok {
 		return localFile(strings.TrimPrefix(path, "//"), r.URL)
 	}
-	if why := unreadable(r.URL); why != "" {
-		return nil, fsx.Failed(why, "status", -1, "url", r.URL)
+	for _, why := range []string{unreadable(r.URL), r.unsendable()} {
+		if why != "" {
+			return nil, fsx.Failed(why, "status", -1, "url", r.URL)
+		}
 	}
+	r.URL = strings.TrimSpace(r.URL)
+	if why := controls(r.URL); why != "" {
+		return &Response{Status: -1, Msg: "An unknown error occurred: " + why, URL: r.URL}, nil
+	}
+	r.heard = &heard{}
 	client, err := r.client(env)
 	if err != nil {
-		return nil, err
+		return &Response{Status: -1, Msg: "Connection failure: " + err.Error(), URL: r.URL}, nil
 	}
 	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL, r.Body)
 	if err != nil {
@@ -95,35 +107,71 @@ func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) 
 	if u := req.URL; u.Scheme != "http" && u.Scheme != "https" {
 		return &Response{Status: -1, Msg: fmt.Sprintf("Request failed: <urlopen error unknown url type: %s>", u.Scheme), URL: r.URL}, nil
 	}
+	if req.URL.Host == "" {
+		return &Response{Status: -1, Msg: "Request failed: <urlopen error no host given>", URL: r.URL}, nil
+	}
 	r.dress(req, env)
-	res, err := client.Do(req)
+	r.login(client, req, env)
+	asked := req.URL.String()
+	res, more, err := r.follow(client, req)
 	elapsed := int(time.Since(start) / time.Second)
 	if err != nil {
+		var broken *addressError
+		if errors.As(err, &broken) {
+			return nil, fsx.Failed(broken.Error(), "status", -1, "url", r.URL)
+		}
 		return &Response{Status: -1, Msg: refused(err, req.URL.Scheme), URL: r.URL, Elapsed: elapsed}, nil
 	}
 	out := &Response{Status: res.StatusCode, URL: res.Request.URL.String(), Header: res.Header, Body: res.Body, Elapsed: elapsed}
+	if _, secret := userOf(r.URL); res.Request.URL.String() == asked && !secret {
+		out.URL = r.URL // as it was written
+	}
 	restore(res)
 	if r.Decompress && strings.EqualFold(res.Header.Get("Content-Encoding"), "gzip") {
 		out.Body = &unpackedBody{packed: res.Body}
 	}
-	out.Cookies = client.Jar.Cookies(res.Request.URL)
+	if jar, ok := client.Jar.(*cookieJar); ok {
+		out.Cookies = jar.all()
+	}
 	if res.StatusCode < 200 || res.StatusCode >= 300 {
-		reason := strings.TrimSpace(strings.TrimPrefix(res.Status, fmt.Sprint(res.StatusCode)))
-		if r.follows(res.Request.Method) && res.StatusCode/100 == 3 && hops(res) >= maxHops {
-			reason = "The HTTP server returned a redirect error that would lead to an infinite loop.\nThe last 30x error message was:\n" + reason
-		}
-		out.Msg = fmt.Sprintf("HTTP Error %d: %s", res.StatusCode, reason)
+		out.URL = r.URL
+		out.Msg = fmt.Sprintf("HTTP Error %d: %s", res.StatusCode, more.around(reason(res))+unsupported(res))
 		return out, nil
 	}
 	length := "unknown"
 	if n := res.Header.Get("Content-Length"); n != "" {
-		length = n
+		length, _, _ = strings.Cut(n, ", ")
 	}
 	out.Msg = "OK (" + length + " bytes)"
 	return out, nil
 }
 
-// unreadable is what Python's urllib says of an address that it cannot take apart, "" of one that it can.
+// userOf returns the user of an address, and whether it has a password.
+func userOf(address string) (name string, secret bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return "", false
+	}
+	_, secret = u.User.Password()
+	return u.User.Username(), secret
+}
+
+// names reports whether the user gives a header.
+func (r Request) names(header string) bool {
+	for name := range r.Headers {
+		if strings.EqualFold(name, header) {
+			return true
+		}
+	}
+	return false
+}
+
+// reason returns the words of an answer behind its code.
+func reason(res *http.Response) string {
+	return fromLatin1(strings.TrimSpace(strings.TrimPrefix(res.Status, fmt.Sprint(res.StatusCode))))
+}
+
+// unreadable returns what Python's urllib says of an address that it cannot take apart, "" of one that it can.
 func unreadable(address string) string {
 	kind, rest, hasKind := strings.Cut(address, ":")
 	host, hasHost := strings.CutPrefix(rest, "//")
@@ -141,15 +189,26 @@ func unreadable(address string) string {
 
 // restore puts the headers back that net/http takes for itself: users see them.
 func restore(res *http.Response) {
-	if res.Close && res.ProtoAtLeast(1, 1) {
-		res.Header.Set("Connection", "close")
-	}
+	givenBack(res.Header)
 	if len(res.TransferEncoding) > 0 {
 		res.Header.Set("Transfer-Encoding", strings.Join(res.TransferEncoding, ", "))
 	}
+	for _, vals := range res.Header {
+		for i, v := range vals {
+			vals[i] = fromLatin1(v)
+		}
+	}
 }
 
-// dress sets the headers and the password.
+// fromLatin1 reads a header as Python does, whatever the server meant.
+func fromLatin1(text string) string {
+	if out, err := charmap.ISO8859_1.NewDecoder().String(text); err == nil {
+		return out
+	}
+	return text
+}
+
+// dress sets the headers.
 func (r Request) dress(req *http.Request, env *modules.Env) {
 	req.Header.Set("User-Agent", r.Agent)
 	if r.Force {
@@ -165,58 +224,106 @@ func (r Request) dress(req *http.Request, env *modules.Env) {
 		if strings.EqualFold(name, "host") {
 			req.Host = val
 		}
-		req.Header.Set(name, latin1(val))
-	}
-	user, password := r.User, r.Password
-	if u := req.URL.User; u != nil && user == "" {
-		user = u.Username()
-		password, _ = u.Password()
-		req.URL.User = nil
-	}
-	if user == "" && r.UseNetrc && req.Header.Get("Authorization") == "" {
-		own := netrc(env, req.URL.Hostname())
-		user, password = own.user, own.password
-	}
-	if user != "" {
-		req.SetBasicAuth(user, password)
+		switch strings.ToLower(name) {
+		case "connection": // each connection has one request
+		case "content-length":
+			if n, err := strconv.ParseInt(val, 10, 64); err == nil && req.Body != nil && n < req.ContentLength {
+				req.ContentLength, req.GetBody = n, nil
+				req.Body = io.NopCloser(io.LimitReader(r.Body, n))
+			}
+		case "transfer-encoding":
+			if strings.EqualFold(val, "chunked") {
+				req.ContentLength = -1
+			}
+		default:
+			req.Header.Set(name, latin1(val))
+		}
 	}
 }
 
-// latin1 is a header as Python sends it, if its characters allow that.
+// unsendable returns what Python says of headers that it does not send, "" if there is none.
+func (r Request) unsendable() string {
+	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
+		if name == "" || strings.ContainsAny(name, ":\r\n") || strings.TrimSpace(name[:1]) == "" {
+			return "Invalid header name b" + value.ReprText(name)
+		}
+		val := r.Headers[name]
+		if at := strings.IndexFunc(val, func(c rune) bool { return c > 255 }); at >= 0 {
+			return notLatin1(val)
+		}
+		if i := strings.IndexAny(val, "\r\n"); i >= 0 && !strings.HasPrefix(val[i+1:], " ") && !strings.HasPrefix(val[i+1:], "\t") {
+			return "Invalid header value b" + value.ReprText(val)
+		}
+	}
+	return ""
+}
+
+// notLatin1 names the characters of a text that Latin-1 does not have, as Python's codec does.
+func notLatin1(text string) string {
+	letters := []rune(text)
+	from := slices.IndexFunc(letters, func(c rune) bool { return c > 255 })
+	to := from
+	for to < len(letters) && letters[to] > 255 {
+		to++
+	}
+	what := fmt.Sprintf("characters in position %d-%d", from, to-1)
+	if to == from+1 {
+		what = fmt.Sprintf("character '%s' in position %d", pythonEscape(letters[from]), from)
+	}
+	return "'latin-1' codec can't encode " + what + ": ordinal not in range(256)"
+}
+
+// pythonEscape writes a character as Python's \u escape.
+func pythonEscape(c rune) string {
+	if c > 0xffff {
+		return fmt.Sprintf("\\U%08x", c)
+	}
+	return fmt.Sprintf("\\u%04x", c)
+}
+
+// controls returns what Python says of an address with control characters, "" of one without. A blank is encoded.
+func controls(address string) string {
+	_, rest, ok := strings.Cut(address, "://")
+	at := strings.IndexFunc(address, func(c rune) bool { return c < ' ' || c == 0x7f })
+	if !ok || at < 0 {
+		return ""
+	}
+	_, path, _ := strings.Cut(rest, "/")
+	path, _, _ = strings.Cut("/"+path, "#")
+	return fmt.Sprintf("URL can't contain control characters. %s (found at least %s)",
+		value.ReprText(path), value.ReprText(address[at:at+1]))
+}
+
+// login sets the password, or has it sent when it is asked for.
+func (r Request) login(client *http.Client, req *http.Request, env *modules.Env) {
+	user, password, atOnce := r.User, r.Password, r.BasicAuth
+	if u := req.URL.User; u != nil && user == "" {
+		user = u.Username()
+		password, _ = u.Password()
+		r.HasPassword = true
+		req.URL.User = nil
+	}
+	if user == "" && r.UseNetrc {
+		own := netrc(env, req.URL.Hostname())
+		if own.user != "" && own.password != "" {
+			user, password, atOnce = own.user, own.password, true
+		}
+	}
+	switch {
+	case user == "":
+	case atOnce:
+		req.SetBasicAuth(user, password)
+	case password != "" || r.HasPassword:
+		client.Transport = &onDemand{client.Transport, addressOf(req.URL), user, password}
+	}
+}
+
+// latin1 returns a header as Python sends it, if its characters allow that.
 func latin1(text string) string {
 	if out, err := charmap.ISO8859_1.NewEncoder().String(text); err == nil {
 		return out
 	}
 	return text
-}
-
-// maxHops is how many answers may send on to elsewhere.
-const maxHops = 10
-
-// hops counts the answers up to this one.
-func hops(res *http.Response) int {
-	n := 1
-	for before := res.Request.Response; before != nil; before = before.Request.Response {
-		n++
-	}
-	return n
-}
-
-// follows reports whether a redirect is followed by a request of this method, as follow_redirects says: safe is from
-// GET and HEAD alone, urllib2 also what becomes a GET.
-func (r Request) follows(next string) bool {
-	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
-	return r.Follow == "all" || r.Follow != "no" && safe || r.Follow == "urllib2" && next == http.MethodGet
-}
-
-func (r Request) redirect(next *http.Request, via []*http.Request) error {
-	if !r.follows(next.Method) || len(via) >= maxHops {
-		return http.ErrUseLastResponse
-	}
-	for _, name := range r.Unredirected {
-		next.Header.Del(name)
-	}
-	return nil
 }
 
 // refused words a failure to connect as Python's urllib does.
@@ -235,9 +342,12 @@ func refused(err error, scheme string) string {
 		}
 		return "Connection failure: timed out"
 	}
-	var bad *tls.CertificateVerificationError
-	if errors.As(err, &bad) {
-		return "Failed to validate the SSL certificate for this host: " + bad.Err.Error()
+	if why := distrusted(err); why != "" {
+		return "Request failed: <urlopen error [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: " + why + ">"
+	}
+	var odd *oddAnswerError
+	if errors.As(err, &odd) {
+		return odd.Error()
 	}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {

@@ -8,7 +8,7 @@ import (
 	"hark/modules"
 )
 
-// login is what a netrc file tells of one host.
+// login is what a netrc file says about one host.
 type login struct{ user, password string }
 
 // netrc finds a host's login in the netrc file of the user.
@@ -28,7 +28,7 @@ func netrc(env *modules.Env, host string) login {
 	return logins[""]
 }
 
-// parseNetrc gives the logins by host; that of "default" has no name.
+// parseNetrc returns the logins by host; that of "default" has no name.
 func parseNetrc(text string) map[string]login {
 	logins := map[string]login{}
 	words := strings.Fields(text)

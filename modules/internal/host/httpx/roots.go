@@ -29,8 +29,8 @@ type authoritiesKept struct {
 
 var machineAuthorities authoritiesKept
 
-// trusted are the authorities for a task: those of its SSL_CERT_FILE and SSL_CERT_DIR, or the machine's. nil is what
-// package x509 takes.
+// trusted returns the authorities for a task: those of its SSL_CERT_FILE and SSL_CERT_DIR, or the machine's. nil is
+// what package x509 takes.
 func trusted(env *modules.Env) *x509.CertPool {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -77,7 +77,7 @@ func (k *authoritiesKept) read(files, dirs []string) *x509.CertPool {
 	return pool
 }
 
-// identities tell files from all that were at their paths.
+// identities distinguish files from all that were at their paths.
 func identities(paths []string) string {
 	var b strings.Builder
 	for _, path := range paths {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,13 +16,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"hark/modules"
+	"hark/modules/internal/oserr"
 	"hark/modules/nss"
 )
 
 func (r Request) client(env *modules.Env) (*http.Client, error) {
+	if r.heard == nil {
+		r.heard = &heard{}
+	}
 	secure := &tls.Config{InsecureSkipVerify: !r.Verify} //nolint:gosec // validate_certs: no is the user's wish
 	if r.CAPath != "" {
 		pool, err := authorities(r.CAPath)
@@ -39,7 +45,7 @@ func (r Request) client(env *modules.Env) (*http.Client, error) {
 		}
 		cert, err := tls.LoadX509KeyPair(*r.ClientCert, *key)
 		if err != nil {
-			return nil, fmt.Errorf("cannot load the client certificate: %w", err)
+			return nil, fmt.Errorf("cannot load the client certificate: %s", bare(err))
 		}
 		secure.Certificates = []tls.Certificate{cert}
 	}
@@ -48,19 +54,31 @@ func (r Request) client(env *modules.Env) (*http.Client, error) {
 		return nil, err
 	}
 	transport := &http.Transport{
-		TLSClientConfig: secure, DialContext: r.dial, DisableKeepAlives: true, DisableCompression: true, ForceAttemptHTTP2: false,
+		TLSClientConfig: secure, DialContext: r.dialPlain, DialTLSContext: r.dialTLS(secure), DisableKeepAlives: true, DisableCompression: true, ForceAttemptHTTP2: false,
 	}
 	if r.UseProxy {
-		transport.Proxy = proxyOf(env)
+		transport.Proxy = proxies(env.Environ).of
+		transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
+			if res.StatusCode == http.StatusOK {
+				return nil
+			}
+			return fmt.Errorf("Tunnel connection failed: %s", res.Status) //nolint:staticcheck // Python's words
+		}
+		transport.GetProxyConnectHeader = func(context.Context, *url.URL, string) (http.Header, error) {
+			return http.Header{"User-Agent": nil}, nil // Python names none there
+		}
 	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, err
 	}
-	return &http.Client{Transport: transport, Jar: jar, CheckRedirect: r.redirect}, nil
+	return &http.Client{
+		Transport: lenient{transport}, Jar: &cookieJar{CookieJar: jar, off: r.names("cookie")},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // see follow
+	}, nil
 }
 
-// suites are the TLS cipher suites that the request may use, nil for Go's choice.
+// suites returns the TLS cipher suites that the request may use, nil for Go's choice.
 func (r Request) suites() ([]uint16, error) {
 	var ids []uint16
 	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
@@ -80,10 +98,42 @@ func (r Request) dial(ctx context.Context, network, address string) (net.Conn, e
 		network, address = "unix", r.Socket
 	}
 	conn, err := (&nss.Dialer{Timeout: r.Timeout}).DialContext(ctx, network, address)
-	if err != nil || r.Timeout <= 0 {
-		return conn, err
+	if err != nil && r.Socket != "" {
+		return nil, fmt.Errorf("Invalid Socket File (%s): %s", r.Socket, bare(err)) //nolint:staticcheck // Ansible's words
 	}
-	return &patientConn{conn, r.Timeout}, nil
+	if err == nil && r.Timeout > 0 {
+		conn = &patientConn{conn, r.Timeout}
+	}
+	return conn, err
+}
+
+// dialPlain is dial with answers that are read as Python reads them.
+func (r Request) dialPlain(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := r.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &lenientConn{Conn: conn, heard: r.heard}, nil
+}
+
+// dialTLS is dialPlain for a server of TLS without a proxy before it.
+func (r Request) dialTLS(conf *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := r.dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		own := conf.Clone()
+		if own.ServerName == "" {
+			own.ServerName, _, _ = net.SplitHostPort(address)
+		}
+		secure := tls.Client(conn, own)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		return &lenientConn{Conn: secure, heard: r.heard}, nil
+	}
 }
 
 // patientConn gives up when nothing comes or goes for a time, as Python's sockets do: a server may stop in the midst
@@ -126,11 +176,20 @@ func (b *unpackedBody) Read(p []byte) (int, error) {
 
 func (b *unpackedBody) Close() error { return b.packed.Close() }
 
-// openSSLName is the name by which OpenSSL knows a suite, for those that its rule covers.
+// openSSLName returns OpenSSL's name of a suite, for those that its rule covers.
 func openSSLName(iana string) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(iana, "TLS_"), "RSA_WITH_")
 	name = strings.NewReplacer("_WITH_", "-", "AES_", "AES", "_CBC", "", "POLY1305_SHA256", "POLY1305").Replace(name)
 	return strings.ReplaceAll(name, "_", "-")
+}
+
+// bare returns what the system says of an error, without the path that it concerns.
+func bare(err error) string {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return oserr.Bare(errno)
+	}
+	return err.Error()
 }
 
 func authorities(path string) (*x509.CertPool, error) {
@@ -142,7 +201,7 @@ func authorities(path string) (*x509.CertPool, error) {
 	for _, file := range files {
 		pem, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read ca_path: %w", err)
+			return nil, errors.New(oserr.Bytes(err, file))
 		}
 		any = pool.AppendCertsFromPEM(pem) || any
 	}
@@ -150,30 +209,4 @@ func authorities(path string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("cannot find a certificate in %s", path)
 	}
 	return pool, nil
-}
-
-// proxyOf reads the proxy variables of the task's environment, not of this process.
-func proxyOf(env *modules.Env) func(*http.Request) (*url.URL, error) {
-	get := func(name string) string {
-		if v := env.Getenv(strings.ToLower(name)); v != "" {
-			return v
-		}
-		return env.Getenv(name)
-	}
-	return func(req *http.Request) (*url.URL, error) {
-		for _, skip := range strings.Split(get("NO_PROXY"), ",") {
-			skip = strings.TrimPrefix(strings.TrimSpace(skip), ".")
-			if host := req.URL.Hostname(); skip != "" && (skip == "*" || host == skip || strings.HasSuffix(host, "."+skip)) {
-				return nil, nil
-			}
-		}
-		proxy := get(strings.ToUpper(req.URL.Scheme) + "_PROXY")
-		if proxy == "" {
-			return nil, nil
-		}
-		if !strings.Contains(proxy, "://") {
-			proxy = "http://" + proxy
-		}
-		return url.Parse(proxy)
-	}
 }

@@ -1,4 +1,4 @@
-// Package osrelease tells which distribution a host runs.
+// Package osrelease finds out which distribution a host runs.
 package osrelease
 
 import (
@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Distribution is the distribution's name as Ansible's modules choose by it: its ID with a capital.
+// Distribution returns the distribution's name as Ansible's modules choose by it: its ID with a capital.
 func Distribution() string {
 	raw, _ := os.ReadFile("/etc/os-release")
 	return nameIn(raw)
 }
 
-// nameIn is the name in the text of an os-release file.
+// nameIn returns the name in the text of an os-release file.
 func nameIn(raw []byte) string {
 	for _, line := range strings.Split(string(raw), "\n") {
 		id, ok := strings.CutPrefix(line, "ID=")

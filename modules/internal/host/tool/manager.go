@@ -35,7 +35,7 @@ func ServiceManager(env *modules.Env) string {
 	return "service"
 }
 
-// firstProcess is what process 1 tells of the service manager. Many systems call it init, and a shell is only a
+// firstProcess returns what process 1 says about the service manager. Many systems call it init, and a shell is only a
 // container's.
 func firstProcess() string {
 	comm, err := os.ReadFile("/proc/1/comm")

@@ -12,8 +12,8 @@ const stars = "********"
 
 var passwordOption = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-{0,2}pass-?(word|wd)?`) })
 
-// shown is a command line for results. What looks like a password is hidden, as in Ansible: the word after such an
-// option, what follows its equals sign, and those in addresses.
+// shown returns a command line for results. What looks like a password is hidden, as in Ansible: the word after such
+// an option, what follows its equals sign, and those in addresses.
 func shown(argv []string) string {
 	out := make([]string, len(argv))
 	hide := false
@@ -53,10 +53,11 @@ func masked(text string) string {
 	return text
 }
 
-// schemeBefore is where the last :// before end begins, 0 if there is none.
+// schemeBefore returns where the last :// before end begins, 0 if there is none.
 func schemeBefore(text string, end int) int { return max(0, strings.LastIndex(text[:end], "://")) }
 
-// colonIn is the first colon between two places, but for the three characters of a scheme's end; -1 if there is none.
+// colonIn returns the first colon between two places, but for the three characters of a scheme's end; -1 if there is
+// none.
 func colonIn(text string, begin, end int) int {
 	from := min(begin+len("://"), end)
 	at := strings.IndexByte(text[from:end], ':')

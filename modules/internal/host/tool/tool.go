@@ -13,12 +13,12 @@ import (
 	"hark/modules/py/value"
 )
 
-// Plain is an environment in which programs speak the language that modules read.
+// Plain returns an environment in which programs speak the language that modules read.
 func Plain() []string {
 	return []string{"LANG=C.UTF-8", "LC_ALL=C.UTF-8", "LC_MESSAGES=C.UTF-8", "LC_CTYPE=C.UTF-8"}
 }
 
-// Find is the path of a program that the host must have.
+// Find returns the path of a program that the host must have.
 func Find(env *modules.Env, name string) (string, error) {
 	if path := env.LookPath(name); path != "" {
 		return path, nil
@@ -26,7 +26,7 @@ func Find(env *modules.Env, name string) (string, error) {
 	return "", fmt.Errorf("Failed to find required executable %q in paths: %s", name, searched(env)) //lint:ignore ST1005 the words that users see
 }
 
-// searched are the directories that LookPath looks in.
+// searched returns the directories that LookPath looks in.
 func searched(env *modules.Env) string {
 	dirs := strings.Split(env.Getenv("PATH"), ":")
 	for _, dir := range []string{"/sbin", "/usr/sbin", "/usr/local/sbin"} {
@@ -55,6 +55,7 @@ func Run(ctx context.Context, env *modules.Env, c modules.Command) (Output, erro
 	if info, err := os.Stat(c.Dir); c.Dir != "" && (err != nil || !info.IsDir()) {
 		c.Dir = ""
 	}
+	c = expanded(env, c)
 	line := shown(c.Argv)
 	if c.Shell != "" {
 		line = c.Shell
@@ -66,7 +67,21 @@ func Run(ctx context.Context, env *modules.Env, c modules.Command) (Output, erro
 			"cmd", line, "rc", int64(start.Errno), "stdout", "", "stderr", "",
 		)}}
 	}
-	return Output{Line: line, Rc: out.Rc, Stdout: modules.ValidText(out.Stdout), Stderr: modules.ValidText(out.Stderr)}, err
+	return Output{Line: line, Rc: out.Rc, Stdout: modules.Printed(out.Stdout), Stderr: modules.Printed(out.Stderr)}, err
+}
+
+// Exec is env.Exec that treats words as Run does: ~ and variables of the task's environment are expanded in each.
+func Exec(ctx context.Context, env *modules.Env, c modules.Command) (modules.Output, error) {
+	return env.Exec(ctx, expanded(env, c))
+}
+
+// expanded is a command as Ansible's run_command starts it (module_utils/basic.py): without a shell, and yet with ~ and
+// variables in all words, the program's own too.
+func expanded(env *modules.Env, c modules.Command) modules.Command {
+	if !c.Literal && len(c.Argv) > 0 {
+		c.Argv = modules.ExpandWords(c.Argv, env)
+	}
+	return c
 }
 
 // Must is Run for a program that must succeed: another exit code is a failure with what it printed.
@@ -90,7 +105,7 @@ func (o Output) Check() error {
 // Failf is a failure with a message and with what the program left.
 func (o Output) Failf(format string, a ...any) error { return Fail(o.Data(), format, a...) }
 
-// Data is what a result holds of the output.
+// Data returns what a result holds of the output.
 func (o Output) Data() *value.Dict {
 	return value.DictOf("rc", int64(o.Rc), "stdout", o.Stdout, "stderr", o.Stderr)
 }

@@ -47,3 +47,25 @@ func TestFailuresHoldWhatTheProgramLeft(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestWordsAreExpandedAsRunCommandDoes: what comes of the words is what run_command of ansible-core 2.14.18 printed.
+func TestWordsAreExpandedAsRunCommandDoes(t *testing.T) {
+	environ := []string{"X=val ue", "T=~/t", "HOME=/h/me", "PATH=/usr/bin:/bin"}
+	env := &modules.Env{Environ: environ, Exec: modules.HostExec(environ, nil)}
+	words := []string{"printf", "%s|", "$X", "${X}y", "~/a", "a~", "", "$NOPE", "~root/b", "~nobodyknows/c", `\$X`, "$X$X", "~",
+		"\xe9$X", "${X", "$", "$T", "~$X"}
+	const want = `val ue|val uey|/h/me/a|a~||$NOPE|/root/b|~nobodyknows/c|\val ue|val ueval ue|/h/me|` + "\xe9" +
+		`val ue|${X|$|/h/me/t|~val ue|`
+	raw, err := Exec(t.Context(), env, modules.Command{Argv: words})
+	if err != nil || string(raw.Stdout) != want {
+		t.Errorf("%q: %v\n%q is wanted", raw.Stdout, err, want)
+	}
+	out, err := Run(t.Context(), env, modules.Command{Argv: words})
+	if err != nil || out.Stdout != modules.Printed([]byte(want)) {
+		t.Errorf("%q: %v\n%q is wanted", out.Stdout, err, want)
+	}
+	out, err = Run(t.Context(), env, modules.Command{Argv: []string{"printf", "%s|", "$X", "~"}, Literal: true})
+	if err != nil || out.Stdout != "$X|~|" {
+		t.Errorf("literally: %q: %v", out.Stdout, err)
+	}
+}

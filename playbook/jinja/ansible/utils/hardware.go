@@ -9,7 +9,7 @@ import (
 	"hark/playbook/jinja/netaddr"
 )
 
-// dialects are the ways to print hardware addresses by the name of their query.
+// dialects returns the ways to print hardware addresses by the name of their query.
 func dialects() map[string]netaddr.Dialect {
 	pairs := func(sep, format string) netaddr.Dialect { return netaddr.Dialect{Bits: 8, Sep: sep, Format: format} }
 	halves := netaddr.Dialect{Bits: 24, Sep: ":", Format: "%06x"}
@@ -73,7 +73,8 @@ func hwaddr(v value.Value, query, alias string) (value.Value, error) {
 }
 
 func slaac(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "query", Kind: "str"})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"},
+		argspec.Option{Name: "query", Kind: "str"})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,8 @@ func slaac(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 }
 
 func ip4Hex(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "arg", Kind: "str"}, argspec.Option{Name: "delimiter", Kind: "str", Default: text("")})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "arg", Kind: "str"},
+		argspec.Option{Name: "delimiter", Kind: "str", Default: text("")})
 	if err != nil {
 		return nil, err
 	}

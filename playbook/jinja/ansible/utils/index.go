@@ -14,7 +14,8 @@ func indexFailure(format string, args ...any) error {
 }
 
 func indexOf(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "data", Kind: "items"}, argspec.Option{Name: "test", Kind: "str", Required: true},
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "data", Kind: "items"},
+		argspec.Option{Name: "test", Kind: "str", Required: true},
 		argspec.Option{Name: "value", Kind: "raw"}, argspec.Option{Name: "key", Kind: "str"},
 		argspec.Option{Name: "fail_on_missing", Kind: "bool"}, argspec.Option{Name: "wantlist", Kind: "bool"})
 	if err != nil {
@@ -48,7 +49,7 @@ func indexOf(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	return out, nil
 }
 
-// subjects are what is tested of each item: itself or the value of a key; nil where the key is missing.
+// subjects returns what is tested of each item: itself or the value of a key; nil where the key is missing.
 func subjects(items []value.Value, key, failOnMissing value.Value) ([]value.Value, error) {
 	if value.IsNone(key) {
 		return items, nil
@@ -60,7 +61,8 @@ func subjects(items []value.Value, key, failOnMissing value.Value) ([]value.Valu
 		dicts = dicts && value.IsMapping(item)
 	}
 	if !dicts {
-		return nil, indexFailure("When a key name is provided, all list entries are required to be dictionaries, got %s", joined(kinds))
+		return nil, indexFailure("When a key name is provided, all list entries are required to be dictionaries, got %s",
+			joined(kinds))
 	}
 	out := make([]value.Value, len(items))
 	for i, item := range items {
@@ -71,7 +73,8 @@ func subjects(items []value.Value, key, failOnMissing value.Value) ([]value.Valu
 		if ok {
 			out[i] = v
 		} else if failOnMissing == value.Bool(true) {
-			missing = append(missing, fmt.Sprintf("'%s' was not found in '%s' at [%d]", value.Printed(key), value.Printed(item), i))
+			missing = append(missing, fmt.Sprintf("'%s' was not found in '%s' at [%d]", value.Printed(key), value.Printed(item),
+				i))
 		}
 	}
 	if len(missing) > 0 {
@@ -84,7 +87,7 @@ func joined(all []string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
 }
 
-// plainType is the type that a value has after it went through JSON.
+// plainType returns the type that a value has after it went through JSON.
 func plainType(v value.Value) string {
 	if value.IsText(v) {
 		return "str"

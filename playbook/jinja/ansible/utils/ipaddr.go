@@ -14,7 +14,9 @@ func ipaddrFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 	if err := accepted(in, "ipaddr"); err != nil {
 		return nil, err
 	}
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "raw"}, argspec.Option{Name: "query", Kind: "str", Default: text("")}, argspec.Option{Name: "version", Kind: "int"}, argspec.Option{Name: "alias", Kind: "str"})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "raw"},
+		argspec.Option{Name: "query", Kind: "str", Default: text("")}, argspec.Option{Name: "version", Kind: "int"},
+		argspec.Option{Name: "alias", Kind: "str"})
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +32,8 @@ func versioned(name string, version int) jinja.Filter {
 		if err := accepted(in, name); err != nil {
 			return nil, err
 		}
-		a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "raw"}, argspec.Option{Name: "query", Kind: "str", Default: text("")})
+		a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "raw"},
+			argspec.Option{Name: "query", Kind: "str", Default: text("")})
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +59,7 @@ func isText(v value.Value) bool { _, ok := value.Text(v); return ok }
 // subject is what a query is about.
 type subject struct {
 	netaddr.Network
-	// whole is true for what was written with a prefix, and false for an address alone.
+	// whole is true for what was written with a prefix, and false for an address only.
 	whole bool
 	// as is the value that is given back when a query is only a question.
 	as value.Value
@@ -103,7 +106,7 @@ func ipaddr(v value.Value, query string, version int, alias string) (value.Value
 	return s.byIndex(query, alias)
 }
 
-// queryNetwork is the network that a query names, to ask whether an address lies in it.
+// queryNetwork returns the network that a query names, to ask whether an address lies in it.
 func queryNetwork(query string) (netaddr.Network, bool) {
 	if query == "" || allDigits(query) {
 		return netaddr.Network{}, false
@@ -147,7 +150,7 @@ func parse(v value.Value, version int) (subject, bool, error) {
 	return subject{Network: n, as: text(n.String()), whole: true}, true, nil
 }
 
-// number is an address that is written as a number, of IPv4 if it fits.
+// number returns an address that is written as a number, of IPv4 if it fits.
 func number(digits string, version int) (netaddr.Network, bool) {
 	n, ok := value.ParseInt(digits, 10)
 	if !ok {
@@ -162,7 +165,7 @@ func number(digits string, version int) (netaddr.Network, bool) {
 	return net, err == nil
 }
 
-// numberAndPrefix is a network whose address is written as a number.
+// numberAndPrefix returns a network whose address is written as a number.
 func numberAndPrefix(s string) (netaddr.Network, bool) {
 	address, suffix, _ := strings.Cut(s, "/")
 	n, ok := netaddr.PythonInt(address)
@@ -178,7 +181,7 @@ func numberAndPrefix(s string) (netaddr.Network, bool) {
 	return netaddr.Network{}, false
 }
 
-// byIndex is the address of a network with a number.
+// byIndex returns the address of a network with a number.
 func (s subject) byIndex(query, alias string) (value.Value, error) {
 	if _, err := strconv.ParseFloat(strings.TrimSpace(query), 64); err != nil {
 		if alias == "" {

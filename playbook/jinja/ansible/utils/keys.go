@@ -30,9 +30,11 @@ func matching(way string) matcher {
 	return func(word, key string) (bool, error) { return word == key, nil }
 }
 
-// keyArgs are the arguments that the filters of keys have in common.
-func keyArgs(in value.Value, args *jinja.Args, targetKind, deed, name string) (data, target value.Value, match matcher, err error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "data", Kind: "raw"}, argspec.Option{Name: "target", Kind: targetKind, Required: true},
+// keyArgs returns the arguments that the filters of keys have in common.
+func keyArgs(in value.Value, args *jinja.Args, targetKind, deed,
+	name string) (data, target value.Value, match matcher, err error) {
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "data", Kind: "raw"},
+		argspec.Option{Name: "target", Kind: targetKind, Required: true},
 		argspec.Option{Name: "matching_parameter", Kind: "str"})
 	if err != nil {
 		return nil, nil, nil, err
@@ -41,7 +43,9 @@ func keyArgs(in value.Value, args *jinja.Args, targetKind, deed, name string) (d
 	switch way {
 	case "None", "starts_with", "ends_with", "regex":
 	default:
-		return nil, nil, nil, value.FilterErrorf("[%s]", value.ReprText("value of matching_parameter must be one of: starts_with, ends_with, regex, got: "+way))
+		return nil, nil, nil,
+			value.FilterErrorf("[%s]",
+				value.ReprText("value of matching_parameter must be one of: starts_with, ends_with, regex, got: "+way))
 	}
 	_, isList := a[0].(*value.List)
 	if !isList && !value.IsMapping(a[0]) {
@@ -72,7 +76,7 @@ func keepKeys(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	return kept(data, printedItems(target), match)
 }
 
-// kept are the leaves whose keys are meant, in the dicts and lists that they are in.
+// kept returns the leaves whose keys are meant, in the dicts and lists that they are in.
 func kept(v value.Value, words []string, match matcher) (value.Value, error) {
 	switch v := v.(type) {
 	case *value.List:
@@ -102,7 +106,7 @@ func kept(v value.Value, words []string, match matcher) (value.Value, error) {
 	return v, nil
 }
 
-// keptEntry is what is kept of an entry; nil for nothing.
+// keptEntry returns what is kept of an entry; nil for nothing.
 func keptEntry(key, item value.Value, words []string, match matcher) (value.Value, error) {
 	if !isContainer(item) {
 		ok, err := match.anyWord(words, key)
@@ -208,7 +212,8 @@ func replaceKeys(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 		before, okBefore, _ := value.Item(item, text("before"))
 		after, okAfter, _ := value.Item(item, text("after"))
 		if !okBefore || !okAfter {
-			return nil, value.FilterErrorf("Error when using plugin 'replace_keys': the items of target have the keys before and after")
+			return nil, value.FilterErrorf("Error when using plugin 'replace_keys': the items of target have the keys before " +
+				"and after")
 		}
 		names = append(names, renaming{value.Printed(before), value.Printed(after)})
 	}

@@ -9,7 +9,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// Var gives a variable of the dict, and no other.
+// Var returns a variable of the dict, and no other.
 func (l layered) Var(_ context.Context, name string) (value.Value, bool, error) {
 	v, ok := l.vars.Get(name)
 	return v, ok, nil

@@ -7,7 +7,8 @@ import (
 	"hark/playbook/jinja"
 )
 
-// Lookups are the lookups by short name. They are filters too: what is filtered is the first term or given by its name.
+// Lookups returns the lookups by short name. They are filters too: what is filtered is the first term or given by its
+// name.
 func Lookups() map[string]jinja.Lookup {
 	out := map[string]jinja.Lookup{}
 	filters := pathFilters()
@@ -36,7 +37,8 @@ func filtered(f jinja.Filter, first string) jinja.Lookup {
 		args.Kw = append(args.Kw, jinja.Kwarg{Name: "wantlist", V: value.Bool(true)})
 		found, err := f(c, in, args)
 		var raised *value.Error
-		if errors.As(err, &raised) && raised.Type == "AnsibleFilterError" { // what filters say of arguments lookups say as lookups
+		// what filters say of arguments lookups say as lookups
+		if errors.As(err, &raised) && raised.Type == "AnsibleFilterError" {
 			return nil, value.Errorf("AnsibleLookupError", "%s", raised.Msg)
 		}
 		if err != nil {

@@ -8,7 +8,8 @@ import (
 )
 
 func cidrMerge(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "list"}, argspec.Option{Name: "action", Kind: "str", Default: text("merge")})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "list"},
+		argspec.Option{Name: "action", Kind: "str", Default: text("merge")})
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,8 @@ func ipWrap(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 	if err := accepted(in, "ipwrap"); err != nil {
 		return nil, err
 	}
-	a, err := argspec.Bind(in, &jinja.Args{Kw: args.Kw}, argspec.Option{Name: "value", Kind: "raw"}, argspec.Option{Name: "query", Kind: "str", Default: text("")})
+	a, err := argspec.Bind(in, &jinja.Args{Kw: args.Kw}, argspec.Option{Name: "value", Kind: "raw"},
+		argspec.Option{Name: "query", Kind: "str", Default: text("")})
 	if err != nil {
 		return nil, err
 	}

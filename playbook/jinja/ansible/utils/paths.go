@@ -12,7 +12,7 @@ import (
 	"hark/playbook/jinja/argspec"
 )
 
-// pathFilters are the filters by short name.
+// pathFilters returns the filters by short name.
 func pathFilters() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
 		"get_path":           getPath,
@@ -34,7 +34,8 @@ func wanted(v, wantlist value.Value) value.Value {
 }
 
 func toPaths(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "var", Kind: "raw"}, argspec.Option{Name: "prepend", Kind: "str"},
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "var", Kind: "raw"},
+		argspec.Option{Name: "prepend", Kind: "str"},
 		argspec.Option{Name: "wantlist", Kind: "bool"})
 	if err != nil {
 		return nil, err
@@ -102,14 +103,16 @@ type layered struct {
 }
 
 func getPath(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "var", Kind: "raw"}, argspec.Option{Name: "path", Kind: "str", Required: true},
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "var", Kind: "raw"},
+		argspec.Option{Name: "path", Kind: "str", Required: true},
 		argspec.Option{Name: "wantlist", Kind: "bool"})
 	if err != nil {
 		return nil, err
 	}
 	path, _ := value.Text(a[1])
 	if !value.IsMapping(a[0]) {
-		return nil, value.TypeErrorf("jinja2.nativetypes.NativeTemplate.render() argument after ** must be a mapping, not %s", a[0].Type())
+		return nil, value.TypeErrorf("jinja2.nativetypes.NativeTemplate.render() argument after ** must be a mapping, not %s",
+			a[0].Type())
 	}
 	vars, err := value.ToDict(a[0])
 	if err != nil {
@@ -126,7 +129,7 @@ func getPath(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	return wanted(v, a[2]), nil
 }
 
-// theOne is the result of a template that is one expression: what that gives. Numbers are text, as in Ansible's
+// theOne returns the result of a template that is one expression: what that gives. Numbers are text, as in Ansible's
 // results.
 func theOne(nodes []value.Value) (value.Value, error) {
 	if len(nodes) == 0 {
@@ -150,13 +153,15 @@ func theOne(nodes []value.Value) (value.Value, error) {
 }
 
 func paramListCompare(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "base", Kind: "list"}, argspec.Option{Name: "target", Kind: "list"})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "base", Kind: "list"},
+		argspec.Option{Name: "target", Kind: "list"})
 	if err != nil {
 		return nil, value.FilterErrorf("argspec validation failed for param_list_compare filter plugin with errors: %v", err)
 	}
 	base, target := printedItems(a[0]), printedItems(a[1])
 	if value.IsNone(a[1]) {
-		return nil, value.FilterErrorf("Missing either 'base' or 'other value in filter input,refer 'ansible.utils.param_list_compare' filter plugin documentation for details")
+		return nil, value.FilterErrorf("Missing either 'base' or 'other value in filter input,refer " +
+			"'ansible.utils.param_list_compare' filter plugin documentation for details")
 	}
 	switch in.(type) {
 	case value.Int, value.Float, value.Bool: // taken for a list of one when it is judged, but not when it is looked into

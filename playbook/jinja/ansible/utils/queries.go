@@ -12,12 +12,12 @@ import (
 // answer is what a query says of its subject. None is "no", as False is.
 type answer func(s subject) (value.Value, error)
 
-// always is an answer in text that there always is.
+// always returns an answer in text that there always is.
 func always(f func(s subject) string) answer {
 	return func(s subject) (value.Value, error) { return text(f(s)), nil }
 }
 
-// question gives the value back if f holds.
+// question returns the value back if f holds.
 func question(f func(s subject) bool) answer {
 	return func(s subject) (value.Value, error) {
 		if f(s) {
@@ -27,7 +27,7 @@ func question(f func(s subject) bool) answer {
 	}
 }
 
-// queries are the queries by name.
+// queries returns the queries by name.
 func queries() map[string]answer {
 	prefix := func(s subject) string { return "/" + strconv.Itoa(s.Prefix()) }
 	ip := func(s subject) string { return s.IP().String() }

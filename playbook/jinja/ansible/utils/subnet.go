@@ -11,7 +11,8 @@ import (
 )
 
 func ipSubnet(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "query", Kind: "str", Default: text("")}, argspec.Option{Name: "index", Kind: "int"})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"},
+		argspec.Option{Name: "query", Kind: "str", Default: text("")}, argspec.Option{Name: "index", Kind: "int"})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func ipSubnet(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 
 func bits(n netaddr.Network) int { return n.Netmask().Host().Prefix() }
 
-// supernet is one of the networks around an address, from those with the prefix size on.
+// supernet returns one of the networks around an address, from those with the prefix size on.
 func supernet(n netaddr.Network, size int, index *big.Int) (value.Value, error) {
 	around := n.Supernets(size)
 	at := 0
@@ -57,7 +58,7 @@ func supernet(n netaddr.Network, size int, index *big.Int) (value.Value, error) 
 	return text(around[at].String()), nil
 }
 
-// subnet is one of the networks of a size in n, or how many there are of them.
+// subnet returns one of the networks of a size in n, or how many there are of them.
 func subnet(n netaddr.Network, size int, index *big.Int) (value.Value, error) {
 	more := size - n.Prefix()
 	if index == nil {
@@ -91,7 +92,7 @@ func subnet(n netaddr.Network, size int, index *big.Int) (value.Value, error) {
 	return text(out.String()), nil
 }
 
-// rankIn is the number of n among the networks of its size in another.
+// rankIn returns the number of n among the networks of its size in another.
 func rankIn(n netaddr.Network, v value.Value, query string) (value.Value, error) {
 	outer, ok, err := normal(v)
 	if err != nil {
@@ -109,7 +110,8 @@ func rankIn(n netaddr.Network, v value.Value, query string) (value.Value, error)
 }
 
 func nthHost(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "query", Kind: "str"})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"},
+		argspec.Option{Name: "query", Kind: "str"})
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +128,8 @@ func nthHost(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	return text(at.String()), nil
 }
 
-// bounds are the first and the last address of a network, or of the part of it that hosts can use, as numbers. What
-// is no network is 0.
+// bounds returns the first and the last address of a network, or of the part of it that hosts can use, as numbers.
+// What is no network is 0.
 func bounds(v value.Value, onlyUsable bool) (first, last *big.Int, err error) {
 	n, ok, err := normal(v)
 	if err != nil || !ok {
@@ -146,7 +148,8 @@ func bounds(v value.Value, onlyUsable bool) (first, last *big.Int, err error) {
 // within asks whether a network lies in another, or in the part of it that hosts can use.
 func within(onlyUsable bool) jinja.Filter {
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-		a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "test", Kind: "str"})
+		a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"},
+			argspec.Option{Name: "test", Kind: "str"})
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +168,8 @@ func within(onlyUsable bool) jinja.Filter {
 func between(n, low, high *big.Int) bool { return low.Cmp(n) <= 0 && n.Cmp(high) <= 0 }
 
 func reduceOnNetwork(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "list"}, argspec.Option{Name: "network", Kind: "str"})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "list"},
+		argspec.Option{Name: "network", Kind: "str"})
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +192,8 @@ func reduceOnNetwork(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Val
 }
 
 func ipMath(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "amount", Kind: "int"})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"},
+		argspec.Option{Name: "amount", Kind: "int"})
 	if err != nil {
 		return nil, err
 	}

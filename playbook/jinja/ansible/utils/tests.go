@@ -14,7 +14,8 @@ import (
 	"hark/playbook/jinja/netaddr"
 )
 
-// Tests are the tests by short name. They read addresses as Python's ipaddress does, which is stricter than netaddr.
+// Tests returns the tests by short name. They read addresses as Python's ipaddress does, which is stricter than
+// netaddr.
 func Tests() map[string]jinja.Test {
 	return map[string]jinja.Test{
 		"in_any_network": inNetworks("_in_any_network", func(n int) bool { return n > 0 }),
@@ -50,7 +51,7 @@ func Tests() map[string]jinja.Test {
 	}
 }
 
-// about is a test of one text.
+// about returns a test of one text.
 func about(fn string, f func(s string) bool) jinja.Test {
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
 		if _, err := args.Bind(fn); err != nil {
@@ -61,7 +62,7 @@ func about(fn string, f func(s string) bool) jinja.Test {
 	}
 }
 
-// onText is a test that hands its value to Python's expressions unlooked at, which take text alone.
+// onText returns a test that hands its value to Python's expressions unlooked at, which take text only.
 func onText(test jinja.Test) jinja.Test {
 	return func(c *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
 		if !value.IsText(in) {
@@ -71,7 +72,7 @@ func onText(test jinja.Test) jinja.Test {
 	}
 }
 
-// address is a test of one address.
+// address returns a test of one address.
 func address(fn string, f func(a netip.Addr) bool) jinja.Test {
 	return about(fn, func(s string) bool {
 		a, err := netip.ParseAddr(s)
@@ -79,7 +80,7 @@ func address(fn string, f func(a netip.Addr) bool) jinja.Test {
 	})
 }
 
-// pair is a test of two networks.
+// pair returns a test of two networks.
 func pair(fn, second string, f func(a, b netaddr.Network) bool) jinja.Test {
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
 		a, err := args.Bind(fn, value.Req(second))
@@ -168,20 +169,24 @@ func isPrivate(a netip.Addr) bool {
 	if a.Is4In6() {
 		a = a.Unmap()
 	}
-	special := in("0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+	special := in("0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+		"192.0.2.0/24",
 		"192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 		"::1/128", "::/128", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "fc00::/7", "fe80::/10")
-	global := in("192.0.0.9/32", "192.0.0.10/32", "2001:1::1/128", "2001:1::2/128", "2001:3::/32", "2001:4:112::/48", "2001:20::/28", "2001:30::/28")
+	global := in("192.0.0.9/32", "192.0.0.10/32", "2001:1::1/128", "2001:1::2/128", "2001:3::/32", "2001:4:112::/48",
+		"2001:20::/28", "2001:30::/28")
 	return special(a) && !global(a)
 }
 
 func isReserved(a netip.Addr) bool {
-	return in("240.0.0.0/4", "::/8", "100::/8", "200::/7", "400::/6", "800::/5", "1000::/4", "4000::/3", "6000::/3", "8000::/3",
+	return in("240.0.0.0/4", "::/8", "100::/8", "200::/7", "400::/6", "800::/5", "1000::/4", "4000::/3", "6000::/3",
+		"8000::/3",
 		"a000::/3", "c000::/3", "e000::/4", "f000::/5", "f800::/6", "fe00::/9")(a)
 }
 
 var macForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}\n?$|^([0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})\n?$|^[0-9a-f]{12}\n?$`)
+	return regexp.MustCompile(`(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}\n?$|^([0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})\n?$|` +
+		`^[0-9a-f]{12}\n?$`)
 })
 
 func isMAC(s string) bool { return macForm().MatchString(s) }

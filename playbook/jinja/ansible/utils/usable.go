@@ -9,7 +9,7 @@ import (
 	"hark/playbook/jinja/netaddr"
 )
 
-// usable are the first and the last address that hosts of a network of more than one can have, as numbers.
+// usable returns the first and the last address that hosts of a network of more than one can have, as numbers.
 func usable(n netaddr.Network) (first, last *big.Int) {
 	first, last = n.First().Int(), n.Last().Int()
 	if n.SizeIs(2) > 0 {
@@ -19,7 +19,7 @@ func usable(n netaddr.Network) (first, last *big.Int) {
 	return first, last
 }
 
-// addressOf is the address of a number. As in Ansible the version is forgotten: small ones are IPv4.
+// addressOf returns the address of a number. As in Ansible the version is forgotten: small ones are IPv4.
 func addressOf(n *big.Int) (value.Value, error) {
 	a, err := netaddr.FromInt(n)
 	if err != nil {
@@ -28,7 +28,7 @@ func addressOf(n *big.Int) (value.Value, error) {
 	return text(a.String()), nil
 }
 
-// ofNetwork is an answer about a network of more than one address.
+// ofNetwork returns an answer about a network of more than one address.
 func ofNetwork(f func(s subject) (value.Value, error)) answer {
 	return func(s subject) (value.Value, error) {
 		if !s.whole {
@@ -67,7 +67,7 @@ func rangeUsable(s subject) (value.Value, error) {
 	})(s)
 }
 
-// neighbour is the usable address that is by further on.
+// neighbour returns the usable address that is by further on.
 func neighbour(by int64) answer {
 	return ofNetwork(func(s subject) (value.Value, error) { return nearby(s.Network, big.NewInt(by)) })
 }
@@ -106,7 +106,8 @@ func peer(s subject) (value.Value, error) {
 // nthUsable is next_nth_usable or, with sign -1, previous_nth_usable.
 func nthUsable(sign int64) jinja.Filter {
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-		a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "offset", Kind: "int"})
+		a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"},
+			argspec.Option{Name: "offset", Kind: "int"})
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +126,7 @@ func nthUsable(sign int64) jinja.Filter {
 	}
 }
 
-// normal is an address or network: that of a host keeps its address.
+// normal returns an address or network: that of a host keeps its address.
 func normal(v value.Value) (netaddr.Network, bool, error) {
 	s, ok, err := parse(v, 0)
 	return s.Network, ok, err

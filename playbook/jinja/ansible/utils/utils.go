@@ -9,7 +9,7 @@ import (
 	"hark/playbook/jinja"
 )
 
-// Filters are the filters by short name.
+// Filters returns the filters by short name.
 func Filters() map[string]jinja.Filter {
 	all := addressFilters()
 	maps.Copy(all, pathFilters())

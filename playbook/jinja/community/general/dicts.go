@@ -13,14 +13,16 @@ func counter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	}
 	items, ok := sequence(in)
 	if !ok {
-		return nil, value.FilterErrorf("Argument for community.general.counter must be a sequence (string or list). %s is %s", value.Printed(in), value.ClassOf(in).Str())
+		return nil, value.FilterErrorf("Argument for community.general.counter must be a sequence (string or list). %s is %s",
+			value.Printed(in), value.ClassOf(in).Str())
 	}
 	out := value.NewDict()
 	for _, item := range items {
 		n, _ := out.GetKey(item)
 		count, _ := n.(value.Int)
 		if !out.SetKey(item, count+1) {
-			return nil, value.FilterErrorf("community.general.counter needs a sequence with hashable elements (int, float or str) - %s", value.Hashable(item))
+			return nil, value.FilterErrorf("community.general.counter needs a sequence with hashable elements (int, float or "+
+				"str) - %s", value.Hashable(item))
 		}
 	}
 	return out, nil
@@ -106,7 +108,8 @@ func listsMergeBy(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 	case len(lists) == 1:
 		return lists[0], nil
 	case !value.IsText(index):
-		return nil, value.FilterErrorf("First argument after the lists for community.general.lists_mergeby must be string. %s is %s", value.Printed(index), value.ClassOf(index).Str())
+		return nil, value.FilterErrorf("First argument after the lists for community.general.lists_mergeby must be "+
+			"string. %s is %s", value.Printed(index), value.ClassOf(index).Str())
 	}
 	out := lists[len(lists)-1]
 	for i := len(lists) - 2; i >= 0; i-- {
@@ -117,13 +120,14 @@ func listsMergeBy(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 	return out, nil
 }
 
-// flatLists are the lists among the arguments, each of which may be a list of lists.
+// flatLists returns the lists among the arguments, each of which may be a list of lists.
 func flatLists(args []value.Value) ([]value.Value, error) {
 	var out []value.Value
 	for _, arg := range args {
 		items, ok := sequence(arg)
 		if !ok {
-			return nil, value.FilterErrorf("All arguments before the argument index for community.general.lists_mergeby must be lists. %s is %s", value.Printed(arg), value.ClassOf(arg).Str())
+			return nil, value.FilterErrorf("All arguments before the argument index for community.general.lists_mergeby must "+
+				"be lists. %s is %s", value.Printed(arg), value.ClassOf(arg).Str())
 		}
 		nested := len(items) > 0
 		for _, item := range items {
@@ -150,7 +154,8 @@ func mergeBy(x, y, index value.Value, how mergehash.How) (value.Value, error) {
 		}
 		for _, item := range items {
 			if !value.IsMapping(item) {
-				return nil, value.FilterErrorf("Elements of list arguments for lists_mergeby must be dictionaries. %s is %s", value.Printed(item), value.ClassOf(item).Str())
+				return nil, value.FilterErrorf("Elements of list arguments for lists_mergeby must be dictionaries. %s is %s",
+					value.Printed(item), value.ClassOf(item).Str())
 			}
 			if err := mergeInto(groups, item, index, how); err != nil {
 				return nil, err

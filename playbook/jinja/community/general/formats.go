@@ -62,7 +62,8 @@ func dialectOf(a []value.Value) (pycsv.Dialect, error) {
 }
 
 func fromCSV(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("from_csv", value.Opt("dialect", text("excel")), value.Opt("fieldnames", none), value.Opt("delimiter", none),
+	a, err := args.Bind("from_csv", value.Opt("dialect", text("excel")), value.Opt("fieldnames", none),
+		value.Opt("delimiter", none),
 		value.Opt("skipinitialspace", none), value.Opt("strict", none))
 	if err != nil {
 		return nil, err
@@ -176,7 +177,8 @@ func toINI(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 	for i := range sections.Len() {
 		name, section := sections.At(i)
 		if !value.IsMapping(section) {
-			return nil, value.FilterErrorf("to_ini failed to parse given dict:'%s' object has no attribute 'items'", section.Type())
+			return nil, value.FilterErrorf("to_ini failed to parse given dict:'%s' object has no attribute 'items'",
+				section.Type())
 		}
 		options, err := value.ToDict(section)
 		if err != nil {

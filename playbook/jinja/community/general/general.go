@@ -6,7 +6,7 @@ import (
 	"hark/playbook/jinja"
 )
 
-// Filters are the filters by short name.
+// Filters returns the filters by short name.
 func Filters() map[string]jinja.Filter {
 	all := map[string]jinja.Filter{
 		"counter":                    counter,
@@ -31,8 +31,9 @@ func Filters() map[string]jinja.Filter {
 		"version_sort":               versionSort,
 		"to_time_unit":               toTimeUnit,
 	}
-	for name, unit := range map[string]string{"to_milliseconds": "ms", "to_seconds": "s", "to_minutes": "m", "to_hours": "h",
-		"to_days": "d", "to_weeks": "w", "to_months": "mo", "to_years": "y"} {
+	for name, unit := range map[string]string{"to_milliseconds": "ms", "to_seconds": "s", "to_minutes": "m",
+		"to_hours": "h",
+		"to_days":  "d", "to_weeks": "w", "to_months": "mo", "to_years": "y"} {
 		all[name] = timeIn(name, unit)
 	}
 	return all
@@ -42,7 +43,7 @@ var none = value.None{}
 
 func text(s string) value.Value { return value.Str(s) }
 
-// sequence are the elements of text, a list or a tuple; false for everything else.
+// sequence returns the elements of text, a list or a tuple; false for everything else.
 func sequence(v value.Value) ([]value.Value, bool) {
 	_, isList := v.(*value.List)
 	_, isTuple := v.(*value.Tuple)

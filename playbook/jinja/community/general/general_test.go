@@ -37,7 +37,7 @@ func TestYoungerFilters(t *testing.T) {
 		`[{'a': 1}] | community.general.keep_keys('a', 'bogus')`: `The matching_parameter=bogus must be one of ` +
 			`['equal', 'starts_with', 'ends_with', 'regex']`,
 	} {
-		v, err := tpl.Template(context.Background(), value.Str("{{ "+expr+" }}"))
+		v, err := tpl.Template(context.Background(), value.SourceText("{{ "+expr+" }}"))
 		got := ""
 		if err != nil {
 			got = err.Error()

@@ -29,7 +29,8 @@ func keyFilter(name string, in value.Value, args *jinja.Args) ([]*value.Dict, va
 	switch way {
 	case "equal", "starts_with", "ends_with", "regex":
 	default:
-		return nil, nil, "", value.FilterErrorf("The matching_parameter=%s must be one of ['equal', 'starts_with', 'ends_with', 'regex']", way)
+		return nil, nil, "",
+			value.FilterErrorf("The matching_parameter=%s must be one of ['equal', 'starts_with', 'ends_with', 'regex']", way)
 	}
 	return dicts, a[0], way, nil
 }
@@ -42,7 +43,8 @@ func dictsOf(in value.Value) ([]*value.Dict, error) {
 	var out []*value.Dict
 	for _, item := range items {
 		if !value.IsMapping(item) {
-			return nil, value.FilterErrorf("The data items must be dictionaries. %s is %s", value.Printed(item), value.ClassOf(item).Str())
+			return nil, value.FilterErrorf("The data items must be dictionaries. %s is %s", value.Printed(item),
+				value.ClassOf(item).Str())
 		}
 		d, err := value.ToDict(item)
 		if err != nil {
@@ -50,7 +52,8 @@ func dictsOf(in value.Value) ([]*value.Dict, error) {
 		}
 		for _, k := range d.Keys() {
 			if !value.IsText(k) {
-				return nil, value.FilterErrorf("Top level keys must be strings. keys: %s", value.PrintedRepr(value.NewList(d.Keys()...)))
+				return nil, value.FilterErrorf("Top level keys must be strings. keys: %s",
+					value.PrintedRepr(value.NewList(d.Keys()...)))
 			}
 		}
 		out = append(out, d)
@@ -58,7 +61,7 @@ func dictsOf(in value.Value) ([]*value.Dict, error) {
 	return out, nil
 }
 
-// targets are the texts of a target, which is one or a list of them.
+// targets returns the texts of a target, which is one or a list of them.
 func targets(target value.Value, way string) ([]string, error) {
 	if s, ok := value.Text(target); ok {
 		return []string{s}, nil
@@ -68,7 +71,8 @@ func targets(target value.Value, way string) ([]string, error) {
 		return nil, value.FilterErrorf("The target must be a string or a list. target is %s.", value.Printed(target))
 	}
 	if way == "regex" && len(items) > 1 {
-		return nil, value.FilterErrorf("If matching_parameter=regex, the target must be a string or a list of one string. target is %s.", value.Printed(target))
+		return nil, value.FilterErrorf("If matching_parameter=regex, the target must be a string or a list of one string. "+
+			"target is %s.", value.Printed(target))
 	}
 	var out []string
 	for _, item := range items {
@@ -84,7 +88,8 @@ func targets(target value.Value, way string) ([]string, error) {
 // matching makes a matcher of a target.
 func matching(wanted []string, way string) (matcher, error) {
 	fits := map[string]func(key, s string) bool{
-		"equal": func(key, s string) bool { return key == s }, "starts_with": strings.HasPrefix, "ends_with": strings.HasSuffix,
+		"equal": func(key, s string) bool { return key == s }, "starts_with": strings.HasPrefix,
+		"ends_with": strings.HasSuffix,
 	}[way]
 	if fits == nil {
 		if len(wanted) == 0 {
@@ -92,7 +97,8 @@ func matching(wanted []string, way string) (matcher, error) {
 		}
 		re, err := pyre.Compile(wanted[0], pyre.Options{Anchor: pyre.AtStart})
 		if err != nil {
-			return nil, value.FilterErrorf("The target must be a valid regex if matching_parameter=regex. target is %s", wanted[0])
+			return nil, value.FilterErrorf("The target must be a valid regex if matching_parameter=regex. target is %s",
+				wanted[0])
 		}
 		return re.Matches, nil
 	}
@@ -201,7 +207,8 @@ func renamings(target value.Value, way string) ([]renaming, error) {
 			return nil, err
 		}
 		if !okBefore || !okAfter {
-			return nil, value.FilterErrorf("All items in target must be dictionaries with keys \"after\" and \"before\". target is %s.", value.Printed(target))
+			return nil, value.FilterErrorf("All items in target must be dictionaries with keys \"after\" and \"before\". "+
+				"target is %s.", value.Printed(target))
 		}
 		match, err := matching([]string{value.Printed(before)}, way)
 		if err != nil {

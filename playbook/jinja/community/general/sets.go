@@ -5,7 +5,8 @@ import (
 	"hark/playbook/jinja"
 )
 
-// operands are the lists of a set operation: what is filtered and every argument, or with flatten the lists in them.
+// operands returns the lists of a set operation: what is filtered and every argument, or with flatten the lists in
+// them.
 func operands(name string, in value.Value, args *jinja.Args) ([][]value.Value, error) {
 	lists := append([]value.Value{in}, args.Pos...)
 	for _, k := range args.Kw {
@@ -126,15 +127,18 @@ func folded(name string, step func(x, y []value.Value) ([]value.Value, error)) j
 }
 
 func listsUnion(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	return folded("lists_union", func(x, y []value.Value) ([]value.Value, error) { return pick(c, x, y, nil, false) })(c, in, args)
+	return folded("lists_union", func(x, y []value.Value) ([]value.Value, error) { return pick(c, x, y, nil, false) })(c,
+		in, args)
 }
 
 func listsIntersect(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	return folded("lists_intersect", func(x, y []value.Value) ([]value.Value, error) { return pick(c, nil, x, y, true) })(c, in, args)
+	return folded("lists_intersect", func(x, y []value.Value) ([]value.Value, error) { return pick(c, nil, x, y, true) })(
+		c, in, args)
 }
 
 func listsDifference(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	return folded("lists_difference", func(x, y []value.Value) ([]value.Value, error) { return pick(c, nil, x, y, false) })(c, in, args)
+	return folded("lists_difference",
+		func(x, y []value.Value) ([]value.Value, error) { return pick(c, nil, x, y, false) })(c, in, args)
 }
 
 func listsSymmetricDifference(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

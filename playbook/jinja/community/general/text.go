@@ -24,7 +24,8 @@ func crc(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	}
 	s, ok := value.Text(in)
 	if !ok {
-		return nil, value.FilterErrorf("Invalid value type (%s) for crc32 (%s)", value.ClassOf(in).Str(), value.PrintedRepr(in))
+		return nil, value.FilterErrorf("Invalid value type (%s) for crc32 (%s)", value.ClassOf(in).Str(),
+			value.PrintedRepr(in))
 	}
 	return text(fmt.Sprintf("%x", crc32.ChecksumIEEE([]byte(s)))), nil
 }
@@ -38,7 +39,8 @@ func unicodeNormalize(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Va
 	if !ok {
 		return nil, value.Errorf("AnsibleFilterTypeError", "%s is not a valid input type", value.ClassOf(in).Str())
 	}
-	form, known := map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}[value.Printed(a[0])]
+	form, known := map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC,
+		"NFKD": norm.NFKD}[value.Printed(a[0])]
 	if !known {
 		return nil, value.FilterErrorf("%s is not a valid form", value.Printed(a[0]))
 	}
@@ -82,7 +84,8 @@ func randomMAC(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, er
 	}
 	s, ok := value.Text(in)
 	if !ok {
-		return nil, value.FilterErrorf("Invalid value type (%s) for random_mac (%s)", value.ClassOf(in).Str(), value.Printed(in))
+		return nil, value.FilterErrorf("Invalid value type (%s) for random_mac (%s)", value.ClassOf(in).Str(),
+			value.Printed(in))
 	}
 	s = strings.ToLower(s)
 	parts := strings.Split(s, ":")

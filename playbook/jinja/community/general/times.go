@@ -10,8 +10,8 @@ import (
 	"hark/playbook/jinja"
 )
 
-// timeUnits are the units with what they are in milliseconds; the names that stand for them follow, all as Ansible
-// lists them.
+// timeUnits returns the units with what they are in milliseconds; the names that stand for them follow, all as
+// Ansible lists them.
 func timeUnits() (short []string, long [][2]string) {
 	return []string{"ms", "s", "m", "h", "d", "w", "mo", "y"}, [][2]string{
 		{"millisecond", "ms"}, {"msec", "ms"}, {"msecond", "ms"}, {"sec", "s"}, {"second", "s"}, {"hour", "h"}, {"min", "m"},
@@ -22,7 +22,7 @@ func timeUnits() (short []string, long [][2]string) {
 // measure is how long units are; months and years may be given.
 type measure struct{ month, year value.Value }
 
-// factor is a unit in milliseconds.
+// factor returns a unit in milliseconds.
 func (m measure) factor(unit string) (value.Value, error) {
 	const day = 24 * 60 * 60 * 1000
 	switch unit {
@@ -44,7 +44,7 @@ func (m measure) factor(unit string) (value.Value, error) {
 	return value.Binary("*", value.Int(day), m.year)
 }
 
-// unitOf is the short name of a unit; false if there is none.
+// unitOf returns the short name of a unit; false if there is none.
 func unitOf(name string) (string, bool) {
 	short, long := timeUnits()
 	for _, l := range long {
@@ -63,7 +63,8 @@ func unitOf(name string) (string, bool) {
 func toTimeUnit(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	unit := text("ms")
 	if len(args.Pos) > 1 {
-		return nil, value.TypeErrorf("to_time_unit() takes from 1 to 2 positional arguments but %d were given", len(args.Pos)+1)
+		return nil, value.TypeErrorf("to_time_unit() takes from 1 to 2 positional arguments but %d were given",
+			len(args.Pos)+1)
 	}
 	if len(args.Pos) == 1 {
 		unit = args.Pos[0]
@@ -137,7 +138,8 @@ func unknownUnit(name string) error {
 	for _, l := range long {
 		names = append(names, l[0])
 	}
-	return value.FilterErrorf("to_time_unit() can not convert to the following unit: %s. Available units (singular or plural): %s. Available short units: %s",
+	return value.FilterErrorf("to_time_unit() can not convert to the following unit: %s. Available units (singular or "+
+		"plural): %s. Available short units: %s",
 		name, strings.Join(names, ", "), strings.Join(short, ", "))
 }
 
@@ -160,7 +162,7 @@ func measureOf(kw []jinja.Kwarg) (measure, error) {
 	return m, nil
 }
 
-// sum is a time of several parts, as "1h 30m", in milliseconds.
+// sum returns a time of several parts, as "1h 30m", in milliseconds.
 func (m measure) sum(s string) (value.Value, error) {
 	var total value.Value = value.Int(0)
 	for _, word := range strings.Fields(s) {

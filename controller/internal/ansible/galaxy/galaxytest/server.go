@@ -52,7 +52,7 @@ type Collection struct {
 	Needs                    map[string]string
 	Files                    map[string]string
 	Signatures               []string
-	// Sum, if set, is told in place of the archive's real checksum.
+	// Sum, if set, is sent in place of the archive's real checksum.
 	Sum string
 }
 
@@ -71,7 +71,7 @@ func On(l net.Listener) *Server {
 	return s
 }
 
-// Asked are the paths that were asked for.
+// Asked returns the paths that were asked for.
 func (s *Server) Asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,8 @@ func (s *Server) Busy(n int) {
 func (s *Server) Add(c Collection) {
 	data := Archive(c)
 	sum := sha256.Sum256(data)
-	one := collection{version: c.Version, needs: c.Needs, archive: fmt.Sprintf("%s-%s-%s.tar.gz", c.Namespace, c.Name, c.Version),
+	one := collection{version: c.Version, needs: c.Needs, archive: fmt.Sprintf("%s-%s-%s.tar.gz", c.Namespace, c.Name,
+		c.Version),
 		sha256: hex.EncodeToString(sum[:]), signatures: c.Signatures}
 	if c.Sum != "" {
 		one.sha256 = c.Sum
@@ -113,18 +114,20 @@ func (s *Server) AddRole(id, version string, archive []byte) {
 	s.archives[name] = archive
 }
 
-// Archive is a collection as ansible-galaxy builds it.
+// Archive returns a collection as ansible-galaxy builds it.
 func Archive(c Collection) []byte {
 	if c.Files == nil {
 		c.Files = map[string]string{"README.md": "# " + c.Name + "\n"}
 	}
 	entries := []map[string]any{{"name": ".", "ftype": "dir", "chksum_type": nil, "chksum_sha256": nil, "format": 1}}
 	for _, dir := range dirs(c.Files) {
-		entries = append(entries, map[string]any{"name": dir, "ftype": "dir", "chksum_type": nil, "chksum_sha256": nil, "format": 1})
+		entries = append(entries, map[string]any{"name": dir, "ftype": "dir", "chksum_type": nil, "chksum_sha256": nil,
+			"format": 1})
 	}
 	for _, name := range sorted(c.Files) {
 		sum := sha256.Sum256([]byte(c.Files[name]))
-		entries = append(entries, map[string]any{"name": name, "ftype": "file", "chksum_type": "sha256", "chksum_sha256": hex.EncodeToString(sum[:]), "format": 1})
+		entries = append(entries, map[string]any{"name": name, "ftype": "file", "chksum_type": "sha256",
+			"chksum_sha256": hex.EncodeToString(sum[:]), "format": 1})
 	}
 	files := asJSON(map[string]any{"files": entries, "format": 1})
 	sum := sha256.Sum256(files)
@@ -132,8 +135,10 @@ func Archive(c Collection) []byte {
 	if needs == nil {
 		needs = map[string]string{}
 	}
-	manifest := asJSON(map[string]any{"collection_info": map[string]any{"namespace": c.Namespace, "name": c.Name, "version": c.Version,
-		"authors": []string{"somebody"}, "readme": "README.md", "tags": []string{}, "description": "", "license": []string{"MIT"},
+	manifest := asJSON(map[string]any{"collection_info": map[string]any{"namespace": c.Namespace, "name": c.Name,
+		"version": c.Version,
+		"authors": []string{"somebody"}, "readme": "README.md", "tags": []string{}, "description": "",
+		"license":      []string{"MIT"},
 		"license_file": nil, "dependencies": needs, "repository": nil, "documentation": nil, "homepage": nil, "issues": nil},
 		"file_manifest_file": map[string]any{"name": "FILES.json", "ftype": "file", "chksum_type": "sha256",
 			"chksum_sha256": hex.EncodeToString(sum[:]), "format": 1}, "format": 1})
@@ -147,7 +152,7 @@ func Archive(c Collection) []byte {
 	return Tar(members...)
 }
 
-// dirs are the directories of files, those above others first.
+// dirs returns the directories of files, those above others first.
 func dirs(files map[string]string) []string {
 	all := map[string]string{}
 	for name := range files {
@@ -161,10 +166,10 @@ func dirs(files map[string]string) []string {
 // Member is a file of an archive; one whose text begins with -> is a link, one whose name ends in / a directory.
 type Member struct{ Name, Text string }
 
-// File is a member.
+// File returns a member.
 func File(name, text string) Member { return Member{name, text} }
 
-// Tar is an archive, packed.
+// Tar returns an archive, packed.
 func Tar(members ...Member) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -245,7 +250,8 @@ func (s *Server) collection(w http.ResponseWriter, r *http.Request, id string, r
 	case !ok:
 		refuse(w, http.StatusNotFound, "Not found.", "not_found")
 	case len(rest) == 0:
-		answer(w, map[string]any{"created_at": "2023-01-01T00:00:00Z", "updated_at": fmt.Sprint("2023-01-01T00:00:0", len(list), "Z")})
+		answer(w, map[string]any{"created_at": "2023-01-01T00:00:00Z",
+			"updated_at": fmt.Sprint("2023-01-01T00:00:0", len(list), "Z")})
 	case len(rest) == 1:
 		s.versions(w, r, list)
 	default:
@@ -255,9 +261,11 @@ func (s *Server) collection(w http.ResponseWriter, r *http.Request, id string, r
 			}
 			signatures := []map[string]any{}
 			for _, text := range c.signatures {
-				signatures = append(signatures, map[string]any{"signature": text, "pubkey_fingerprint": "none", "signing_service": nil, "pulp_created": "2023"})
+				signatures = append(signatures, map[string]any{"signature": text, "pubkey_fingerprint": "none",
+					"signing_service": nil, "pulp_created": "2023"})
 			}
-			answer(w, map[string]any{"namespace": map[string]any{"name": namespace}, "collection": map[string]any{"name": name}, "version": c.version,
+			answer(w, map[string]any{"namespace": map[string]any{"name": namespace}, "collection": map[string]any{"name": name},
+				"version":      c.version,
 				"download_url": s.URL + "/download/" + c.archive, "artifact": map[string]any{"sha256": c.sha256},
 				"metadata": map[string]any{"dependencies": c.needs}, "href": r.URL.Path, "signatures": signatures})
 			return
@@ -282,7 +290,8 @@ func (s *Server) versions(w http.ResponseWriter, r *http.Request, list []collect
 	if to < len(list) {
 		next = fmt.Sprintf("%s?limit=%d&offset=%d", r.URL.Path, size, to)
 	}
-	answer(w, map[string]any{"meta": map[string]any{"count": len(list)}, "links": map[string]any{"next": next}, "data": data})
+	answer(w, map[string]any{"meta": map[string]any{"count": len(list)}, "links": map[string]any{"next": next},
+		"data": data})
 }
 
 func (s *Server) role(w http.ResponseWriter, r *http.Request, rest []string) {
@@ -291,7 +300,8 @@ func (s *Server) role(w http.ResponseWriter, r *http.Request, rest []string) {
 	switch {
 	case rest[0] == "roles" && len(rest) == 1:
 		if id := q.Get("owner__username") + "." + q.Get("name"); s.roles[id] != nil {
-			results = append(results, map[string]any{"id": id, "name": q.Get("name"), "description": "the role " + id, "github_branch": "main"})
+			results = append(results, map[string]any{"id": id, "name": q.Get("name"), "description": "the role " + id,
+				"github_branch": "main"})
 		}
 	case rest[0] == "roles" && len(rest) == 3:
 		for _, v := range s.roles[rest[1]] {

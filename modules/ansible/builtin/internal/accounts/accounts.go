@@ -66,7 +66,7 @@ func (d Database) Group(key string) (*groupEntry, error) {
 	return parseGroup(f), nil
 }
 
-// GroupNamed looks a group up by its name alone.
+// GroupNamed looks a group up by its name only.
 func (d Database) GroupNamed(name string) (*groupEntry, error) {
 	g, err := d.Group(name)
 	if g != nil && g.Name != name {
@@ -87,7 +87,7 @@ func parseGroup(f []string) *groupEntry {
 	return g
 }
 
-// Groups are all groups of the host.
+// Groups returns all groups of the host.
 func (d Database) Groups() ([]*groupEntry, error) {
 	out, err := d.Env.Exec(d.Ctx, modules.Command{Argv: []string{"getent", "group"}})
 	var list []*groupEntry
@@ -99,7 +99,7 @@ func (d Database) Groups() ([]*groupEntry, error) {
 	return list, err
 }
 
-// MemberOf are the groups that name the user as a member.
+// MemberOf returns the groups that name the user as a member.
 func (d Database) MemberOf(user string) ([]string, error) {
 	all, err := d.Groups()
 	var names []string
@@ -111,13 +111,13 @@ func (d Database) MemberOf(user string) ([]string, error) {
 	return names, err
 }
 
-// Shadow is what /etc/shadow tells of a user: nil if it cannot be read or does not hold the user.
+// Shadow is what /etc/shadow says about a user: nil if it cannot be read or does not hold the user.
 type Shadow struct {
 	Password                          string
 	Expires, Min, Max, Warn, Inactive int // days; -1 is none
 }
 
-// ShadowOf is what the shadow file says of a user; nil if it says nothing or cannot be read.
+// ShadowOf returns what the shadow file says of a user; nil if it says nothing or cannot be read.
 func ShadowOf(user string) *Shadow {
 	f, err := lineOf("/etc/shadow", user)
 	if err != nil || len(f) < 8 {
@@ -168,7 +168,7 @@ func (d Database) Run(argv ...string) (*Ran, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := d.Env.Exec(d.Ctx, modules.Command{Argv: append([]string{path}, argv[1:]...)})
+	out, err := tool.Exec(d.Ctx, d.Env, modules.Command{Argv: append([]string{path}, argv[1:]...)})
 	return &Ran{out.Rc, string(out.Stdout), string(out.Stderr)}, err
 }
 

@@ -32,7 +32,9 @@ func answers() map[string]modules.Output {
 func TestAccountsAreLookedUp(t *testing.T) {
 	d := databaseOf(t, &modtest.Host{Answers: answers()})
 	u, err := d.User("anna")
-	if err != nil || u == nil || *u != (Passwd{name: "anna", Password: "x", Gecos: "Anna,,,", Home: "/home/anna", Shell: "/bin/sh", UID: 1000, GID: 100}) {
+	if err != nil || u == nil ||
+		*u != (Passwd{name: "anna", Password: "x", Gecos: "Anna,,,", Home: "/home/anna", Shell: "/bin/sh", UID: 1000,
+			GID: 100}) {
 		t.Errorf("%+v, %v", u, err)
 	}
 	for _, name := range []string{"none", "1000"} { // a number is no name
@@ -70,12 +72,14 @@ func TestFilesOfAccountsAreRead(t *testing.T) {
 	if in, err := InFile(env, path, "otto", "w"); !in || err != nil || warned != nil {
 		t.Errorf("%t, %v, %q", in, err, warned)
 	}
-	if in, err := InFile(env, path, "nobody", "not here"); in || err != nil || !slices.Equal(warned, []string{"not here"}) {
+	if in, err := InFile(env, path, "nobody", "not here"); in || err != nil ||
+		!slices.Equal(warned, []string{"not here"}) {
 		t.Errorf("%t, %v, %q", in, err, warned)
 	}
 	_, err := InFile(env, path+".none", "anna", "w")
 	var ended *modules.Ended
-	if want := "'local: true' specified but unable to find local account file " + path + ".none to parse."; !errors.As(err, &ended) || ended.Result.Msg != want {
+	if want := "'local: true' specified but unable to find local account file " + path +
+		".none to parse."; !errors.As(err, &ended) || ended.Result.Msg != want {
 		t.Errorf("%v", err)
 	}
 }
@@ -86,8 +90,8 @@ func TestToolsRunUntilOneFails(t *testing.T) {
 	}}
 	d := databaseOf(t, h, "test-add")
 	r, err := d.RunAll([][]string{{"test-add", "a"}, {"test-add", "b"}, {"test-add", "c"}})
-	if err != nil || *r != (Ran{4, "1", "2"}) || !r.Failed() || len(h.Told) != 2 {
-		t.Errorf("%+v, %v, %q", r, err, h.Told)
+	if err != nil || *r != (Ran{4, "1", "2"}) || !r.Failed() || len(h.Commands) != 2 {
+		t.Errorf("%+v, %v, %q", r, err, h.Commands)
 	}
 	data := value.NewDict()
 	if !r.Outcome(data) || data.Text("stdout") != "1" || data.Text("stderr") != "2" {
@@ -100,7 +104,7 @@ func TestToolsRunUntilOneFails(t *testing.T) {
 		t.Error("a tool that is not there ran")
 	}
 	d.Env.Check = true
-	if r, err := d.Run("test-none"); err != nil || *r != (Ran{}) || len(h.Told) != 2 {
-		t.Errorf("check mode: %+v, %v, %q", r, err, h.Told)
+	if r, err := d.Run("test-none"); err != nil || *r != (Ran{}) || len(h.Commands) != 2 {
+		t.Errorf("check mode: %+v, %v, %q", r, err, h.Commands)
 	}
 }

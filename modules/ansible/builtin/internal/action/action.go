@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -19,7 +20,7 @@ func ValidOptions(env *modules.Env, extra *value.Dict) error {
 	}
 	names := extra.Names()
 	sort.Strings(names)
-	return modules.ActionFail("", "Invalid options for %s: %s", env.Name, strings.Join(names, ","))
+	return modules.ActionFail("", dialect.InvalidOptions.Format, env.Name, strings.Join(names, ","))
 }
 
 // Int converts as Python's int(): floats are cut.

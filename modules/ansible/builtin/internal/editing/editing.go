@@ -129,7 +129,7 @@ func Validate(ctx context.Context, env *modules.Env, command string, staged *fsx
 	if err := staged.Close(); err != nil {
 		return tool.Output{}, err
 	}
-	argv, err := modules.SplitCommand(strings.ReplaceAll(command, "%s", staged.Path), env)
+	argv, err := modules.SplitCommand(strings.ReplaceAll(command, "%s", staged.Path))
 	if err != nil {
 		return tool.Output{}, err
 	}
@@ -161,7 +161,7 @@ func (e *Edit) Finish(ctx context.Context, res *modules.Result, before, after, b
 	return nil
 }
 
-// Attributes sets the file's attributes and tells so in the message.
+// Attributes sets the file's attributes and says so in the message.
 func (e *Edit) Attributes(res *modules.Result, follow bool) (*fsx.Delta, error) {
 	d := &fsx.Delta{Before: value.NewDict(), After: value.NewDict()}
 	did, err := e.Args.For(e.Path, follow).Apply(e.Env.Check, d)
@@ -179,7 +179,7 @@ func (e *Edit) Attributes(res *modules.Result, follow bool) (*fsx.Delta, error) 
 	return d, nil
 }
 
-// Diffs are the two entries of a change: of content, empty unless asked for, and of attributes.
+// Diffs returns the two entries of a change: of content, empty unless asked for, and of attributes.
 func (e *Edit) Diffs(before, after string, d *fsx.Delta) []any {
 	list := []any{e.ContentDiff(before, after)}
 	attrs := value.NewDict()
@@ -196,7 +196,7 @@ func (e *Edit) ContentDiff(before, after string) *value.Dict {
 		before, after = "", ""
 	}
 	return value.DictOf(
-		"before", modules.ValidText([]byte(before)), "after", modules.ValidText([]byte(after)),
+		"before", modules.Printed([]byte(before)), "after", modules.Printed([]byte(after)),
 		"before_header", e.Path+" (content)", "after_header", e.Path+" (content)",
 	)
 }

@@ -128,7 +128,7 @@ func TestDiffsAreOfContentAndOfAttributes(t *testing.T) {
 	e := &Edit{Env: &modules.Env{Diff: true}, Path: "/f"}
 	d := &fsx.Delta{Before: value.DictOf("mode", "0644"), After: value.DictOf("mode", "0600")}
 	list := value.FromGo(e.Diffs("a", "b\xff", d), value.KindStr)
-	want := "[{'before': 'a', 'after': 'b\ufffd', 'before_header': '/f (content)', 'after_header': '/f (content)'}, " +
+	want := "[{'before': 'a', 'after': 'b\\udcff', 'before_header': '/f (content)', 'after_header': '/f (content)'}, " +
 		"{'before': {'mode': '0644'}, 'after': {'mode': '0600'}, 'before_header': '/f (file attributes)', 'after_header': '/f (file attributes)'}]"
 	if got := value.PrintedRepr(list); got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -13,7 +13,7 @@ import (
 // deviceLinks are the names under /dev/disk and the device-mapper parents, by device.
 type deviceLinks map[string]map[string][]string
 
-// plain is the links as facts hold them.
+// plain returns the links as facts hold them.
 func (l deviceLinks) plain() map[string]any {
 	out := map[string]any{}
 	for kind, byDevice := range l {
@@ -28,7 +28,8 @@ func (l deviceLinks) plain() map[string]any {
 
 func blockDevices(p *probe) {
 	links := deviceLinks{
-		"ids": linksTo("/dev/disk/by-id"), "uuids": linksTo("/dev/disk/by-uuid"), "labels": linksTo("/dev/disk/by-label"), "masters": masters(),
+		"ids": linksTo("/dev/disk/by-id"), "uuids": linksTo("/dev/disk/by-uuid"), "labels": linksTo("/dev/disk/by-label"),
+		"masters": masters(),
 	}
 	p.set("device_links", links.plain())
 	pci, _ := p.runKnown(pciDevices()+stampOf("/usr/share/misc/pci.ids"), "lspci", "-D")
@@ -50,14 +51,19 @@ func sysDir(name string) string {
 
 var (
 	activeScheduler = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(.*)\]`) })
-	pciAddress      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`.+/([a-f0-9]{4}:[a-f0-9]{2}:[0|1][a-f0-9]\.[0-7])/`) })
-	sgSerial        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:Unit serial|Serial) number:\s+(\w+)`) })
+	pciAddress      = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`.+/([a-f0-9]{4}:[a-f0-9]{2}:[0|` + `1][a-f0-9]\.[0-7])/`)
+	})
+	sgSerial = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:Unit serial|Serial) ` + `number:\s+(\w+)`)
+	})
 )
 
 func blockDevice(p *probe, dir string, links deviceLinks, pci string) map[string]any {
 	name := filepath.Base(dir)
 	// "virtual" is 1 for every device of a kernel that has links in /sys/block: so Ansible has it.
-	d := map[string]any{"virtual": 1, "links": links.of(name), "partitions": map[string]any{}, "host": "", "scheduler_mode": ""}
+	d := map[string]any{"virtual": 1, "links": links.of(name), "partitions": map[string]any{}, "host": "",
+		"scheduler_mode": ""}
 	for _, key := range []string{"vendor", "model", "sas_address", "sas_device_handle"} {
 		d[key] = contentOr(dir+"/device/"+key, nil)
 	}
@@ -100,7 +106,8 @@ func blockDevice(p *probe, dir string, links deviceLinks, pci string) map[string
 }
 
 func partitionFacts(dir, name string, links deviceLinks) map[string]any {
-	part := map[string]any{"links": links.of(name), "start": contentOr(dir+"/start", 0), "uuid": nil, "holders": holders(dir)}
+	part := map[string]any{"links": links.of(name), "start": contentOr(dir+"/start", 0), "uuid": nil,
+		"holders": holders(dir)}
 	size(part, dir, "size")
 	if uuids := links["uuids"][name]; len(uuids) > 0 {
 		part["uuid"] = uuids[0]
@@ -125,7 +132,8 @@ func human(bytes float64) string {
 	for _, u := range []struct {
 		limit float64
 		name  string
-	}{{1 << 80, "YB"}, {1 << 70, "ZB"}, {1 << 60, "EB"}, {1 << 50, "PB"}, {1 << 40, "TB"}, {1 << 30, "GB"}, {1 << 20, "MB"}, {1 << 10, "KB"}} {
+	}{{1 << 80, "YB"}, {1 << 70, "ZB"}, {1 << 60, "EB"}, {1 << 50, "PB"}, {1 << 40, "TB"}, {1 << 30, "GB"},
+		{1 << 20, "MB"}, {1 << 10, "KB"}} {
 		if bytes >= u.limit {
 			return strconv.FormatFloat(bytes/u.limit, 'f', 2, 64) + " " + u.name
 		}
@@ -145,7 +153,7 @@ func (l deviceLinks) of(device string) map[string]any {
 	return out
 }
 
-// linksTo are the names of the links in dir, by the base name of their target.
+// linksTo returns the names of the links in dir, by the base name of their target.
 func linksTo(dir string) map[string][]string {
 	out := map[string][]string{}
 	for _, name := range entries(dir) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// releaseFile is a file that tells the distribution: the first that exists and is understood decides.
+// releaseFile is a file that names the distribution: the first that exists and is understood decides.
 type releaseFile struct {
 	path, name string
 	empty      bool // its presence is enough
@@ -61,7 +61,8 @@ func distributionFiles(p *probe) {
 			continue
 		}
 		found = more
-		found["distribution_file_path"], found["distribution_file_variety"], found["distribution_file_parsed"] = f.path, f.name, true
+		found["distribution_file_path"], found["distribution_file_variety"], found["distribution_file_parsed"] = f.path,
+			f.name, true
 		break
 	}
 	for name, v := range found {
@@ -73,8 +74,9 @@ func distributionFiles(p *probe) {
 
 func family(name string) string {
 	for family, names := range map[string]string{
-		"RedHat":     "RedHat|RHEL|Fedora|CentOS|Scientific|SLC|Ascendos|CloudLinux|PSBM|OracleLinux|OVS|OEL|Amazon|Virtuozzo|XenServer|Alibaba|EulerOS|openEuler|AlmaLinux|Rocky|TencentOS|EuroLinux|Kylin Linux Advanced Server",
-		"Debian":     "Debian|Ubuntu|Raspbian|Neon|KDE neon|Linux Mint|SteamOS|Devuan|Kali|Cumulus Linux|Pop!_OS|Parrot|Pardus GNU/Linux|Uos|Deepin|OSMC",
+		"RedHat": "RedHat|RHEL|Fedora|CentOS|Scientific|SLC|Ascendos|CloudLinux|PSBM|OracleLinux|OVS|OEL|Amazon|Virtuozzo|XenServer|Alibaba|EulerOS|openEuler|AlmaLinux|Rocky|TencentOS|EuroLinux|Kylin Linux Advanced Server",
+		"Debian": "Debian|Ubuntu|Raspbian|Neon|KDE neon|Linux Mint|SteamOS|Devuan|Kali|Cumulus " +
+			"Linux|Pop!_OS|Parrot|Pardus GNU/Linux|Uos|Deepin|OSMC",
 		"Suse":       "SuSE|SLES|SLED|openSUSE|openSUSE Tumbleweed|SLES_SAP|SUSE_LINUX|openSUSE Leap",
 		"Archlinux":  "Archlinux|Antergos|Manjaro",
 		"Mandrake":   "Mandrake|Mandriva",
@@ -88,8 +90,8 @@ func family(name string) string {
 	return name
 }
 
-// guess is what os-release alone says. Debian's point release is known where the library distro of the host's Python
-// tells it, as in Ansible: its own copy of that does not.
+// guess returns what os-release alone says. Debian's point release is known where the library distro of the host's
+// Python tells it, as in Ansible: its own copy of that does not.
 func guess(p *probe) map[string]any {
 	rel := osRelease()
 	name := strings.ToLower(rel["ID"])
@@ -240,7 +242,8 @@ func amazon(text string, found map[string]any, path string) bool {
 		if !ok {
 			minor = "NA"
 		}
-		found["distribution_version"], found["distribution_major_version"], found["distribution_minor_version"] = v, major, minor
+		found["distribution_version"], found["distribution_major_version"], found["distribution_minor_version"] = v, major,
+			minor
 	}
 	return true
 }
@@ -268,7 +271,8 @@ func suse(text string, found map[string]any, _ string) bool {
 	case strings.Contains(lower, "enterprise"):
 		found["distribution_release"] = minor
 	}
-	if target, err := os.Readlink("/etc/products.d/baseproduct"); err == nil && strings.HasSuffix(target, "SLES_SAP.prod") {
+	if target, err := os.Readlink("/etc/products.d/baseproduct"); err == nil && strings.HasSuffix(target,
+		"SLES_SAP.prod") {
 		found["distribution"] = "SLES_SAP"
 	}
 	return true
@@ -279,7 +283,7 @@ var (
 	debianVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)\.(\d+)`) })
 )
 
-// debian reads Debian and those who say that they are something else on its ground.
+// debian reads Debian and those distributions that derive from it.
 func debian(text string, found map[string]any, _ string) bool {
 	if strings.Contains(text, "Debian") || strings.Contains(text, "Raspbian") {
 		if m := prettyRelease().FindStringSubmatch(text); m != nil {
@@ -294,7 +298,8 @@ func debian(text string, found map[string]any, _ string) bool {
 	}
 	rel := osRelease()
 	for _, d := range []struct{ words, name string }{
-		{"Ubuntu", "Ubuntu"}, {"SteamOS", "SteamOS"}, {"Kali", "Kali"}, {"Parrot", "Parrot"}, {"Devuan", "Devuan"}, {"Cumulus", "Cumulus Linux"},
+		{"Ubuntu", "Ubuntu"}, {"SteamOS", "SteamOS"}, {"Kali", "Kali"}, {"Parrot", "Parrot"}, {"Devuan", "Devuan"},
+		{"Cumulus", "Cumulus Linux"},
 		{"Mint", "Linux Mint"}, {"UOS", "Uos"}, {"Uos", "Uos"}, {"uos", "Uos"}, {"Deepin", "Deepin"}, {"deepin", "Deepin"},
 	} {
 		if !strings.Contains(text, d.words) {
@@ -330,7 +335,8 @@ func flatcar(_ string, found map[string]any, _ string) bool {
 	if rel["ID"] != "flatcar" {
 		return false
 	}
-	found["distribution_version"], found["distribution_major_version"] = rel["VERSION"], strings.SplitN(rel["VERSION"], ".", 2)[0]
+	found["distribution_version"], found["distribution_major_version"] = rel["VERSION"],
+		strings.SplitN(rel["VERSION"], ".", 2)[0]
 	return true
 }
 

@@ -34,7 +34,8 @@ type Args struct {
 func Gather(ctx context.Context, env *modules.Env, known *Memory, a Args) (modules.Result, error) {
 	names, unknown := chosen(a.Subset)
 	if unknown != "" {
-		return modules.Fail("Bad subset '%s' given to Ansible. gather_subset options allowed: all, %s", unknown, strings.Join(subsetNames(), ", "))
+		return modules.Fail("Bad subset '%s' given to Ansible. gather_subset options allowed: all, %s", unknown,
+			strings.Join(subsetNames(), ", "))
 	}
 	limit := time.Duration(a.Timeout) * time.Second
 	if a.Timeout <= 0 {
@@ -68,7 +69,7 @@ func (p *probe) set(name string, v any) { p.facts[name] = v }
 
 func (p *probe) warn(text string) { p.warnings = append(p.warnings, text) }
 
-// text is a fact that another collector has set, "" if it has not.
+// text returns a fact that another collector has set, "" if it has not.
 func (p *probe) text(name string) string {
 	s, _ := p.facts[name].(string)
 	return s
@@ -134,7 +135,7 @@ func (p *probe) ask(path string, args []string) (found toolAnswer, certain bool)
 	return toolAnswer{string(out.Stdout), true}, true
 }
 
-// content is a file's text without the white space around it, "" if it cannot be read or is empty.
+// content returns a file's text without the white space around it, "" if it cannot be read or is empty.
 func content(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -159,7 +160,7 @@ func lines(path string) []string {
 	return strings.Split(text, "\n")
 }
 
-// entries are the names in a directory, sorted.
+// entries returns the names in a directory, sorted.
 func entries(dir string) []string {
 	list, err := os.ReadDir(dir)
 	if err != nil {

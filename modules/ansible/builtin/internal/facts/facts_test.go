@@ -32,7 +32,8 @@ func TestGatherSubset(t *testing.T) {
 }
 
 func TestWeekNumberCountsFromTheFirstMonday(t *testing.T) {
-	for day, want := range map[string]string{"2026-01-01": "00", "2026-01-05": "01", "2026-11-21": "46", "2024-12-31": "53", "2023-01-01": "00"} {
+	for day, want := range map[string]string{"2026-01-01": "00", "2026-01-05": "01", "2026-11-21": "46",
+		"2024-12-31": "53", "2023-01-01": "00"} {
 		at, err := time.Parse("2006-01-02", day)
 		if err != nil {
 			t.Fatal(err)

@@ -143,25 +143,34 @@ func memoryFacts(p *probe) {
 	p.set("memory_mb", map[string]any{
 		"real":    map[string]any{"total": mb["MemTotal"], "used": mb["MemTotal"] - mb["MemFree"], "free": mb["MemFree"]},
 		"nocache": map[string]any{"free": free, "used": mb["MemTotal"] - free},
-		"swap":    map[string]any{"total": mb["SwapTotal"], "free": mb["SwapFree"], "used": mb["SwapTotal"] - mb["SwapFree"], "cached": mb["SwapCached"]},
+		"swap": map[string]any{"total": mb["SwapTotal"], "free": mb["SwapFree"], "used": mb["SwapTotal"] - mb["SwapFree"],
+			"cached": mb["SwapCached"]},
 	})
 }
 
 // formFactors are the chassis types of the SMBIOS specification (DSP0134), by number.
 var formFactors = []string{
-	"Unknown", "Other", "Unknown", "Desktop", "Low Profile Desktop", "Pizza Box", "Mini Tower", "Tower", "Portable", "Laptop", "Notebook",
-	"Hand Held", "Docking Station", "All In One", "Sub Notebook", "Space-saving", "Lunch Box", "Main Server Chassis", "Expansion Chassis",
-	"Sub Chassis", "Bus Expansion Chassis", "Peripheral Chassis", "RAID Chassis", "Rack Mount Chassis", "Sealed-case PC", "Multi-system",
-	"CompactPCI", "AdvancedTCA", "Blade", "Blade Enclosure", "Tablet", "Convertible", "Detachable", "IoT Gateway", "Embedded PC", "Mini PC", "Stick PC",
+	"Unknown", "Other", "Unknown", "Desktop", "Low Profile Desktop", "Pizza Box", "Mini Tower", "Tower", "Portable",
+	"Laptop", "Notebook",
+	"Hand Held", "Docking Station", "All In One", "Sub Notebook", "Space-saving", "Lunch Box", "Main Server Chassis",
+	"Expansion Chassis",
+	"Sub Chassis", "Bus Expansion Chassis", "Peripheral Chassis", "RAID Chassis", "Rack Mount Chassis", "Sealed-case PC",
+	"Multi-system",
+	"CompactPCI", "AdvancedTCA", "Blade", "Blade Enclosure", "Tablet", "Convertible", "Detachable", "IoT Gateway",
+	"Embedded PC", "Mini PC", "Stick PC",
 }
 
 // dmiNames: the fact, the kernel's file and dmidecode's keyword.
 var dmiNames = []struct{ fact, file, keyword string }{
-	{"bios_date", "bios_date", "bios-release-date"}, {"bios_vendor", "bios_vendor", "bios-vendor"}, {"bios_version", "bios_version", "bios-version"},
+	{"bios_date", "bios_date", "bios-release-date"}, {"bios_vendor", "bios_vendor", "bios-vendor"},
+	{"bios_version", "bios_version", "bios-version"},
 	{"board_asset_tag", "board_asset_tag", "baseboard-asset-tag"}, {"board_name", "board_name", "baseboard-product-name"},
-	{"board_serial", "board_serial", "baseboard-serial-number"}, {"board_vendor", "board_vendor", "baseboard-manufacturer"},
-	{"board_version", "board_version", "baseboard-version"}, {"chassis_asset_tag", "chassis_asset_tag", "chassis-asset-tag"},
-	{"chassis_serial", "chassis_serial", "chassis-serial-number"}, {"chassis_vendor", "chassis_vendor", "chassis-manufacturer"},
+	{"board_serial", "board_serial", "baseboard-serial-number"},
+	{"board_vendor", "board_vendor", "baseboard-manufacturer"},
+	{"board_version", "board_version", "baseboard-version"},
+	{"chassis_asset_tag", "chassis_asset_tag", "chassis-asset-tag"},
+	{"chassis_serial", "chassis_serial", "chassis-serial-number"},
+	{"chassis_vendor", "chassis_vendor", "chassis-manufacturer"},
 	{"chassis_version", "chassis_version", "chassis-version"}, {"form_factor", "chassis_type", "chassis-type"},
 	{"product_name", "product_name", "system-product-name"}, {"product_serial", "product_serial", "system-serial-number"},
 	{"product_uuid", "product_uuid", "system-uuid"}, {"product_version", "product_version", "system-version"},

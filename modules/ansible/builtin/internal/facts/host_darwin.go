@@ -11,7 +11,7 @@ import (
 // usableCPUs is on how many processors this process may run.
 func usableCPUs(int) int { return runtime.NumCPU() }
 
-// loads are the averages of one, five and fifteen minutes: the kernel gives three numbers of 32 bits and, after
+// loads returns the averages of one, five and fifteen minutes: the kernel gives three numbers of 32 bits and, after
 // padding, their scale.
 func loads() (one, five, fifteen float64, ok bool) {
 	raw, err := unix.SysctlRaw("vm.loadavg")
@@ -26,7 +26,7 @@ func loads() (one, five, fifteen float64, ok bool) {
 	return load(0), load(1), load(2), true
 }
 
-// rootInode is the number of the root of a volume.
+// rootInode returns the number of the root of a volume.
 func rootInode() uint64 { return 2 }
 
 // sizesOf asks the kernel.
@@ -35,7 +35,8 @@ func sizesOf(mount string) (sizes, error) {
 	if err := unix.Statfs(mount, &st); err != nil {
 		return sizes{}, err
 	}
-	return sizes{int64(st.Bsize), int64(st.Iosize), int64(st.Blocks), int64(st.Bavail), int64(st.Files), int64(st.Ffree)}, nil
+	return sizes{int64(st.Bsize), int64(st.Iosize), int64(st.Blocks), int64(st.Bavail), int64(st.Files), int64(st.Ffree)},
+		nil
 }
 
 // distribution is macOS, in its version.

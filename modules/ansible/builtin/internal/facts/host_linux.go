@@ -11,7 +11,7 @@ func usableCPUs(all int) int {
 	return all
 }
 
-// loads are the averages of one, five and fifteen minutes.
+// loads returns the averages of one, five and fifteen minutes.
 func loads() (one, five, fifteen float64, ok bool) {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
@@ -21,7 +21,7 @@ func loads() (one, five, fifteen float64, ok bool) {
 	return load(0), load(1), load(2), true
 }
 
-// rootInode is the number that the root of a file system like that of / has.
+// rootInode returns the number that the root of a file system like that of / has.
 func rootInode() uint64 {
 	var fs unix.Statfs_t
 	if unix.Statfs("/", &fs) == nil {
@@ -41,7 +41,8 @@ func sizesOf(mount string) (sizes, error) {
 	if err := unix.Statfs(mount, &st); err != nil {
 		return sizes{}, err
 	}
-	return sizes{int64(st.Frsize), int64(st.Bsize), int64(st.Blocks), int64(st.Bavail), int64(st.Files), int64(st.Ffree)}, nil
+	return sizes{int64(st.Frsize), int64(st.Bsize), int64(st.Blocks), int64(st.Bavail), int64(st.Files), int64(st.Ffree)},
+		nil
 }
 
 // distribution is told by files.

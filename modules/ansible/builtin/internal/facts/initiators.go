@@ -19,7 +19,8 @@ func fibreChannel(p *probe) {
 func iscsi(p *probe) {
 	name := ""
 	for _, line := range lines("/etc/iscsi/initiatorname.iscsi") {
-		if iqn, ok := strings.CutPrefix(line, "InitiatorName="); ok && !strings.HasPrefix(line, "#") && strings.TrimSpace(line) != "" {
+		if iqn, ok := strings.CutPrefix(line, "InitiatorName="); ok && !strings.HasPrefix(line, "#") &&
+			strings.TrimSpace(line) != "" {
 			name = iqn
 			break
 		}

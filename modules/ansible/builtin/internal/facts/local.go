@@ -54,6 +54,9 @@ func localFact(p *probe, file string) (v any, problem string) {
 		text = string(out.Stdout)
 	}
 	if !utf8.ValidString(text) {
+		if info.Mode()&0o100 == 0 { // Ansible's get_file_content gives nothing then
+			return map[string]any{}, ""
+		}
 		return nil, fmt.Sprintf("error loading fact - output of running %q was not utf-8", file)
 	}
 	if v, err := value.ParseJSON(text, value.KindUnsafe); err == nil {
@@ -132,11 +135,12 @@ func iniFact(text string) (map[string]any, bool, error) {
 // mostNested is how deep options may stand in each other, as in configparser.
 const mostNested = 10
 
-// iniValue is an option with those in it that it names.
+// iniValue returns an option with those in it that it names.
 func iniValue(options map[string]any, key string, depth int) (string, error) {
 	rest := options[key].(string)
 	if depth > mostNested {
-		return "", fmt.Errorf("Recursion limit exceeded in value substitution: option '%s' contains an interpolation key which cannot be substituted in %d steps. Raw value: '%s'", //lint:ignore ST1005 the words that users see
+		return "", fmt.Errorf("Recursion limit exceeded in value substitution: option '%s' contains an interpolation key "+
+			"which cannot be substituted in %d steps. Raw value: '%s'", //lint:ignore ST1005 the words that users see
 			key, mostNested, rest)
 	}
 	var out strings.Builder
@@ -152,7 +156,8 @@ func iniValue(options map[string]any, key string, depth int) (string, error) {
 		case name == nil:
 			return "", fmt.Errorf("'%%' must be followed by '%%' or '(', found: '%%%s'", after)
 		case options[strings.ToLower(name[1])] == nil:
-			return "", fmt.Errorf("Bad value substitution: option '%s' contains an interpolation key '%s' which is not a valid option name. Raw value: '%s'", //lint:ignore ST1005 the words that users see
+			return "", fmt.Errorf("Bad value substitution: option '%s' contains an interpolation key '%s' which is not a "+
+				"valid option name. Raw value: '%s'", //lint:ignore ST1005 the words that users see
 				key, strings.ToLower(name[1]), options[key])
 		default:
 			text, err := iniValue(options, strings.ToLower(name[1]), depth+1)

@@ -67,12 +67,13 @@ func mayHoldVolumes(p *probe, devices []string) bool {
 	if len(devices) == 0 {
 		return false
 	}
-	out, err := p.env.Exec(p.ctx, modules.Command{Argv: append([]string{"head", "-c", "2048", "--"}, devices...), Timeout: min(p.limit, mountLimit)})
+	out, err := p.env.Exec(p.ctx, modules.Command{Argv: append([]string{"head", "-c", "2048", "--"}, devices...),
+		Timeout: min(p.limit, mountLimit)})
 	return err != nil || out.TimedOut || bytes.Contains(out.Stdout, []byte(volumeLabel))
 }
 
-// blockNodes are the device files below dir of block devices that have a size, each device once. Floppy disks (major
-// 2) answer more slowly than anything waits, and LVM passes them over.
+// blockNodes returns the device files below dir of block devices that have a size, each device once. Floppy disks
+// (major 2) answer more slowly than anything waits, and LVM passes them over.
 func blockNodes(dir string) []string {
 	var nodes []string
 	seen := map[uint64]bool{}
@@ -89,7 +90,8 @@ func blockNodes(dir string) []string {
 			return nil
 		}
 		seen[number] = true
-		if size := content(fmt.Sprintf("/sys/dev/block/%d:%d/size", unix.Major(number), unix.Minor(number))); size != "" && size != "0" {
+		if size := content(fmt.Sprintf("/sys/dev/block/%d:%d/size", unix.Major(number), unix.Minor(number))); size != "" &&
+			size != "0" {
 			nodes = append(nodes, path)
 		}
 		return nil

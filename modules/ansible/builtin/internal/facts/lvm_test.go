@@ -30,7 +30,8 @@ func TestOnlyLabelledDevicesHoldVolumes(t *testing.T) {
 		devices []string
 		want    bool
 	}{
-		{nil, false}, {[]string{plain, short, late}, false}, {[]string{plain, volume}, true}, {[]string{missing, volume}, true}, {[]string{missing}, false},
+		{nil, false}, {[]string{plain, short, late}, false}, {[]string{plain, volume}, true},
+		{[]string{missing, volume}, true}, {[]string{missing}, false},
 	} {
 		if got := mayHoldVolumes(p, c.devices); got != c.want {
 			t.Errorf("of %q: %v", c.devices, got)

@@ -10,10 +10,12 @@ import (
 
 // packageManagers in the order in which a later one that is there wins.
 var packageManagers = []struct{ path, name string }{
-	{"/usr/bin/rpm-ostree", "atomic_container"}, {"/usr/bin/yum", "yum"}, {"/usr/bin/dnf", "dnf"}, {"/usr/bin/apt-get", "apt"},
+	{"/usr/bin/rpm-ostree", "atomic_container"}, {"/usr/bin/yum", "yum"}, {"/usr/bin/dnf", "dnf"},
+	{"/usr/bin/apt-get", "apt"},
 	{"/usr/bin/zypper", "zypper"}, {"/usr/sbin/urpmi", "urpmi"}, {"/usr/bin/pacman", "pacman"}, {"/bin/opkg", "opkg"},
 	{"/usr/pkg/bin/pkgin", "pkgin"}, {"/sbin/apk", "apk"}, {"/usr/sbin/pkg", "pkgng"}, {"/usr/bin/emerge", "portage"},
-	{"/usr/sbin/pkgadd", "svr4pkg"}, {"/usr/bin/pkg", "pkg5"}, {"/usr/bin/xbps-install", "xbps"}, {"/usr/bin/swupd", "swupd"},
+	{"/usr/sbin/pkgadd", "svr4pkg"}, {"/usr/bin/pkg", "pkg5"}, {"/usr/bin/xbps-install", "xbps"},
+	{"/usr/bin/swupd", "swupd"},
 	{"/usr/sbin/sorcery", "sorcery"},
 }
 
@@ -33,7 +35,8 @@ func packageManager(p *probe) {
 	case family == "Altlinux" && name == "apt":
 		name = "apt_rpm"
 	}
-	if name == "apt" && fsx.Exists("/usr/bin/rpm") && slices.ContainsFunc(rpmDatabases(), fsx.Exists) { // without one rpm makes its own, in the home
+	// without one rpm makes its own, in the home
+	if name == "apt" && fsx.Exists("/usr/bin/rpm") && slices.ContainsFunc(rpmDatabases(), fsx.Exists) {
 		if _, ok := p.runKnown(rpmDatabase(), "rpm", "-q", "--whatprovides", "/usr/bin/apt-get"); ok {
 			name = "apt_rpm"
 		}
@@ -50,10 +53,11 @@ func rpmDatabase() string {
 	return stampOf(files...)
 }
 
-// rpmDatabases are the files that rpm keeps the installed packages in, of its several kinds.
+// rpmDatabases returns the files that rpm keeps the installed packages in, of its several kinds.
 func rpmDatabases() []string {
 	const old, new = "/var/lib/rpm/", "/usr/lib/sysimage/rpm/"
-	return []string{old + "Packages", old + "Packages.db", old + "rpmdb.sqlite", new + "Packages", new + "Packages.db", new + "rpmdb.sqlite"}
+	return []string{old + "Packages", old + "Packages.db", old + "rpmdb.sqlite", new + "Packages", new + "Packages.db",
+		new + "rpmdb.sqlite"}
 }
 
 func redHatManager(p *probe, name string) string {

@@ -21,10 +21,10 @@ type answer struct {
 	value any
 }
 
-// NewMemory is a memory that knows nothing yet.
+// NewMemory returns a memory that knows nothing yet.
 func NewMemory() *Memory { return &Memory{answers: map[string]answer{}} }
 
-// recall gives the value remembered under key with this stamp, or learns it. What is not certain is not kept.
+// recall returns the value remembered under key with this stamp, or learns it. What is not certain is not kept.
 func (m *Memory) recall(key, stamp string, learn func() (v any, certain bool)) any {
 	m.mu.Lock()
 	known, ok := m.answers[key]
@@ -74,7 +74,7 @@ func (p *probe) runKnown(stamp, tool string, args ...string) (string, bool) {
 // udevNotes is where udev writes down what it knows of each device, if it runs.
 const udevNotes = "/run/udev/data"
 
-// runBlock is runKnown for a tool that tells of block devices. Whatever changes one makes udev write it down. Without
+// runBlock is runKnown for a tool that describes block devices. Whatever changes one makes udev write it down. Without
 // udev, as in containers, a tool has nothing to look into where there is not even a device file; otherwise nothing is
 // known for long.
 func (p *probe) runBlock(tool string, args ...string) (string, bool) {
@@ -94,7 +94,8 @@ func blockFiles() bool {
 	if err != nil {
 		return true
 	}
-	return slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Type()&fs.ModeDevice != 0 && e.Type()&fs.ModeCharDevice == 0 })
+	return slices.ContainsFunc(list,
+		func(e fs.DirEntry) bool { return e.Type()&fs.ModeDevice != 0 && e.Type()&fs.ModeCharDevice == 0 })
 }
 
 // together runs functions at once and waits for them.
@@ -106,7 +107,7 @@ func together(fs ...func()) {
 	all.Wait()
 }
 
-// capabilityLines are the sets of capabilities that this process has, as the kernel writes them.
+// capabilityLines returns the sets of capabilities that this process has, as the kernel writes them.
 func capabilityLines() string {
 	var sets strings.Builder
 	for _, line := range lines("/proc/self/status") {

@@ -18,18 +18,20 @@ func asked(t *testing.T, answers ...modules.Output) (p *probe, calls *int) {
 		t.Fatal(err)
 	}
 	calls = new(int)
-	env := &modules.Env{Environ: []string{"PATH=" + dir}, Exec: func(context.Context, modules.Command) (modules.Output, error) {
-		*calls++
-		if *calls > len(answers) {
-			return modules.Output{}, errors.New("no more answers")
-		}
-		return answers[*calls-1], nil
-	}}
+	env := &modules.Env{Environ: []string{"PATH=" + dir},
+		Exec: func(context.Context, modules.Command) (modules.Output, error) {
+			*calls++
+			if *calls > len(answers) {
+				return modules.Output{}, errors.New("no more answers")
+			}
+			return answers[*calls-1], nil
+		}}
 	return &probe{ctx: t.Context(), env: env, known: NewMemory()}, calls
 }
 
 func TestAnswersAreKeptWhileNothingChanges(t *testing.T) {
-	p, calls := asked(t, modules.Output{Stdout: []byte("one")}, modules.Output{Stdout: []byte("two")}, modules.Output{Rc: 1})
+	p, calls := asked(t, modules.Output{Stdout: []byte("one")}, modules.Output{Stdout: []byte("two")},
+		modules.Output{Rc: 1})
 	for _, c := range []struct {
 		stamp, want string
 		ok          bool

@@ -30,7 +30,7 @@ type MountArgs struct {
 	Aggregate *bool       `arg:"include_aggregate_mounts" doc:"Whether to list mount points that come more than once; without it they are warned of."`
 }
 
-// mountEntry is a mount as a source tells of it.
+// mountEntry is a mount as a source describes it.
 type mountEntry struct {
 	source, line string
 	fields       map[string]any
@@ -66,7 +66,8 @@ func Mounts(ctx context.Context, env *modules.Env, a MountArgs) (modules.Result,
 		list = append(list, e.fields)
 	}
 	points, every := m.unique(list)
-	return modules.Result{Facts: value.DictOf("mount_points", points, "aggregate_mounts", every), Warnings: m.warnings}, nil
+	return modules.Result{Facts: value.DictOf("mount_points", points, "aggregate_mounts", every), Warnings: m.warnings},
+		nil
 }
 
 func keepsMount(patterns []string, name string) bool {
@@ -107,20 +108,22 @@ func (m *mountReader) sources() ([]string, error) {
 	sorted := slices.Clone(list)
 	slices.Sort(sorted)
 	if len(slices.Compact(sorted)) < len(list) {
-		m.warn("mount_facts option 'sources' contains duplicate entries, repeat sources will be ignored: " + modules.Repr(list))
+		m.warn("mount_facts option 'sources' contains duplicate entries, repeat sources will be ignored: " +
+			modules.Repr(list))
 	}
 	return list, nil
 }
 
-// entries are the mounts of all sources, each source read once whatever it is called. The program is asked where no
-// table of what is mounted now was to be had.
+// entries returns the mounts of all sources, each source read once whatever it is called. The program is asked where
+// no table of what is mounted now was to be had.
 func (m *mountReader) entries() ([]mountEntry, error) {
 	sources, err := m.sources()
 	if err != nil {
 		return nil, err
 	}
 	binary, _ := value.Text(m.args.Binary)
-	fallback := binary != "" && slices.ContainsFunc(sources, func(s string) bool { return slices.Contains(dynamicSources(), s) })
+	fallback := binary != "" && slices.ContainsFunc(sources,
+		func(s string) bool { return slices.Contains(dynamicSources(), s) })
 	seen := map[string]bool{}
 	var all []mountEntry
 	for _, source := range sources {
@@ -152,7 +155,10 @@ func (m *mountReader) entries() ([]mountEntry, error) {
 	return all, nil
 }
 
-var mountedLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\S+) on (\S+) type (\S+) \((.+)\)$`) })
+var mountedLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\S+) on (\S+) type (\S+) ` +
+		`\((.+)\)$`)
+})
 
 // mounted asks the program.
 func (m *mountReader) mounted(binary string) ([]mountEntry, error) {
@@ -175,7 +181,8 @@ func (m *mountReader) mounted(binary string) ([]mountEntry, error) {
 		if f == nil {
 			return nil, nil // not what mount prints on Linux
 		}
-		list = append(list, mountEntry{"mount", f[0], map[string]any{"device": f[1], "mount": f[2], "fstype": f[3], "options": f[4]}})
+		list = append(list,
+			mountEntry{"mount", f[0], map[string]any{"device": f[1], "mount": f[2], "fstype": f[3], "options": f[4]}})
 	}
 	return list, nil
 }
@@ -191,7 +198,7 @@ func (m *mountReader) late(msg string) error {
 	return nil
 }
 
-// complete adds what the file system itself tells.
+// complete adds what the file system itself reports.
 func (m *mountReader) complete(e mountEntry) error {
 	mount, kind := e.text("mount"), e.text("fstype")
 	device, id := e.text("device"), any(nil)
@@ -226,7 +233,7 @@ func (m *mountReader) uuid(device string) string {
 	return m.uuids[device]
 }
 
-// unique are the first entry of each mount point, and all of them if those are wanted.
+// unique returns the first entry of each mount point, and all of them if those are wanted.
 func (m *mountReader) unique(list []any) (points map[string]any, every []any) {
 	points, every = map[string]any{}, []any{}
 	bySource, repeated := map[string][]any{}, map[string]bool{}
@@ -296,7 +303,8 @@ func vfstabFields(f []string) map[string]any {
 		return nil
 	}
 	return map[string]any{
-		"device": f[0], "device_to_fsck": f[1], "mount": f[2], "fstype": f[3], "passno": numberOr(f[4]), "mount_at_boot": f[5], "options": f[6],
+		"device": f[0], "device_to_fsck": f[1], "mount": f[2], "fstype": f[3], "passno": numberOr(f[4]),
+		"mount_at_boot": f[5], "options": f[6],
 	}
 }
 

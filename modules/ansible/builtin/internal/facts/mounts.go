@@ -77,8 +77,8 @@ func unescapeOctal(text string) string {
 	})
 }
 
-// bindMounts are the mounts of which findmnt would say that they show a part of a file system: those whose root is
-// not its root. Without findmnt Ansible knows of none.
+// bindMounts returns the mounts that findmnt would show as a part of a file system: those whose root
+// is not its root. Without findmnt Ansible knows of none.
 func bindMounts(p *probe) map[string]bool {
 	out := map[string]bool{}
 	if p.env.LookPath("findmnt") == "" {
@@ -106,8 +106,10 @@ func mountUUIDs(p *probe) map[string]string {
 
 // answersAtOnce are the file systems of local disks and memory: statfs on them never waits for another machine.
 var answersAtOnce = map[string]bool{
-	"ext2": true, "ext3": true, "ext4": true, "xfs": true, "btrfs": true, "vfat": true, "tmpfs": true, "overlay": true, "squashfs": true,
-	"iso9660": true, "zfs": true, "f2fs": true, "jfs": true, "reiserfs": true, "ntfs3": true, "exfat": true, "bcachefs": true,
+	"ext2": true, "ext3": true, "ext4": true, "xfs": true, "btrfs": true, "vfat": true, "tmpfs": true, "overlay": true,
+	"squashfs": true,
+	"iso9660":  true, "zfs": true, "f2fs": true, "jfs": true, "reiserfs": true, "ntfs3": true, "exfat": true,
+	"bcachefs": true,
 }
 
 // space sets the size facts of a mount. What may be a dead server is asked by a process that can be left behind.
@@ -138,6 +140,7 @@ type sizes struct{ fragment, block, blocks, available, inodes, freeInodes int64 
 // tell sets the facts of a mount.
 func (s sizes) tell(m map[string]any) {
 	m["size_total"], m["size_available"] = s.fragment*s.blocks, s.fragment*s.available
-	m["block_size"], m["block_total"], m["block_available"], m["block_used"] = s.block, s.blocks, s.available, s.blocks-s.available
+	m["block_size"], m["block_total"], m["block_available"], m["block_used"] = s.block, s.blocks, s.available,
+		s.blocks-s.available
 	m["inode_total"], m["inode_available"], m["inode_used"] = s.inodes, s.freeInodes, s.inodes-s.freeInodes
 }

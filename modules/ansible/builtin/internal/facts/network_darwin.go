@@ -7,8 +7,8 @@ import (
 	"hark/modules/nss"
 )
 
-// network tells of interfaces what package net knows: names, hardware addresses, MTU, addresses, and which the routes
-// to the internet use.
+// network returns what package net knows about interfaces: names, hardware addresses, MTU, addresses, and which the
+// routes to the internet use.
 func network(p *probe) {
 	interfaces, _ := net.Interfaces()
 	names, all4, all6 := []string{}, []string{}, []string{}
@@ -53,7 +53,7 @@ func network(p *probe) {
 	p.set("all_ipv6_addresses", all6)
 }
 
-// outward is the address that a packet to an address of the internet would have; none is sent.
+// outward returns the address that a packet to an address of the internet would have; none is sent.
 func outward(network, address string) map[string]any {
 	conn, err := new(nss.Dialer).Dial(network, net.JoinHostPort(address, "53"))
 	if err != nil {

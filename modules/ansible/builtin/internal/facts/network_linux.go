@@ -17,7 +17,8 @@ import (
 )
 
 // interfaceTypes are the ARPHRD numbers that Ansible names.
-var interfaceTypes = map[string]string{"1": "ether", "32": "infiniband", "512": "ppp", "772": "loopback", "65534": "tunnel"}
+var interfaceTypes = map[string]string{"1": "ether", "32": "infiniband", "512": "ppp", "772": "loopback",
+	"65534": "tunnel"}
 
 // addresses is what the interfaces have, all together.
 type addresses struct{ v4, v6 []string }
@@ -61,10 +62,10 @@ func network(p *probe) {
 	p.set("all_ipv6_addresses", all.v6)
 }
 
-// factName is how a fact's name is written as a variable: - and : become _.
+// factName returns how a fact's name is written as a variable: - and : become _.
 func factName(name string) string { return strings.NewReplacer("-", "_", ":", "_").Replace(name) }
 
-// defaultRoute is how the host would reach an address of the internet.
+// defaultRoute returns how the host would reach an address of the internet.
 func defaultRoute(dst string) map[string]any {
 	out := map[string]any{}
 	routes, err := netlink.RouteGet(net.ParseIP(dst))

@@ -40,7 +40,7 @@ func inOrder(facts map[string]any) *value.Dict {
 	return out
 }
 
-// arranged is a fact with the keys in it in order.
+// arranged returns a fact with the keys in it in order.
 func arranged(v value.Value) value.Value {
 	switch v := v.(type) {
 	case *value.List:
@@ -58,7 +58,7 @@ func arranged(v value.Value) value.Value {
 	return v
 }
 
-// byRank are the keys of a dict by their ranks, those without any as they stand behind the others.
+// byRank returns the keys of a dict by their ranks, those without any as they stand behind the others.
 func byRank(d *value.Dict) []value.Value {
 	keys := d.Keys()
 	at := func(k value.Value) int {

@@ -89,20 +89,21 @@ func interpreter(p *probe) *pythonInfo {
 	if path == "" {
 		return nil
 	}
-	info, _ := p.known.recall("python "+strings.Join(command, " "), stampOf(path, debianDistro, debianDistro+".py"), func() (any, bool) {
-		out, err := p.env.Exec(p.ctx, modules.Command{Argv: append(command, "-c", pythonProbe), Timeout: p.limit})
-		py, answer := &pythonInfo{}, json.NewDecoder(bytes.NewReader(out.Stdout))
-		answer.UseNumber()
-		if err != nil || answer.Decode(py) != nil || len(py.Info) != 5 {
-			return (*pythonInfo)(nil), err == nil && !out.TimedOut
-		}
-		for i, v := range py.Info {
-			if n, ok := v.(json.Number); ok {
-				py.Info[i], _ = n.Int64()
+	info, _ := p.known.recall("python "+strings.Join(command, " "), stampOf(path, debianDistro, debianDistro+".py"),
+		func() (any, bool) {
+			out, err := p.env.Exec(p.ctx, modules.Command{Argv: append(command, "-c", pythonProbe), Timeout: p.limit})
+			py, answer := &pythonInfo{}, json.NewDecoder(bytes.NewReader(out.Stdout))
+			answer.UseNumber()
+			if err != nil || answer.Decode(py) != nil || len(py.Info) != 5 {
+				return (*pythonInfo)(nil), err == nil && !out.TimedOut
 			}
-		}
-		return py, true
-	}).(*pythonInfo)
+			for i, v := range py.Info {
+				if n, ok := v.(json.Number); ok {
+					py.Info[i], _ = n.Int64()
+				}
+			}
+			return py, true
+		}).(*pythonInfo)
 	return info
 }
 

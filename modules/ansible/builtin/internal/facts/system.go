@@ -16,12 +16,14 @@ func lsb(p *probe) {
 	stamp := stampOf("/etc/os-release", "/etc/lsb-release", "/etc/debian_version")
 	if text, ok := p.runKnown(stamp, "lsb_release", "-a"); ok {
 		found = pairs(text, ":", map[string]string{
-			"LSB Version": "release", "Distributor ID": "id", "Description": "description", "Release": "release", "Codename": "codename",
+			"LSB Version": "release", "Distributor ID": "id", "Description": "description", "Release": "release",
+			"Codename": "codename",
 		})
 	}
 	if len(found) == 0 {
 		found = pairs(content("/etc/lsb-release"), "=", map[string]string{
-			"DISTRIB_ID": "id", "DISTRIB_RELEASE": "release", "DISTRIB_DESCRIPTION": "description", "DISTRIB_CODENAME": "codename",
+			"DISTRIB_ID": "id", "DISTRIB_RELEASE": "release", "DISTRIB_DESCRIPTION": "description",
+			"DISTRIB_CODENAME": "codename",
 		})
 	}
 	out := map[string]any{}
@@ -58,8 +60,9 @@ func dateTime(p *probe) {
 		"epoch": epoch, "epoch_int": epoch,
 		"date": now.Format("2006-01-02"), "time": now.Format("15:04:05"),
 		"iso8601_micro": utc.Format("2006-01-02T15:04:05.000000Z"), "iso8601": utc.Format("2006-01-02T15:04:05Z"),
-		"iso8601_basic": now.Format("20060102T150405") + now.Format(".000000")[1:], "iso8601_basic_short": now.Format("20060102T150405"),
-		"tz": zone, "tz_dst": summerZone(now), "tz_offset": zoneOffset(offset),
+		"iso8601_basic":       now.Format("20060102T150405") + now.Format(".000000")[1:],
+		"iso8601_basic_short": now.Format("20060102T150405"),
+		"tz":                  zone, "tz_dst": summerZone(now), "tz_offset": zoneOffset(offset),
 	})
 }
 
@@ -69,7 +72,7 @@ func weekNumber(t time.Time) string {
 	return fmt.Sprintf("%02d", (t.YearDay()-1+7-monday)/7)
 }
 
-// summerZone is the zone's name in summer, its usual name where there is no summer time.
+// summerZone returns the zone's name in summer, its usual name where there is no summer time.
 func summerZone(t time.Time) string {
 	for month := time.January; month <= time.December; month++ {
 		if day := time.Date(t.Year(), month, 1, 12, 0, 0, 0, t.Location()); day.IsDST() {

@@ -116,7 +116,8 @@ func (v *virtualization) firmware() {
 	const dmi = "/sys/devices/virtual/dmi/id/"
 	product, vendor, bios := content(dmi+"product_name"), content(dmi+"sys_vendor"), content(dmi+"bios_vendor")
 	if kind := map[string]string{
-		"KVM": "kvm", "KVM Server": "kvm", "Bochs": "kvm", "AHV": "kvm", "VMware Virtual Platform": "VMware", "VMware7,1": "VMware",
+		"KVM": "kvm", "KVM Server": "kvm", "Bochs": "kvm", "AHV": "kvm", "VMware Virtual Platform": "VMware",
+		"VMware7,1":         "VMware",
 		"OpenStack Compute": "openstack", "OpenStack Nova": "openstack",
 	}[product]; kind != "" {
 		v.isGuest(kind)
@@ -132,7 +133,8 @@ func (v *virtualization) firmware() {
 		v.isGuest(kind)
 	}
 	if kind := map[string]string{
-		"oVirt": "oVirt", "QEMU": "kvm", "Amazon EC2": "kvm", "DigitalOcean": "kvm", "Google": "kvm", "Scaleway": "kvm", "Nutanix": "kvm",
+		"oVirt": "oVirt", "QEMU": "kvm", "Amazon EC2": "kvm", "DigitalOcean": "kvm", "Google": "kvm", "Scaleway": "kvm",
+		"Nutanix":  "kvm",
 		"KubeVirt": "KubeVirt", "Microsoft Corporation": "VirtualPC", "Parallels Software International Inc.": "parallels",
 		"OpenStack Foundation": "openstack",
 	}[vendor]; kind != "" {
@@ -140,7 +142,7 @@ func (v *virtualization) firmware() {
 	}
 }
 
-// processorSign is a line of /proc/cpuinfo that tells of a kind of virtual machine.
+// processorSign is a line of /proc/cpuinfo that shows a kind of virtual machine.
 type processorSign struct {
 	re   *regexp.Regexp
 	kind string

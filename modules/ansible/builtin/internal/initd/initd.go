@@ -15,7 +15,8 @@ import (
 
 // Output runs a tool and gives its exit code and its output as text. A tool that cannot be started fails.
 func Output(ctx context.Context, env *modules.Env, argv ...string) (rc int, stdout, stderr string, err error) {
-	out, err := env.Exec(ctx, modules.Command{Argv: argv, Env: []string{"LANG=C.UTF-8", "LC_ALL=C.UTF-8", "LC_MESSAGES=C.UTF-8"}})
+	out, err := env.Exec(ctx,
+		modules.Command{Argv: argv, Env: []string{"LANG=C.UTF-8", "LC_ALL=C.UTF-8", "LC_MESSAGES=C.UTF-8"}})
 	return out.Rc, string(out.Stdout), string(out.Stderr), err
 }
 
@@ -44,7 +45,7 @@ func isScript(dir, name string) bool {
 
 var startLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^S\d\d`) })
 
-// StartsAtBoot reports whether some runlevel starts the script; a runlevel, if given, looks at that one alone.
+// StartsAtBoot reports whether some runlevel starts the script; a runlevel, if given, looks at that one only.
 func StartsAtBoot(name, runlevel string) bool { return hasStartLink("/etc", name, runlevel) }
 
 func hasStartLink(etc, name, runlevel string) bool {
@@ -63,7 +64,7 @@ func hasStartLink(etc, name, runlevel string) bool {
 // GlobQuote makes a name a pattern that only it matches.
 func GlobQuote(s string) string { return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(s, `\$0`) }
 
-// Missing is the failure for a service that the host does not know.
+// Missing returns the failure for a service that the host does not know.
 func Missing(name string) (modules.Result, error) {
 	return modules.Fail("Could not find the requested service %s: host", name)
 }

@@ -40,7 +40,8 @@ func TestLinksOfRunlevelsStartScripts(t *testing.T) {
 		name, level string
 		want        bool
 	}{
-		{"web", "", true}, {"web", "2", true}, {"web", "3", false}, {"web", "5", false}, {"we", "", false}, {"we?", "", false}, {"*", "", false}, {"a[b", "", true}, {"a[b", "4", true},
+		{"web", "", true}, {"web", "2", true}, {"web", "3", false}, {"web", "5", false}, {"we", "", false},
+		{"we?", "", false}, {"*", "", false}, {"a[b", "", true}, {"a[b", "4", true},
 	} {
 		if got := hasStartLink(etc, c.name, c.level); got != c.want {
 			t.Errorf("%q in %q: %t", c.name, c.level, got)

@@ -21,7 +21,8 @@ type Program struct {
 
 // Run runs the program in a directory; one that is not there yet counts as none.
 func (p *Program) Run(dir string, args ...string) (tool.Output, error) {
-	return tool.Run(p.Ctx, p.Env, modules.Command{Argv: append([]string{p.Path}, args...), Dir: dir, Env: p.Environ, Umask: p.Umask})
+	return tool.Run(p.Ctx, p.Env, modules.Command{Argv: append([]string{p.Path}, args...), Dir: dir, Env: p.Environ,
+		Umask: p.Umask})
 }
 
 // Must is run for what has to succeed.

@@ -24,7 +24,8 @@ func TestProgramsRunWhereTheWorkingCopyIs(t *testing.T) {
 		t.Errorf("%+v, %v", out, err)
 	}
 	c := got[0]
-	if c.Dir != dir || strings.Join(c.Argv, " ") != "/usr/bin/test-git status -s" || c.Env[len(c.Env)-1] != "A=1" || c.Umask != &umask {
+	if c.Dir != dir || strings.Join(c.Argv, " ") != "/usr/bin/test-git status -s" || c.Env[len(c.Env)-1] != "A=1" ||
+		c.Umask != &umask {
 		t.Errorf("%+v", c)
 	}
 	if _, err := p.Run(filepath.Join(dir, "none"), "clone"); err != nil || got[1].Dir != "" {

@@ -15,7 +15,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// Fingerprints are the sums of b by every algorithm that each Python has, those of any length with 32 bytes.
+// Fingerprints returns the sums of b by every algorithm that each Python has, those of any length with 32 bytes.
 func Fingerprints(b []byte) *value.Dict {
 	sum5, sum1 := md5.Sum(b), sha1.Sum(b)
 	sum224, sum256, sum384, sum512 := sha256.Sum224(b), sha256.Sum256(b), sha512.Sum384(b), sha512.Sum512(b)
@@ -24,7 +24,8 @@ func Fingerprints(b []byte) *value.Dict {
 	return value.DictOf(
 		"md5", Colons(sum5[:]), "sha1", Colons(sum1[:]),
 		"sha224", Colons(sum224[:]), "sha256", Colons(sum256[:]), "sha384", Colons(sum384[:]), "sha512", Colons(sum512[:]),
-		"sha3_224", Colons(three224[:]), "sha3_256", Colons(three256[:]), "sha3_384", Colons(three384[:]), "sha3_512", Colons(three512[:]),
+		"sha3_224", Colons(three224[:]), "sha3_256", Colons(three256[:]), "sha3_384", Colons(three384[:]), "sha3_512",
+		Colons(three512[:]),
 		"shake_128", Colons(sha3.SumSHAKE128(b, 32)), "shake_256", Colons(sha3.SumSHAKE256(b, 32)),
 		"blake2b", Colons(blakeB[:]), "blake2s", Colons(blakeS[:]),
 	)

@@ -13,7 +13,7 @@ import (
 )
 
 // KeyInfo describes a public key: public_key, public_key_fingerprints, type and public_data. Of the fingerprints it
-// has sha256 alone, as Ansible's diffs do.
+// has sha256 only, as Ansible's diffs do.
 func KeyInfo(key crypto.PublicKey) (*value.Dict, error) {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {

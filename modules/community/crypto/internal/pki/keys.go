@@ -102,7 +102,7 @@ func LoadRawKey(raw []byte, kind string) (PrivateKey, error) {
 	return ecdh.X25519().NewPrivateKey(raw)
 }
 
-// KindOf is the type as users write it, and the bits of the key.
+// KindOf returns the type as users write it, and the bits of the key.
 func KindOf(key crypto.PublicKey) (kind string, size int) {
 	switch k := key.(type) {
 	case *rsa.PublicKey:
@@ -117,7 +117,7 @@ func KindOf(key crypto.PublicKey) (kind string, size int) {
 	return "unknown", 0
 }
 
-// CurveName is a curve's name in the registry of TLS.
+// CurveName returns a curve's name in the registry of TLS.
 func CurveName(c elliptic.Curve) string {
 	switch c {
 	case elliptic.P224():
@@ -132,7 +132,7 @@ func CurveName(c elliptic.Curve) string {
 	return c.Params().Name
 }
 
-// curveNamed is the reverse, nil for one that Go's library has not.
+// curveNamed returns the reverse, nil for one that Go's library has not.
 func curveNamed(name string) elliptic.Curve {
 	for _, c := range []elliptic.Curve{elliptic.P224(), elliptic.P256(), elliptic.P384(), elliptic.P521()} {
 		if CurveName(c) == name {

@@ -50,9 +50,10 @@ func oidHMAC(n int) asn1.ObjectIdentifier { return asn1.ObjectIdentifier{1, 2, 8
 
 const hmacSHA256 = 9
 
-// hmacNamed is the hash of an HMAC, nil if it is not known.
+// hmacNamed returns the hash of an HMAC, nil if it is not known.
 func hmacNamed(oid asn1.ObjectIdentifier) func() hash.Hash {
-	for n, h := range map[int]func() hash.Hash{7: sha1.New, 8: sha256.New224, hmacSHA256: sha256.New, 10: sha512.New384, 11: sha512.New} {
+	for n, h := range map[int]func() hash.Hash{7: sha1.New, 8: sha256.New224, hmacSHA256: sha256.New, 10: sha512.New384,
+		11: sha512.New} {
 		if oid.Equal(oidHMAC(n)) {
 			return h
 		}
@@ -85,7 +86,7 @@ func encryptPKCS8(der, passphrase []byte) ([]byte, error) {
 	return asn1.Marshal(e)
 }
 
-// block is the cipher with the key that the passphrase gives.
+// block returns the cipher with the key that the passphrase gives.
 func (p *pbes2) block(passphrase []byte) (cipher.Block, error) {
 	size := 0
 	for last, n := range map[int]int{2: 16, 22: 24, 42: 32} {
@@ -98,7 +99,8 @@ func (p *pbes2) block(passphrase []byte) (cipher.Block, error) {
 	if d.PRF.Algorithm != nil {
 		h = hmacNamed(d.PRF.Algorithm)
 	}
-	if size == 0 || h == nil || !p.Derivation.ID.Equal(oidPBKDF2()) || len(p.Cipher.IV) != aes.BlockSize || d.Iterations < 1 || d.Iterations > maxIterations {
+	if size == 0 || h == nil || !p.Derivation.ID.Equal(oidPBKDF2()) || len(p.Cipher.IV) != aes.BlockSize ||
+		d.Iterations < 1 || d.Iterations > maxIterations {
 		return nil, errors.New("unknown encryption of the key")
 	}
 	key, err := pbkdf2.Key(h, string(passphrase), d.Salt, d.Iterations, size)

@@ -1,0 +1,49 @@
+package wire
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// ownKey derives a key with which an identity seals what it keeps for itself, for one purpose. Without the curve key
+// nobody can read or change it.
+func (id *Identity) ownKey(purpose string) (Key, error) {
+	own, err := id.seed()
+	if err != nil {
+		return Key{}, err
+	}
+	return Key(sha256.Sum256(append([]byte("hark "+purpose+"\x00"), own[:]...))), nil
+}
+
+// shut seals text for this identity in a later process.
+func (id *Identity) shut(purpose string, text []byte) ([]byte, error) {
+	key, err := id.ownKey(purpose)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := chacha20poly1305.NewX(key[:])
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(text)+aead.Overhead())
+	_, _ = rand.Read(nonce) // never fails
+	return aead.Seal(nonce, nonce, text, nil), nil
+}
+
+// reopen opens what shut has sealed.
+func (id *Identity) reopen(purpose string, closed []byte) ([]byte, error) {
+	key, err := id.ownKey(purpose)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := chacha20poly1305.NewX(key[:])
+	if err != nil {
+		return nil, err
+	}
+	if len(closed) < aead.NonceSize() {
+		return nil, errBox
+	}
+	return aead.Open(nil, closed[:aead.NonceSize()], closed[aead.NonceSize():], nil)
+}
