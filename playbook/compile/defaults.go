@@ -127,7 +127,7 @@ func (m moduleDefaults) key(name string) string {
 		}
 		return "group/" + group
 	}
-	if full, ok := m.project.resolve(name, nil); ok {
+	if full, ok := m.project.actions.resolve(name, nil); ok {
 		return full
 	}
 	return name
@@ -139,7 +139,7 @@ func (m moduleDefaults) hidden(name string) (string, bool) {
 	if strings.Contains(short, ".") {
 		return "", false
 	}
-	return m.project.resolve("ansible.builtin."+short, nil)
+	return m.project.actions.resolve("ansible.builtin."+short, nil)
 }
 
 // inGroup reports whether an action belongs to a group of actions, or to one that the group extends.
@@ -154,7 +154,7 @@ func (m moduleDefaults) inGroup(action, group string, seen []string) bool {
 		if strings.Count(name, ".") < 2 {
 			name = collection + "." + name
 		}
-		if full, ok := m.project.resolve(name, nil); ok && full == action || name == action {
+		if full, ok := m.project.actions.resolve(name, nil); ok && full == action || name == action {
 			return true
 		}
 	}

@@ -42,7 +42,7 @@ func (m moduleDefaults) checkEntry(name string) error {
 	if strings.Count(name, ".") < 2 {
 		name = "ansible.legacy." + name
 	}
-	if _, ok := m.project.resolve(name, nil); !ok {
+	if _, ok := m.project.actions.resolve(name, nil); !ok {
 		return &syntax.Error{Msg: "Could not resolve action " + name + " in module_defaults"}
 	}
 	return nil

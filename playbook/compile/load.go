@@ -146,7 +146,7 @@ func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
 		t.action = plan.IncludeTasks
 		o.include = &include{dynamic: true, params: true, args: src.Args, file: rawParams(src)}
 	default:
-		t.action, t.foreign, t.plugin = p.project.action(src.Action, o.collections)
+		t.action, t.foreign, t.plugin = p.project.actions.action(src.Action, o.collections)
 		if err := misplaced(t, in); err != nil {
 			return nil, err
 		}

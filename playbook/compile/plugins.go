@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"hark/modules"
-	"hark/playbook/foreign"
 	"hark/playbook/plan"
 )
 
@@ -34,15 +32,7 @@ func (p *Project) NoPlugin(kind, name string) string { return p.foreign.NoPlugin
 func (p *Project) Places() []string { return p.foreign.Added() }
 
 // Books returns the directories of the playbooks that were read.
-func (p *Project) Books() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	dirs := make([]string, len(p.books))
-	for i, dir := range p.books {
-		dirs[i] = string(dir)
-	}
-	return dirs
-}
+func (p *Project) Books() []string { return p.collections.playbooks() }
 
 // plugins returns the filters and tests in Python of a play; nil if there is no directory for one.
 func (p *Project) plugins() *plan.Plugins {
@@ -106,10 +96,7 @@ func OptionVariables(p *Project) map[string]bool {
 			roots = append(roots, dir)
 		}
 	}
-	p.mu.Lock()
-	used := slices.Clone(p.used)
-	p.mu.Unlock()
-	return p.foreign.OptionVariables(p.cfg.RolePaths, roots, used)
+	return p.foreign.OptionVariables(p.cfg.RolePaths, roots, p.collections.inUse())
 }
 
 // collectionRoots returns where ansible_collections may lie.
@@ -147,41 +134,6 @@ func (p *Project) hasCollections() bool {
 		}
 	}
 	return false
-}
-
-// action returns an action's full name, or the name as written if it is unknown or holds a template; its file, if it is
-// not native; and its action plug-in.
-func (p *Project) action(name string, collections []string) (string, *plan.Foreign, *plan.ActionPlugin) {
-	full, module := p.Module(name, collections)
-	a, ok := p.actionPlugin(name, collections)
-	if !ok {
-		return full, module, nil
-	}
-	if module == nil || !strings.Contains(a.Name, ".") {
-		full, module = a.Name, nil
-	}
-	return full, module, &plan.ActionPlugin{Name: a.Name, Path: a.Path, Collections: collections}
-}
-
-// actionPlugin finds the action plug-in in Python of a name, with or without a module. One in the project's own
-// directories comes before a native module too.
-func (p *Project) actionPlugin(name string, collections []string) (foreign.Action, bool) {
-	if modules.ShortName(name) == "meta" {
-		return foreign.Action{}, false
-	}
-	if a, ok := p.foreign.OwnAction(name); ok {
-		return a, true
-	}
-	if _, ok := p.native(name, collections); ok {
-		return foreign.Action{}, false
-	}
-	if a, ok := p.foreign.KeptAction(name); ok {
-		return a, true
-	}
-	if m, ok := p.notNative(name, collections); ok {
-		return p.foreign.ActionOf(m.Name)
-	}
-	return p.foreign.ActionIn(name, collections)
 }
 
 // isLookup reports whether with_<name> is a loop.

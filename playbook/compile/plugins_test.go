@@ -42,7 +42,7 @@ func TestWhatStandsBeforeAModule(t *testing.T) {
 		{"acme.tools.saw", "acme.tools.saw", "", true},
 		{"none", "none", "", false},
 	} {
-		full, module, plugin := p.action(tc.name, []string{"acme.tools"})
+		full, module, plugin := p.actions.action(tc.name, []string{"acme.tools"})
 		got := ""
 		if plugin != nil {
 			got = plugin.Name

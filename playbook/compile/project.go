@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -29,14 +28,12 @@ type Project struct {
 	foreign *foreign.Finder
 	packer  *foreign.Packer
 
+	actions     *actions
+	collections *collections
+
 	// touching and touched say whether task files may change files of the controller.
 	touching sync.Once
 	touched  bool
-
-	mu     sync.Mutex
-	books  []search.Dir    // of the playbooks that were read, which may hold collections; guarded by mu
-	judged map[string]bool // collections whose version was checked; guarded by mu
-	used   []string        // their directories; guarded by mu
 }
 
 // New returns a project that reads its files with l.
@@ -47,13 +44,15 @@ func New(l *syntax.Loader, cfg Config) *Project {
 	if cfg.Templates.Engine == nil {
 		cfg.Templates.Engine = templar.NewEngine()
 	}
-	p := &Project{cfg: cfg, loader: l, judged: map[string]bool{}}
-	p.finder = &roles.Finder{Paths: cfg.RolePaths, CollectionPaths: cfg.CollectionPaths, Books: p.Books, Met: p.judge}
-	p.foreign = foreign.NewFinder(cfg.Library, cfg.Utils, p.Collection)
+	p := &Project{cfg: cfg, loader: l}
+	p.collections = newCollections(&cfg, p.warn)
+	p.finder = p.collections.finder
+	p.foreign = foreign.NewFinder(cfg.Library, cfg.Utils, p.collections.find)
+	p.actions = &actions{modules: cfg.Modules, foreign: p.foreign}
 	p.foreign.Configure("filter", cfg.FilterPlugins)
 	p.foreign.Configure("test", cfg.TestPlugins)
 	p.foreign.Configure("lookup", cfg.LookupPlugins)
-	p.packer = &foreign.Packer{Homes: cfg.PythonDirs, Collections: p.Collection, Deprecate: p.deprecate}
+	p.packer = &foreign.Packer{Homes: cfg.PythonDirs, Collections: p.collections.find, Deprecate: p.deprecate}
 	p.grammar = &syntax.Grammar{Loader: l, IsAction: p.isAction, Foresee: p.foresee, IsLookup: p.isLookup,
 		LenientTasks: cfg.LenientTasks}
 	return p
@@ -199,10 +198,10 @@ func (p *Play) imported(im *syntax.Import, when []value.Value) {
 // isAction reports whether a name is that of an action, with these collections in force, and reports names that will be
 // removed. The error is that of an action that was removed.
 func (p *Project) isAction(name string, collections []string) (bool, error) {
-	if _, ok := p.native(name, collections); ok {
+	if _, ok := p.actions.native(name, collections); ok {
 		return true, nil
 	}
-	m, ok := p.notNative(name, collections)
+	m, ok := p.actions.notNative(name, collections)
 	for _, n := range m.Deprecated {
 		p.deprecate(n)
 	}
@@ -211,7 +210,7 @@ func (p *Project) isAction(name string, collections []string) (bool, error) {
 	}
 	if !ok {
 		var a foreign.Action
-		a, ok = p.actionPlugin(name, collections)
+		a, ok = p.actions.actionPlugin(name, collections)
 		for _, n := range a.Deprecated {
 			p.deprecate(n)
 		}
@@ -243,88 +242,13 @@ func (p *Project) foresee(file string, entries []*syntax.RoleEntry, collections 
 // Module returns a module's full name, or the name as written if it is unknown or holds a template; and its file, if it
 // is not native.
 func (p *Project) Module(name string, collections []string) (string, *plan.Foreign) {
-	if full, ok := p.native(name, collections); ok {
-		return full, nil
-	}
-	if m, ok := p.notNative(name, collections); ok && m.Missing() == "" {
-		if full, ok := p.leads(m); ok {
-			return full, nil
-		}
-		return m.Name, &plan.Foreign{Path: m.Path, Utils: m.Utils}
-	}
-	return name, nil
-}
-
-// resolve returns an action's full name; false if there is no such action.
-func (p *Project) resolve(name string, collections []string) (string, bool) {
-	if a, ok := p.foreign.OwnAction(name); ok {
-		return a.Name, true
-	}
-	if full, ok := p.native(name, collections); ok {
-		return full, true
-	}
-	if a, ok := p.foreign.KeptAction(name); ok {
-		return a.Name, true
-	}
-	if m, ok := p.notNative(name, collections); ok {
-		if full, ok := p.leads(m); ok {
-			return full, true
-		}
-		return m.Name, m.Missing() == ""
-	}
-	a, ok := p.foreign.ActionIn(name, collections)
-	return a.Name, ok
+	return p.actions.module(name, collections)
 }
 
 // HasModule reports whether a task may name the module: it is native, or is in a library directory or a collection.
 func (p *Project) HasModule(name string) bool {
-	_, ok := p.resolve(name, nil)
+	_, ok := p.actions.resolve(name, nil)
 	return ok
-}
-
-// notNative finds a module on the disk.
-func (p *Project) notNative(name string, collections []string) (foreign.Module, bool) {
-	if m, ok := p.foreign.InLibrary(name); ok {
-		return m, true
-	}
-	if m, ok := p.foreign.KeptModule(name); ok {
-		return m, true
-	}
-	return p.foreign.InCollections(name, collections)
-}
-
-// leads returns the full name of the native module that a redirect names.
-func (p *Project) leads(m foreign.Module) (string, bool) {
-	if !strings.Contains(m.Name, ".") {
-		return "", false
-	}
-	return p.native(m.Name, nil)
-}
-
-// native returns the full name of a native module. One in a library directory hides a builtin one of its name.
-func (p *Project) native(name string, collections []string) (string, bool) {
-	short := modules.ShortName(name)
-	if short == "meta" {
-		return plan.MetaAction, true
-	}
-	if !strings.Contains(name, ".") {
-		for _, c := range collections {
-			if c == "ansible.builtin" || c == "ansible.legacy" {
-				break
-			}
-			if m, ok := p.cfg.Modules.Get(c + "." + name); ok {
-				return m.Name, true
-			}
-		}
-	}
-	m, ok := p.cfg.Modules.Get(name)
-	if !ok {
-		return "", false
-	}
-	if _, hidden := p.foreign.InLibrary(name); hidden {
-		return "", false
-	}
-	return m.Name, true
 }
 
 // Pack returns what a host needs to run the step's module, which is not native.
@@ -336,46 +260,12 @@ func (p *Project) Pack(s *plan.Step) ([]byte, error) {
 func (p *Project) Read(dir string) {
 	dir = search.Clean(dir, "")
 	p.foreign.Add(dir)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !slices.Contains(p.books, search.Dir(dir)) {
-		p.books = append(p.books, search.Dir(dir))
-	}
+	p.collections.read(search.Dir(dir))
 }
 
 // Collection returns the directory of a collection, beside one of the playbooks that were read or in the configured
 // paths.
-func (p *Project) Collection(name string) (string, bool) {
-	p.mu.Lock()
-	books := slices.Clone(p.books)
-	p.mu.Unlock()
-	for _, dir := range append(books, "") {
-		if path, ok := p.finder.Collection(name, dir); ok {
-			return path, true
-		}
-	}
-	return "", false
-}
-
-// judge warns of a collection that does not support this version of the language.
-func (p *Project) judge(name, dir string) {
-	p.mu.Lock()
-	known := p.judged[name]
-	if p.judged[name] = true; !known {
-		p.used = append(p.used, dir)
-	}
-	p.mu.Unlock()
-	if known || p.cfg.AnyCollection {
-		return
-	}
-	ok, err := foreign.Supports(dir, p.cfg.Version)
-	switch {
-	case err != nil:
-		p.warn("Error parsing collection metadata requires_ansible value from collection %s: %v", name, err)
-	case !ok:
-		p.warn("Collection %s does not support Ansible version %s", name, p.cfg.Version)
-	}
-}
+func (p *Project) Collection(name string) (string, bool) { return p.collections.find(name) }
 
 func (p *Project) warn(format string, a ...any) {
 	if p.cfg.Warn != nil {

@@ -25,12 +25,7 @@ func (p *Project) Uses(module string) bool {
 
 // Mentions reports whether any of those files matches.
 func (p *Project) Mentions(words *regexp.Regexp) bool {
-	p.mu.Lock()
-	dirs := append([]string{}, p.cfg.RolePaths...)
-	for _, dir := range p.books {
-		dirs = append(dirs, string(dir))
-	}
-	p.mu.Unlock()
+	dirs := append(p.Books(), p.cfg.RolePaths...)
 	slices.Sort(dirs)
 	left, found := mostFiles, false
 	for _, dir := range slices.Compact(dirs) {

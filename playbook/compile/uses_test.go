@@ -22,8 +22,10 @@ func TestUsesFindsWhatAnIncludeMayBring(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, p := range map[string]*Project{
-			"beside the playbook": {books: []search.Dir{search.Dir(dir)}},
-			"among the roles":     {cfg: Config{RolePaths: []string{"/none/roles", dir}}},
+			"beside the playbook": {collections: &collections{books: []search.Dir{search.Dir(dir)}}},
+			"among the roles": {
+				cfg: Config{RolePaths: []string{"/none/roles", dir}}, collections: &collections{},
+			},
 		} {
 			if got := p.Uses("reboot"); got != want {
 				t.Errorf("%q %s: %v", text, name, got)
