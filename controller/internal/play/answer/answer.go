@@ -101,23 +101,25 @@ type Batch struct {
 type Answerer struct {
 	Config
 	lookups map[string]lookup
+	files   *sharedFiles
+	uploads *uploads
 
 	execs     atomic.Uint64
-	sums      sums
 	passwords sync.Mutex // one lookup password at a time
 	prompts   sync.Mutex // one prompt at a time
 
 	mu      sync.Mutex
 	batches map[string]*batch // by Play.ID; guarded by mu
-	blobs   map[string]*blob  // by digest; guarded by mu
-	places  map[string]*place // by token; guarded by mu
 }
 
 // New makes an Answerer that knows no plan yet.
 func New(c Config) *Answerer {
-	return &Answerer{
-		Config: c, lookups: lookups(), batches: map[string]*batch{}, blobs: map[string]*blob{}, places: map[string]*place{},
+	a := &Answerer{
+		Config: c, lookups: lookups(), batches: map[string]*batch{},
+		uploads: &uploads{private: c.Private, places: map[string]*place{}},
 	}
+	a.files = &sharedFiles{cfg: &c, blobs: map[string]*blob{}}
+	return a
 }
 
 // batch is a Batch with what was answered about it.
@@ -153,9 +155,9 @@ func (a *Answerer) Begin(b Batch) {
 // End forgets a batch: its asks are refused from then on.
 func (a *Answerer) End(play string) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	delete(a.batches, play)
-	a.forgetPlaces(play)
+	a.mu.Unlock()
+	a.uploads.forget(play)
 }
 
 // refusal is an ask that the plan does not lead to.
@@ -220,9 +222,9 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		return a.tree(b, step, ask)
 	case wire.AskBlob:
 		if len(ask.Digests) > 0 {
-			return contents(a, ask)
+			return a.files.contents(ask)
 		}
-		return a.chunk(ask)
+		return a.files.chunk(ask)
 	case wire.AskPlan:
 		return a.plan(b, ask)
 	case wire.AskInclude:
@@ -245,9 +247,9 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	case wire.AskDebug:
 		return a.debug(ctx, b, step, ask)
 	case wire.AskUpload:
-		return a.upload(ask)
+		return a.uploads.take(ask)
 	case wire.AskPlace:
-		return a.offer(b, ask)
+		return a.uploads.offer(b, ask)
 	case wire.AskVarsFile:
 		return a.varsFile(b, step, ask)
 	case wire.AskWhere:

@@ -19,7 +19,7 @@ func (a *Answerer) delegate(ctx context.Context, b *batch, ask wire.Ask) (wire.A
 		Run: ask.Run, ID: b.Plan.Play.ID + "-" + strconv.FormatUint(a.execs.Add(1), 10),
 		Host: ask.Name, Origin: ask.Host, Play: ask.Play, Step: ask.Step, Call: *ask.Call,
 	}
-	a.share(e.Host, e.Call.Files)
+	a.files.shareWith(e.Host, e.Call.Files)
 	b.admit(e.Host, e.Origin)
 	defer b.dismiss(e.Host, e.Origin)
 	raw, err := a.Exec(ctx, e)

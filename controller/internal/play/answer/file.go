@@ -1,9 +1,6 @@
 package answer
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,14 +26,6 @@ func (e *missingError) Error() string {
 		text += " on the Ansible Controller"
 	}
 	return text + ".\nIf you are using a module and expect the file to exist on the remote, see the remote_src option"
-}
-
-// blob is content that was named to hosts.
-type blob struct {
-	path  string
-	data  []byte // of a vault, opened, or of a module's pack
-	vault bool   // data was in a vault: hosts do not keep it
-	hosts map[string]bool
 }
 
 const (
@@ -68,7 +57,7 @@ func (a *Answerer) file(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 	if st.IsDir() {
 		return a.directory(ask, path, st)
 	}
-	f, in, err := a.digest(ask.Host, path, st, ask.Decrypt)
+	f, in, err := a.files.digest(ask.Host, path, st, ask.Decrypt)
 	if err == nil && f.Size <= inlineSize {
 		f.Inline, err = in.all()
 	}
@@ -83,7 +72,7 @@ func (a *Answerer) file(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 func (a *Answerer) directory(ask wire.Ask, root string, st fs.FileInfo) (wire.Answer, error) {
 	src := &wire.Source{Dir: true}
 	src.Path, src.Mode = root, uint32(st.Mode().Perm())
-	w := &manifest{a: a, host: ask.Host, decrypt: ask.Decrypt}
+	w := &manifest{files: a.files, host: ask.Host, decrypt: ask.Decrypt}
 	if _, err := w.list(root, "", nil); err != nil {
 		return wire.Answer{}, err // it names the file
 	}
@@ -97,7 +86,7 @@ func (a *Answerer) directory(ask wire.Ask, root string, st fs.FileInfo) (wire.An
 }
 
 type manifest struct {
-	a       *Answerer
+	files   *sharedFiles
 	host    string
 	decrypt bool
 	entries []wire.SourceEntry
@@ -146,7 +135,7 @@ func (m *manifest) entry(path, rel string, above []string) error {
 		m.entries[at].Circle, err = m.list(path, rel, above)
 		return err
 	case st.Mode().IsRegular():
-		f, _, err := m.a.digest(m.host, path, st, m.decrypt)
+		f, _, err := m.files.digest(m.host, path, st, m.decrypt)
 		if err != nil {
 			return err
 		}
@@ -156,142 +145,4 @@ func (m *manifest) entry(path, rel string, above []string) error {
 	}
 	m.entries = append(m.entries, e)
 	return nil
-}
-
-// digest names a file's content to a host, which may then pull it. A vault is opened if decrypt is set.
-func (a *Answerer) digest(host, path string, st fs.FileInfo, decrypt bool) (plan.File, *blob, error) {
-	f := plan.File{Path: path, Size: st.Size(), Mode: uint32(st.Mode().Perm())}
-	if a.Private.holds(path) {
-		return f, nil, refusePrivate(path)
-	}
-	held, err := a.sums.of(path, st)
-	if err != nil {
-		return f, nil, err
-	}
-	in := &blob{path: path, hosts: map[string]bool{host: true}}
-	f.Digest, f.Sha1 = held.sha256, held.sha1
-	if decrypt && held.vault {
-		if in.data, err = a.open(path, st.Size()); err != nil {
-			return f, nil, err
-		}
-		in.vault, f.Size = true, int64(len(in.data))
-		opened := fileOf(in.data)
-		f.Digest, f.Sha1 = opened.Digest, opened.Sha1
-	}
-	a.hand(f.Digest, in)
-	return f, in, nil
-}
-
-func (a *Answerer) open(path string, size int64) ([]byte, error) {
-	if size > maxVault {
-		return nil, fmt.Errorf("cannot open the vault %s: it is larger than %d bytes", path, maxVault)
-	}
-	if a.Secrets == nil || len(a.Secrets.List) == 0 {
-		return nil, errNoPassword(path)
-	}
-	return a.read(path)
-}
-
-// errNoPassword says that there is no secret at all for a vault that is a file to copy, or to look into.
-func errNoPassword(path string) error {
-	//lint:ignore ST1005 the words that users see
-	return errors.New(dialect.VaultNoneGiven.Text(path))
-}
-
-func (b *blob) all() ([]byte, error) {
-	if b.data != nil {
-		return b.data, nil
-	}
-	return os.ReadFile(b.path)
-}
-
-// hand makes a blob available to the hosts that it names.
-func (a *Answerer) hand(digest string, in *blob) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	old := a.blobs[digest]
-	if old == nil {
-		a.blobs[digest] = in
-		return
-	}
-	for h := range in.hosts {
-		old.hosts[h] = true
-	}
-}
-
-// share lets the host of a call pull the files that the call reads.
-func (a *Answerer) share(host string, digests []string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, d := range digests {
-		if b := a.blobs[d]; b != nil {
-			b.hosts[host] = true
-		}
-	}
-}
-
-// Hand makes a file that was sent ahead in a plan available to the hosts of the batch.
-func (a *Answerer) Hand(f plan.File, hosts []string) {
-	in := &blob{path: f.Path, hosts: map[string]bool{}}
-	for _, h := range hosts {
-		in.hosts[h] = true
-	}
-	a.hand(f.Digest, in)
-}
-
-// maxContents is how many bytes of small files one answer carries.
-const maxContents = 1 << 20
-
-// contents are whole blobs that were named to the host before, as many of the first as one answer holds.
-func contents(a *Answerer, ask wire.Ask) (wire.Answer, error) {
-	var out wire.Answer
-	total := 0
-	for _, digest := range ask.Digests {
-		one := ask
-		one.Digest, one.Offset = digest, 0
-		piece, err := a.chunk(one)
-		if err == nil && !piece.EOF {
-			err = &refusal{fmt.Sprintf("the file %.12s is too large to come with others", digest)}
-		}
-		if err != nil {
-			return wire.Answer{}, err
-		}
-		total += len(piece.Data)
-		if len(out.Contents) > 0 && total > maxContents {
-			break
-		}
-		out.Contents = append(out.Contents, piece.Data)
-	}
-	return out, nil
-}
-
-// chunk returns a piece of a blob that was named to the host before.
-func (a *Answerer) chunk(ask wire.Ask) (wire.Answer, error) {
-	a.mu.Lock()
-	b := a.blobs[ask.Digest]
-	allowed := b != nil && b.hosts[ask.Host]
-	a.mu.Unlock()
-	if !allowed || ask.Offset < 0 {
-		return wire.Answer{}, &refusal{fmt.Sprintf("the file %.12s was not named to %s", ask.Digest, ask.Host)}
-	}
-	if b.data != nil {
-		from := min(ask.Offset, int64(len(b.data)))
-		to := min(from+ChunkSize, int64(len(b.data)))
-		return wire.Answer{Data: b.data[from:to], EOF: to == int64(len(b.data)), Secret: b.vault}, nil
-	}
-	f, err := os.Open(b.path)
-	if err != nil {
-		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", b.path, err)
-	}
-	defer f.Close()
-	size := int64(ChunkSize)
-	if st, err := f.Stat(); err == nil { // one byte more shows the end
-		size = min(size, max(st.Size()-ask.Offset, 0)+1)
-	}
-	buf := make([]byte, size)
-	n, err := f.ReadAt(buf, ask.Offset)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", b.path, err)
-	}
-	return wire.Answer{Data: buf[:n], EOF: err != nil}, nil
 }

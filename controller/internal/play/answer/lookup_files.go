@@ -13,14 +13,14 @@ import (
 )
 
 // read returns a controller-side file, opened if it is a vault.
-func (a *Answerer) read(path string) ([]byte, error) {
+func (c *Config) read(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil || !vault.IsEncrypted(data) {
 		return data, err
 	}
-	data, err = a.Secrets.Decrypt(data, path)
+	data, err = c.Secrets.Decrypt(data, path)
 	if err != nil {
-		return nil, &vaultError{vault.Worded(err, a.Templates.Has(dialect.FileLookupSearch))}
+		return nil, &vaultError{vault.Worded(err, c.Templates.Has(dialect.FileLookupSearch))}
 	}
 	return data, nil
 }

@@ -24,6 +24,6 @@ func (a *Answerer) module(step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	}
 	sum := sha256.Sum256(raw)
 	f := plan.File{Path: step.Action, Size: int64(len(raw)), Digest: hex.EncodeToString(sum[:])}
-	a.hand(f.Digest, &blob{data: raw, hosts: map[string]bool{ask.Host: true}})
+	a.files.share(f.Digest, &blob{data: raw, hosts: map[string]bool{ask.Host: true}})
 	return wire.Answer{File: &wire.Source{File: f}}, nil
 }

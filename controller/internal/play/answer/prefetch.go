@@ -71,7 +71,7 @@ func (a *Answerer) handFiles(f *plan.Fragment, b *batch) {
 			if s.Foreign != nil {
 				a.handModule(s, b)
 			} else {
-				a.Hand(file, b.Hosts)
+				a.files.shareAhead(file, b.Hosts)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (a *Answerer) handModule(s *plan.Step, b *batch) {
 	for _, h := range b.Hosts {
 		in.hosts[h] = true
 	}
-	a.hand(fileOf(raw).Digest, in)
+	a.files.share(fileOf(raw).Digest, in)
 }
 
 // aboutTemplate returns what a template may ask of its file.

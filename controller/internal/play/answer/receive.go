@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -22,16 +21,12 @@ import (
 	"hark/playbook/plan"
 )
 
-// A step that brings files to the controller says where, before its host is called: the host gets a token for that
-// place and names only what lies in it. Whoever does not know the token writes nothing, and nothing is written
-// through links.
-
 // place is where uploads of one call go.
 type place struct {
 	wire.Place
 	play string
 	in   *upload // the one on its way
-	// named is the file of a directory that was named first, "" before; see wire.Place. Guarded by Answerer.mu.
+	// named is the file of a directory that was named first, "" before; see wire.Place. Guarded by uploads.mu.
 	named string
 }
 
@@ -43,77 +38,6 @@ type upload struct {
 	tmp  *os.File
 	size int64
 	sum  hash.Hash
-}
-
-// offer names a place for a step. Only the controller's own sessions ask for one.
-func (a *Answerer) offer(b *batch, ask wire.Ask) (wire.Answer, error) {
-	if ask.Place == nil || ask.Place.Root == "" {
-		return wire.Answer{}, &refusal{"a place without a path"}
-	}
-	p := &place{Place: *ask.Place, play: ask.Play}
-	p.Root, p.Only, p.Tail = b.Dir.Path(wire.Unescaped(p.Root)), wire.Unescaped(p.Only), wire.Unescaped(p.Tail)
-	if a.Private.holds(p.Root) {
-		return wire.Answer{}, refusePrivate(p.Root)
-	}
-	token := rand.Text()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.places[token] = p
-	return wire.Answer{Paths: []string{token}}, nil
-}
-
-// upload takes a piece of a file that a step fetches. Pieces come in order; the last one carries the digest of
-// the whole, and only then does the file appear.
-func (a *Answerer) upload(ask wire.Ask) (wire.Answer, error) {
-	u := ask.Upload
-	if u == nil {
-		return wire.Answer{}, &refusal{"an upload of nothing"}
-	}
-	token, rel, _ := strings.Cut(wire.Unescaped(u.Dest), "/")
-	a.mu.Lock()
-	p := a.places[token]
-	a.mu.Unlock()
-	if p == nil || p.play != ask.Play {
-		return wire.Answer{}, &refusal{"no call of the play uploads there"}
-	}
-	if p.File != (rel == "") && !p.Archive || p.Archive && (rel != "" || u.Stat) || rel != "" && (!filepath.IsLocal(rel) || filepath.Clean(rel) == ".") {
-		return wire.Answer{}, &refusal{fmt.Sprintf("%q does not lie in the place", rel)}
-	}
-	if rel != "" && !a.isFile(p, filepath.Clean(rel)) {
-		return wire.Answer{}, &refusal{fmt.Sprintf("%q is not the file that the step fetches", rel)}
-	}
-	if u.Stat {
-		return p.stat(rel)
-	}
-	a.mu.Lock()
-	in := p.in
-	p.in = nil
-	a.mu.Unlock()
-	if in, err := p.take(in, rel, u); err != nil || u.Last {
-		in.discard()
-		return wire.Answer{EOF: u.Last}, err
-	} else {
-		a.mu.Lock()
-		other := p.in // that a host has begun meanwhile
-		p.in = in
-		a.mu.Unlock()
-		other.discard()
-	}
-	return wire.Answer{}, nil
-}
-
-// isFile reports whether a path is that of the one file of a place. Only its host may know which that is: what it
-// names first.
-func (a *Answerer) isFile(p *place, rel string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch {
-	case p.Only != "":
-		return rel == p.Only
-	case p.named == "" && strings.HasSuffix("/"+rel, strings.TrimSuffix(p.Tail, "/")):
-		p.named = rel
-	}
-	return rel == p.named
 }
 
 // take adds a piece to what has come, and puts the whole in place with the last.
@@ -297,14 +221,4 @@ func (p *place) unpack(tmp *os.File, mode uint32) error {
 		return err
 	}
 	return treesync.Unpack(root, treesync.Bounds{Only: only, Options: p.Options, Size: st.Size()}, tmp)
-}
-
-// forgetPlaces drops the places of a play, with what was never finished. It assumes mu held.
-func (a *Answerer) forgetPlaces(play string) {
-	for token, p := range a.places {
-		if p.play == play {
-			p.in.discard()
-			delete(a.places, token)
-		}
-	}
 }

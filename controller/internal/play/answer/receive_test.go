@@ -21,7 +21,7 @@ func TestAPlaceIsForOneFile(t *testing.T) {
 	} {
 		p := &place{Place: c.place}
 		for i, rel := range c.named {
-			if got := a.isFile(p, rel); got != c.want[i] {
+			if got := a.uploads.isFile(p, rel); got != c.want[i] {
 				t.Errorf("%s: %s is the file: %t", name, rel, got)
 			}
 		}

@@ -17,7 +17,7 @@ func (a *Answerer) tree(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 	var digest treesync.Digest
 	if ask.Tree.Digests {
 		digest = func(path string, info fs.FileInfo) (string, error) {
-			f, _, err := a.digest(ask.Host, path, info, false)
+			f, _, err := a.files.digest(ask.Host, path, info, false)
 			return f.Digest, err
 		}
 	}
