@@ -53,7 +53,6 @@ func big() map[string]int {
 		"playbook/compile.Play":                     60,
 		"controller/internal/ansible/galaxy.Client": 60,
 		"playbook/jinja/libyaml.scanner":            55,
-		"playbook/syntax.reader":                    50,
 	}
 }
 

@@ -9,34 +9,44 @@ import (
 	"hark/modules/result"
 )
 
-// action finds what a task does, in whichever form it is written, and sets Action, Args and ArgsExpr. key is the task's
+// actionReader reads what one task does: its action and the arguments of it.
+type actionReader struct {
+	*report
+	grammar *Grammar
+	object  object
+	task    *Task
+	// collections are those in force for the task.
+	collections []string
+}
+
+// read finds what a task does, in whichever form it is written, and sets Action, Args and ArgsExpr. key is the task's
 // key that holds it.
-func (r *reader) action(o object, t *Task, keywords wordSet) (key string, ok bool) {
-	found, ok := r.findAction(o, keywords)
+func (a *actionReader) read(keywords wordSet) (key string, ok bool) {
+	found, ok := a.find(keywords)
 	if !ok {
 		return "", false
 	}
-	if n := o.n.Get("args"); n != nil && r.g.Loader.Level.Has(dialect.ArgsMapping) && !argsTagged(r, o, n) {
+	if n := a.object.n.Get("args"); n != nil && a.loader.Level.Has(dialect.ArgsMapping) && !a.argsTagged(n) {
 		return "", false
 	}
-	form := r.form(o, found)
+	form := a.form(found)
 	if form == nil {
 		return "", false
 	}
-	t.Action = form.action
-	return found.key, r.arguments(o, t, form)
+	a.task.Action = form.action
+	return found.key, a.arguments(form)
 }
 
 // argsTagged checks the keyword args as level 2.19 does, before the action's own arguments.
-func argsTagged(r *reader, o object, n *Node) bool {
+func (a *actionReader) argsTagged(n *Node) bool {
 	const wanted = "A mapping or template which resolves to a mapping is required."
 	text, isText := value.Text(n.Value)
 	_, isDict := n.Value.(*value.Dict)
 	switch {
 	case value.IsNone(n.Value):
-		r.g.Loader.deprecated(o.at, "Ignoring empty task `args` keyword.", wanted)
+		a.loader.deprecated(a.object.at, "Ignoring empty task `args` keyword.", wanted)
 	case !isDict && !(isText && isTemplate(text) && text[0] == '{' && text[len(text)-1] == '}'):
-		r.fail(n, "The value of the task `args` keyword is invalid.").Msg += "\n\n" + wanted
+		a.fail(n, "The value of the task `args` keyword is invalid.").Msg += "\n\n" + wanted
 		return false
 	}
 	return true
@@ -49,75 +59,76 @@ type foundAction struct {
 	old  bool  // action: or local_action:
 }
 
-func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
+func (a *actionReader) find(keywords wordSet) (foundAction, bool) {
 	var found []foundAction
 	for _, key := range []string{"action", "local_action"} {
-		if n := o.n.Get(key); n != nil {
+		if n := a.object.n.Get(key); n != nil {
 			found = append(found, foundAction{key, n, true})
 		}
 	}
 	if len(found) > 1 {
-		r.failAt(o.at, "action and local_action are mutually exclusive")
+		a.failAt(a.object.at, "action and local_action are mutually exclusive")
 		return foundAction{}, false
 	}
 	var unknown []error
-	for i, kn := range o.n.Keys {
+	for i, kn := range a.object.n.Keys {
 		key := value.Printed(kn.Value)
 		if keywords[key] || handlerKeywords[key] || key == "local_action" || key == "static" ||
 			strings.HasPrefix(key, "with_") {
 			continue
 		}
 		// Two keys that are no keywords are a conflict even if one of them is no action.
-		found = append(found, foundAction{key: key, node: o.n.Vals[i]})
-		if err := r.unknownAction(o, key); err != nil {
+		found = append(found, foundAction{key: key, node: a.object.n.Vals[i]})
+		if err := a.unknown(key); err != nil {
 			unknown = append(unknown, err)
 		}
 	}
 	if len(found) == 0 {
-		r.noAction(o)
+		a.missing()
 		return foundAction{}, false
 	}
 	if len(found) == 1 && len(unknown) == 0 {
 		return found[0], true
 	}
 	// Errors of the first one's arguments come before anything else.
-	first := r.form(o, found[0])
+	first := a.form(found[0])
 	switch {
 	case first == nil:
 	case len(found) > 1:
-		r.failAt(o.at, dialect.ConflictingActions.Format, first.action, found[1].key)
+		a.failAt(a.object.at, dialect.ConflictingActions.Format, first.action, found[1].key)
 	default:
-		r.errs = append(r.errs, unknown[0])
+		a.errs = append(a.errs, unknown[0])
 	}
 	return foundAction{}, false
 }
 
 // form reads an action as it is written.
-func (r *reader) form(o object, f foundAction) *actionForm {
+func (a *actionReader) form(f foundAction) *actionForm {
 	if f.old {
-		return r.oldStyle(o, f.node)
+		return a.oldStyle(f.node)
 	}
-	return r.newStyle(o, f.key, f.node)
+	return a.newStyle(f.key, f.node)
 }
 
-// unknownAction returns the error of a key that names no action, nil if it names one.
-func (r *reader) unknownAction(o object, key string) error {
-	if builtinTasks[key] || r.g.IsAction == nil {
+// unknown returns the error of a key that names no action, nil if it names one.
+func (a *actionReader) unknown(key string) error {
+	if builtinTasks[key] || a.grammar.IsAction == nil {
 		return nil
 	}
-	if ok, err := r.g.IsAction(key, r.collections); ok || err != nil {
+	if ok, err := a.grammar.IsAction(key, a.collections); ok || err != nil {
 		return err
 	}
-	return r.g.Loader.Errorf(o.at,
-		dialect.ActionNotFound.Format+". This often indicates a misspelling, missing collection, or incorrect module path.", key)
+	return a.loader.Errorf(a.object.at,
+		dialect.ActionNotFound.Format+". This often indicates a misspelling, missing collection, or incorrect module path.",
+		key)
 }
 
-func (r *reader) noAction(o object) {
-	e := r.g.Loader.Errorf(o.at, "no module/action detected in task.")
-	if len(o.n.Keys) == 0 { // for {} Ansible shows the place twice
+func (a *actionReader) missing() {
+	e := a.loader.Errorf(a.object.at, "no module/action detected in task.")
+	if len(a.object.n.Keys) == 0 { // for {} Ansible shows the place twice
 		e.Msg = e.Error()
 	}
-	r.errs = append(r.errs, e)
+	a.errs = append(a.errs, e)
 }
 
 // actionForm is an action with the arguments beside it.
@@ -127,7 +138,7 @@ type actionForm struct {
 }
 
 // newStyle reads `copy: src=a dest=b` and `copy: {src: a}`.
-func (r *reader) newStyle(o object, action string, n *Node) *actionForm {
+func (a *actionReader) newStyle(action string, n *Node) *actionForm {
 	form := &actionForm{action: action}
 	switch v := n.Value.(type) {
 	case *value.Dict:
@@ -136,16 +147,16 @@ func (r *reader) newStyle(o object, action string, n *Node) *actionForm {
 	default:
 		s, ok := value.Text(v)
 		if !ok {
-			r.failAt(o.at, dialect.ActionNeedsText.Format, Class(v))
+			a.failAt(a.object.at, dialect.ActionNeedsText.Format, Class(v))
 			return nil
 		}
-		args, ok := r.keyValues(o, s, freeForm[action])
+		args, ok := a.keyValues(s, freeForm[action])
 		if !ok {
 			return nil
 		}
 		form.args = args
-		if names := merged(args); o.n.Get("args") != nil && len(names) > 0 {
-			r.g.Loader.deprecated(r.place(n), "Merging legacy k=v args ("+strings.Join(names, ", ")+") into task args.",
+		if names := merged(args); a.object.n.Get("args") != nil && len(names) > 0 {
+			a.loader.deprecated(a.place(n), "Merging legacy k=v args ("+strings.Join(names, ", ")+") into task args.",
 				"Include all task args in the task `args` mapping.")
 		}
 	}
@@ -165,37 +176,37 @@ func merged(args *value.Dict) []string {
 }
 
 // oldStyle reads `action: copy src=a dest=b` and `action: {module: copy, src: a}`.
-func (r *reader) oldStyle(o object, n *Node) *actionForm {
+func (a *actionReader) oldStyle(n *Node) *actionForm {
 	v := n.Value
 	d, isDict := v.(*value.Dict)
 	s, isText := value.Text(v)
 	switch {
 	case isDict:
-		r.g.Loader.deprecated(r.place(n), "Using a mapping for `action` is deprecated.", "Use a string value for `action`.")
+		a.loader.deprecated(a.place(n), "Using a mapping for `action` is deprecated.", "Use a string value for `action`.")
 		module, ok := d.Get("module")
 		if !ok {
-			r.failAt(o.at, "no module/action detected in task.")
+			a.failAt(a.object.at, "no module/action detected in task.")
 			return nil
 		}
 		if s, isText = value.Text(module); !isText {
-			r.failAt(o.at, dialect.ActionNeedsText.Format, Class(module))
+			a.failAt(a.object.at, dialect.ActionNeedsText.Format, Class(module))
 			return nil
 		}
 	case !isText:
-		r.failAt(o.at, dialect.ActionNeedsText.Format, Class(v))
+		a.failAt(a.object.at, dialect.ActionNeedsText.Format, Class(v))
 		return nil
 	}
 	words, err := Split(s)
 	if err != nil || len(words) == 0 {
 		if err == nil {
-			r.failAt(o.at, "no module/action detected in task.")
+			a.failAt(a.object.at, "no module/action detected in task.")
 		} else {
-			unsplit(r, o, err)
+			a.unsplit(err)
 		}
 		return nil
 	}
 	form := &actionForm{action: strings.TrimSpace(words[0])}
-	args, ok := r.keyValues(o, strings.Join(words[1:], " "), freeForm[form.action])
+	args, ok := a.keyValues(strings.Join(words[1:], " "), freeForm[form.action])
 	if !ok {
 		return nil
 	}
@@ -206,18 +217,18 @@ func (r *reader) oldStyle(o object, n *Node) *actionForm {
 	} else {
 		form.args = args
 	}
-	return r.liftArgs(o, form)
+	return a.liftArgs(form)
 }
 
 // liftArgs merges the entries of `args` within an old-style action with the others.
-func (r *reader) liftArgs(o object, form *actionForm) *actionForm {
+func (a *actionReader) liftArgs(form *actionForm) *actionForm {
 	inner, ok := form.args.Get("args")
 	if !ok {
 		return form
 	}
 	form.args.Delete(value.Str("args"))
 	if s, isText := value.Text(inner); isText {
-		d, ok := r.keyValues(o, s, false)
+		d, ok := a.keyValues(s, false)
 		if !ok {
 			return nil
 		}
@@ -233,21 +244,21 @@ func overlay(d, over *value.Dict) {
 	over.Each(func(k, v value.Value) bool { d.SetKey(k, v); return true })
 }
 
-func (r *reader) keyValues(o object, text string, free bool) (*value.Dict, bool) {
+func (a *actionReader) keyValues(text string, free bool) (*value.Dict, bool) {
 	d, err := Args(text, free)
 	if err != nil {
-		unsplit(r, o, err)
+		a.unsplit(err)
 	}
 	return d, err == nil
 }
 
 // unsplit reports that arguments in one text cannot be split.
-func unsplit(r *reader, o object, err error) {
-	if r.g.Loader.Level.Has(dialect.PlaybookWords) {
-		r.failAt(o.at, "Error loading tasks: %s", strings.TrimSpace(err.Error()))
+func (a *actionReader) unsplit(err error) {
+	if a.loader.Level.Has(dialect.PlaybookWords) {
+		a.failAt(a.object.at, "Error loading tasks: %s", strings.TrimSpace(err.Error()))
 		return
 	}
-	r.failAt(o.at, "%s", err)
+	a.failAt(a.object.at, "%s", err)
 }
 
 // Args returns KV as a dict; raw text is under "_raw_params".
@@ -267,81 +278,81 @@ func Args(text string, freeForm bool) (*value.Dict, error) {
 }
 
 // arguments puts the arguments over the task's own args: and checks free-form text.
-func (r *reader) arguments(o object, t *Task, form *actionForm) bool {
-	if n := o.n.Get("args"); n != nil && !r.additional(o, t, n.Value) {
+func (a *actionReader) arguments(form *actionForm) bool {
+	if n := a.object.n.Get("args"); n != nil && !a.additional(n.Value) {
 		return false
 	}
 	if form.args != nil {
 		for _, k := range form.args.Keys() {
-			if s := value.Printed(k); result.Internal(s) && !freeForm[t.Action] {
-				r.say("invalid parameter specified for action '%s': '%s'", t.Action, s).General = true
+			if s := value.Printed(k); result.Internal(s) && !freeForm[a.task.Action] {
+				a.say("invalid parameter specified for action '%s': '%s'", a.task.Action, s).General = true
 				return false
 			}
 		}
-		overlay(t.Args, form.args)
+		overlay(a.task.Args, form.args)
 	}
-	return r.rawText(o, t) && r.cmdArgument(o, t)
+	return a.rawText() && a.cmdArgument()
 }
 
 // additional reads the task's args:. It leaves a template in place of a mapping to package compile.
-func (r *reader) additional(o object, t *Task, v value.Value) bool {
+func (a *actionReader) additional(v value.Value) bool {
 	if s, isText := value.Text(v); isText {
 		switch {
 		case s == "":
 		case isTemplate(s):
-			t.ArgsExpr = s
+			a.task.ArgsExpr = s
 		default:
-			r.failAt(o.at, "Complex args containing variables cannot use bare variables (without Jinja2 delimiters), and "+
-				"must use the full variable style ('{{var_name}}')")
+			a.failAt(a.object.at, "Complex args containing variables cannot use bare variables (without Jinja2 delimiters), "+
+				"and must use the full variable style ('{{var_name}}')")
 			return false
 		}
 		return true
 	}
 	d, ok := v.(*value.Dict)
 	if truth, err := value.Truth(v); !ok && (err != nil || truth) {
-		r.failAt(o.at, `Complex args must be a dictionary or variable string ("{{var}}").`)
+		a.failAt(a.object.at, `Complex args must be a dictionary or variable string ("{{var}}").`)
 		return false
 	}
 	if ok {
-		overlay(t.Args, d)
+		overlay(a.task.Args, d)
 	}
 	return true
 }
 
-func (r *reader) rawText(o object, t *Task) bool {
-	raw, ok := t.Args.Get("_raw_params")
-	if !ok || rawParams[t.Action] {
+func (a *actionReader) rawText() bool {
+	raw, ok := a.task.Args.Get("_raw_params")
+	if !ok || rawParams[a.task.Action] {
 		return true
 	}
 	s, isText := value.Text(raw)
 	switch {
 	case isText && s == "":
 	case isTemplate(s):
-		t.Args.Delete(value.Str("_raw_params"))
-		t.ArgsExpr = s
+		a.task.Args.Delete(value.Str("_raw_params"))
+		a.task.ArgsExpr = s
 	default:
-		r.failAt(o.at, "this task '%s' has extra params, which is only allowed in the following modules: %s", t.Action,
-			rawParams.sorted())
+		a.failAt(a.object.at, "this task '%s' has extra params, which is only allowed in the following modules: %s",
+			a.task.Action, rawParams.sorted())
 		return false
 	}
 	return true
 }
 
 // cmdArgument makes the argument cmd of command, shell and script their free-form text.
-func (r *reader) cmdArgument(o object, t *Task) bool {
-	cmd, ok := t.Args.Get("cmd")
-	if !ok || !withCmd[t.Action] {
+func (a *actionReader) cmdArgument() bool {
+	cmd, ok := a.task.Args.Get("cmd")
+	if !ok || !withCmd[a.task.Action] {
 		return true
 	}
-	if raw, given := t.Args.Get("_raw_params"); given {
+	if raw, given := a.task.Args.Get("_raw_params"); given {
 		if s, isText := value.Text(raw); !isText || s != "" {
-			r.failAt(o.at, "The 'cmd' argument cannot be used when other raw parameters are specified. Please put everything "+
-				"in one or the other place.").General = true
+			a.failAt(a.object.at, "The 'cmd' argument cannot be used when other raw parameters are specified. "+
+				"Please put everything in one or the other place.").General = true
 			return false
 		}
 	}
-	t.Args.Delete(value.Str("cmd"))
-	t.Args.Set("_raw_params", cmd)
+	a.task.Args.Delete(value.Str("cmd"))
+	a.task.Args.Set("_raw_params", cmd)
 	return true
 }
 

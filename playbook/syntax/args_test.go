@@ -70,7 +70,7 @@ func TestTasksReadAsAnsibles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &reader{g: g, file: "task.yml"}
+		r := &reader{report: g.report("task.yml"), g: g}
 		task := r.task(n)
 		got := ""
 		if task == nil {

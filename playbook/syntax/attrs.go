@@ -24,9 +24,9 @@ func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 		if skip[key] {
 			continue
 		}
-		if !known[key] || r.g.Loader.lacks(key) {
+		if !known[key] || r.loader.lacks(key) {
 			at := o.at
-			if r.g.Loader.Level.Has(dialect.PlaybookWords) {
+			if r.loader.Level.Has(dialect.PlaybookWords) {
 				at = placeOf(at.File, kn)
 			}
 			r.failAt(at, dialect.InvalidAttribute.Format, key, o.what)
@@ -38,10 +38,10 @@ func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 }
 
 func (r *reader) attr(o object, out Attrs, key string, v *Node) {
-	if key == "register" && r.g.Loader.Level.Has(dialect.RegisterNames) {
-		names := r.g.Loader.Level.Has(dialect.RegisterMap)
+	if key == "register" && r.loader.Level.Has(dialect.RegisterNames) {
+		names := r.loader.Level.Has(dialect.RegisterMap)
 		if bad := badNames(v, names); bad != nil {
-			r.errs = append(r.errs, badRegister(r.g.Loader, bad.Value, r.place(bad)))
+			r.errs = append(r.errs, badRegister(r.loader, bad.Value, r.place(bad)))
 			return
 		}
 	} else if isText(key) {
@@ -102,7 +102,7 @@ func (r *reader) vars(o object) *value.Dict {
 	case value.None:
 		return value.NewDict()
 	case *value.List:
-		if r.g.Loader.Level.Has(dialect.VarsLists) {
+		if r.loader.Level.Has(dialect.VarsLists) {
 			break
 		}
 		all := value.NewDict()
@@ -117,7 +117,7 @@ func (r *reader) vars(o object) *value.Dict {
 		}
 		return all
 	}
-	if r.g.Loader.Level.Has(dialect.VarsLists) {
+	if r.loader.Level.Has(dialect.VarsLists) {
 		r.fail(n, "Vars in a %s must be specified as a dictionary.", o.what)
 		return nil
 	}
@@ -134,9 +134,9 @@ func (r *reader) variableNames(o object, n *Node, d *value.Dict) {
 	for i, k := range d.Keys() {
 		s, ok := value.Text(k)
 		switch {
-		case r.g.Loader.Level.Has(dialect.VariableNames) && !(ok && ident.Jinja(s)):
-			r.errs = append(r.errs, badVariable(r.g.Loader, k, r.place(n.Keys[i])))
-		case !r.g.Loader.Level.Has(dialect.VariableNames) && !(ok && ident.Python(s)):
+		case r.loader.Level.Has(dialect.VariableNames) && !(ok && ident.Jinja(s)):
+			r.errs = append(r.errs, badVariable(r.loader, k, r.place(n.Keys[i])))
+		case !r.loader.Level.Has(dialect.VariableNames) && !(ok && ident.Python(s)):
 			r.fail(n, "Invalid variable name in vars specified for %s: '%s' is not a valid variable name", o.what,
 				value.Printed(k))
 		}
@@ -186,7 +186,7 @@ func (r *reader) tags(o object) []value.Value {
 			tags = append(tags, value.SourceText(strings.TrimSpace(tag)))
 		}
 	}
-	r.g.Loader.warnOfTags(tags, r.place(n))
+	r.loader.warnOfTags(tags, r.place(n))
 	return tags
 }
 
@@ -229,7 +229,7 @@ func (r *reader) ownCollections(o object) []string {
 			continue
 		}
 		if strings.Contains(s, "{{") {
-			r.g.Loader.warn(`"collections" is not templatable, but we found: %s, it will not be templated and will be used `+
+			r.loader.warn(`"collections" is not templatable, but we found: %s, it will not be templated and will be used `+
 				`"as is".`, s)
 		}
 		out = append(out, s)

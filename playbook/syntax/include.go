@@ -63,7 +63,7 @@ func (r *reader) checkRoleFile(o object, t *Task) {
 		return
 	}
 	known := roleFileArgs
-	if r.g.Loader.Level.Has(dialect.RescuableRoles) {
+	if r.loader.Level.Has(dialect.RescuableRoles) {
 		known = rescuableArgs
 	}
 	if bad := badArgs(t.Args, known); bad != "" {

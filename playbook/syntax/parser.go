@@ -41,7 +41,7 @@ func (g *Grammar) Playbook(file, collection string) (*Playbook, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{g: g, file: file}
+	r := &reader{report: g.report(file), g: g}
 	if collection != "" {
 		r.home = []string{collection}
 		r.collections = r.home
@@ -73,7 +73,7 @@ func (g *Grammar) Tasks(file string, in TaskFile) ([]Entry, error) {
 
 // TaskList reads tasks from a node of a file.
 func (g *Grammar) TaskList(file string, n *Node, in TaskFile) ([]Entry, error) {
-	r := &reader{g: g, file: file, handlers: in.Handlers, collections: in.Collections}
+	r := &reader{report: g.report(file), g: g, handlers: in.Handlers, collections: in.Collections}
 	if value.IsNone(n.Value) {
 		return nil, nil
 	}
@@ -83,43 +83,55 @@ func (g *Grammar) TaskList(file string, n *Node, in TaskFile) ([]Entry, error) {
 
 // Roles reads a list of roles: the dependencies of a role.
 func (g *Grammar) Roles(file string, n *Node) ([]*RoleEntry, error) {
-	r := &reader{g: g, file: file}
+	r := &reader{report: g.report(file), g: g}
 	roles := r.roles(n, placeOf(file, n))
 	return roles, Join(r.errs...)
 }
 
 // Apply reads the mapping of a dynamic include's apply: keywords of a block.
 func (g *Grammar) Apply(d *value.Dict, at Place) (*Block, error) {
-	r := &reader{g: g, file: at.File}
+	r := &reader{report: g.report(at.File), g: g}
 	n := nodeOf(d)
 	b := &Block{Place: at}
 	r.block(n, b, at)
 	return b, Join(r.errs...)
 }
 
-// reader is one file being read.
-type reader struct {
-	g           *Grammar
-	file        string
-	handlers    bool
-	home        []string // the collection that contains the playbook, in force everywhere
-	collections []string // in force here
-	errs        []error
+// report holds the errors of one file, with their places in it.
+type report struct {
+	loader *Loader
+	file   string
+	errs   []error
 }
 
-func (r *reader) place(n *Node) Place { return placeOf(r.file, n) }
+func (r *report) place(n *Node) Place { return placeOf(r.file, n) }
 
 // fail records an error at a node, and returns it so that the caller can complete it.
-func (r *reader) fail(n *Node, format string, a ...any) *Error {
+func (r *report) fail(n *Node, format string, a ...any) *Error {
 	return r.failAt(r.place(n), format, a...)
 }
 
 // failAt records an error at a place.
-func (r *reader) failAt(p Place, format string, a ...any) *Error {
-	e := r.g.Loader.Errorf(p, format, a...)
+func (r *report) failAt(p Place, format string, a ...any) *Error {
+	e := r.loader.Errorf(p, format, a...)
 	r.errs = append(r.errs, e)
 	return e
 }
+
+// say records an error for which Ansible shows no place.
+func (r *report) say(format string, a ...any) *Error { return r.failAt(Place{}, format, a...) }
+
+// reader is one file being read.
+type reader struct {
+	*report
+	g           *Grammar
+	handlers    bool
+	home        []string // the collection that contains the playbook, in force everywhere
+	collections []string // in force here
+}
+
+// report returns the errors of a file, none yet.
+func (g *Grammar) report(file string) *report { return &report{loader: g.Loader, file: file} }
 
 // class returns Python's class of a value of a file.
 func (g *Grammar) class(v value.Value) string {
@@ -134,9 +146,6 @@ func (g *Grammar) class(v value.Value) string {
 	}
 	return Class(v)
 }
-
-// say records an error for which Ansible shows no place.
-func (r *reader) say(format string, a ...any) *Error { return r.failAt(Place{}, format, a...) }
 
 // inherit sets the collections in force for an object with its own list. restore resets them.
 func (r *reader) inherit(own []string) (restore func()) {

@@ -111,7 +111,7 @@ func (r *reader) section(o object, key string) []Entry {
 }
 
 func (r *reader) hosts(n *Node, at Place) {
-	if n == nil && r.g.Loader.Level.Has(dialect.PlaybookWords) {
+	if n == nil && r.loader.Level.Has(dialect.PlaybookWords) {
 		r.failAt(at, "The field 'hosts' is required but was not set.")
 		return
 	}

@@ -18,7 +18,8 @@ func (r *reader) task(n *Node) *Task {
 	t := &Task{Place: o.at, Handler: r.handlers, Args: value.NewDict()}
 	t.Collections = r.ownCollections(o)
 	defer r.inherit(t.Collections)()
-	actionKey, ok := r.action(o, t, keywords)
+	action := actionReader{report: r.report, grammar: r.g, object: o, task: t, collections: r.collections}
+	actionKey, ok := action.read(keywords)
 	if !ok {
 		return nil
 	}
@@ -83,15 +84,15 @@ func (r *reader) taskAttrs(o object, t *Task, keywords wordSet, actionKey string
 
 func (r *reader) unknownKeyword(o object, key string) {
 	if r.g.LenientTasks {
-		r.g.Loader.warn("Ignoring invalid attribute: %s", key)
+		r.loader.warn("Ignoring invalid attribute: %s", key)
 		return
 	}
 	const advice = "\nThis error can be suppressed as a warning using the \"invalid_task_attribute_failed\" configuration"
-	if r.g.Loader.Level.Has(dialect.PlaybookWords) {
+	if r.loader.Level.Has(dialect.PlaybookWords) {
 		r.failAt(placeOf(o.at.File, keyIn(o.n, key)), dialect.InvalidAttribute.Format+advice, key, o.what)
 		return
 	}
-	e := r.g.Loader.Errorf(o.at, dialect.InvalidAttribute.Format, key, o.what)
+	e := r.loader.Errorf(o.at, dialect.InvalidAttribute.Format, key, o.what)
 	// Ansible adds this to a message that already has its detail, and then shows the detail again.
 	e.Msg = e.Error() + advice
 	r.errs = append(r.errs, e)
@@ -102,7 +103,7 @@ func (r *reader) refusedByInclude(o object, t *Task, key string) bool {
 		return false
 	}
 	if r.g.LenientTasks {
-		r.g.Loader.warn("Ignoring invalid attribute: %s", key)
+		r.loader.warn("Ignoring invalid attribute: %s", key)
 		return false
 	}
 	r.failAt(o.at, dialect.InvalidAttribute.Format, key, o.what)
