@@ -9,35 +9,12 @@ type Lookup struct {
 	Name, Collection string
 	// Others are its former names, which still find it.
 	Others []string
-	Traits LookupTraits
+	Traits Traits
 	// Options are its keyword arguments, but for those that every lookup has.
 	Options []string
 	// Doc is a line for people.
 	Doc string
 }
-
-// LookupTraits say what a lookup needs and does.
-type LookupTraits uint
-
-// The traits of lookups.
-const (
-	// Pure lookups compute from their arguments and from variables of the task's host, so the host can do it.
-	Pure LookupTraits = 1 << iota
-	// ReadsController is a lookup that reads files, settings or the environment of the controller, and changes
-	// nothing there.
-	ReadsController
-	// ChangesController is a lookup that may change files of the controller, or start programs there.
-	ChangesController
-	// NeedsHosts is a lookup that asks for other hosts.
-	NeedsHosts
-	// OnlyArguments is a lookup that reads no variables but its arguments.
-	OnlyArguments
-	// TakesUndefined is a lookup that knows what to do with undefined arguments.
-	TakesUndefined
-)
-
-// Has reports whether one of the traits is among these.
-func (t LookupTraits) Has(one LookupTraits) bool { return t&one != 0 }
 
 var lookups = []Lookup{
 	{Name: "to_paths", Collection: "ansible.utils", Traits: Pure,

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hark/modules/dialect"
 	"hark/modules/mask"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -148,9 +149,12 @@ func hide(c *jinja.Call, texts ...string) {
 	}
 }
 
-// Hiding returns the filters that hide texts, since ansible-core 2.22.
+// Hiding returns the filters that hide texts, since ansible-core 2.22, by all their names.
 func Hiding() map[string]jinja.Filter {
-	return map[string]jinja.Filter{"register_secret": registerSecret, "mask_secrets": maskSecrets}
+	have := map[string]jinja.Filter{"register_secret": registerSecret, "mask_secrets": maskSecrets}
+	return named(dialect.Filters(), func(row *dialect.Plugin) (jinja.Filter, bool) {
+		return have[row.Name], row.Since == dialect.SecretsRedacted
+	})
 }
 
 func registerSecret(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

@@ -1,58 +1,73 @@
-// Package filters holds the filters, tests and global functions of Jinja and Ansible, each under its short name and, if
-// Ansible has it, under its full name. Those of collections are beside it, and templar brings all together.
+// Package filters holds the filters, tests and global functions of Jinja and Ansible, which the
+// tables of dialect declare. Those of collections are beside it, and templar brings all together.
 package filters
 
 import (
+	"maps"
 	"slices"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
 
-// Filters returns the filters by name.
+// Filters returns the filters of ansible-core and Jinja that every level has, by all their names.
 func Filters() map[string]jinja.Filter {
-	all := map[string]jinja.Filter{}
-	takes := signatures("filter")
-	for _, group := range []map[string]jinja.Filter{
-		selecting(), textFilters(), lists(), numbers(), sequences(), arithmetic(), words(),
-	} {
-		for name, f := range group {
-			f = checkedFilter(takes[name], f)
-			all[name] = f
-			all["ansible.builtin."+name] = f // since ansible-core 2.19
-		}
-	}
-	for _, group := range []map[string]jinja.Filter{
-		ansibleDicts(), ansibleJSON(), ansibleBase64(), ansibleRegex(), ansiblePaths(), ansibleMisc(), ansibleSets(), ansibleMaths(), ansibleRandom(),
-		ansibleFormats(), ansibleDigests(), ansiblePasswords(), ansibleVaults(), ansibleNames(), ansibleTexts(), ansibleTimes(),
-	} {
-		for name, f := range group {
-			f = checkedFilter(takes[name], f)
-			all[name] = f
-			all["ansible.builtin."+name] = f
-			all["ansible.legacy."+name] = f
-		}
+	return Declared("", dialect.Filters(), functions(), CheckedFilter)
+}
+
+// functions are the functions of all filters by short name.
+func functions() map[string]jinja.Filter {
+	return merged(selecting(), textFilters(), lists(), numbers(), sequences(), arithmetic(), words(),
+		ansibleDicts(), ansibleJSON(), ansibleBase64(), ansibleRegex(), ansiblePaths(), ansibleMisc(), ansibleSets(),
+		ansibleMaths(), ansibleRandom(), ansibleFormats(), ansibleDigests(), ansiblePasswords(), ansibleVaults(),
+		ansibleNames(), ansibleTexts(), ansibleTimes())
+}
+
+// Tests returns the tests of ansible-core and Jinja by all their names.
+func Tests() map[string]jinja.Test {
+	return Declared("", dialect.Tests(), testFunctions(), CheckedTest)
+}
+
+// testFunctions are the functions of all tests by short name.
+func testFunctions() map[string]jinja.Test {
+	return merged(jinjaTests(), numberTests(), ansibleTests(), resultTests(), moreTests(), fileTests())
+}
+
+func merged[P any](groups ...map[string]P) map[string]P {
+	all := map[string]P{}
+	for _, group := range groups {
+		maps.Copy(all, group)
 	}
 	return all
 }
 
-// Tests returns the tests by name.
-func Tests() map[string]jinja.Test {
-	all := map[string]jinja.Test{}
-	takes := signatures("test")
-	for _, group := range []map[string]jinja.Test{jinjaTests(), numberTests()} {
-		for name, t := range group {
-			t = checkedTest(takes[name], t)
-			all[name] = t
-			all["ansible.builtin."+name] = t // since ansible-core 2.19
+// Declared returns the filters or tests of a collection that every level has, by all the names of their rows. have
+// holds their functions by short name; what has no row is no plug-in. checked adds the check of the arguments.
+func Declared[P any](collection string, rows []dialect.Plugin, have map[string]P,
+	checked func(*value.Signature, P) P) map[string]P {
+	return named(rows, func(row *dialect.Plugin) (f P, ok bool) {
+		if row.Collection != collection || row.Since != nil {
+			return f, false
 		}
-	}
-	for _, group := range []map[string]jinja.Test{ansibleTests(), resultTests(), moreTests(), fileTests()} {
-		for name, t := range group {
-			t = checkedTest(takes[name], t)
-			all[name] = t
-			all["ansible.builtin."+name] = t
-			all["ansible.legacy."+name] = t
+		if f, ok = have[row.Name]; !ok {
+			return f, false
+		}
+		if name, params := row.Function(); name != "" {
+			f = checked(value.ParseSignature(name, params), f)
+		}
+		return f, true
+	})
+}
+
+// named returns plug-ins by all the names of their rows. function returns that of a row, false for one that is left out.
+func named[P any](rows []dialect.Plugin, function func(*dialect.Plugin) (P, bool)) map[string]P {
+	all := map[string]P{}
+	for i := range rows {
+		if f, ok := function(&rows[i]); ok {
+			for _, name := range rows[i].Names() {
+				all[name] = f
+			}
 		}
 	}
 	return all

@@ -1,35 +1,12 @@
 package filters
 
 import (
-	_ "embed"
-	"strings"
-
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
 
-// signatureLines say what each filter and test takes: its kind and name, the name of its function in Python and its
-// parameters as value.ParseSignature reads them. They are ansible-core 2.14's and Jinja 3.1's.
-//
-//go:embed signatures.txt
-var signatureLines string
-
-// signatures returns those of one kind by name.
-func signatures(kind string) map[string]*value.Signature {
-	all := map[string]*value.Signature{}
-	for line := range strings.Lines(signatureLines) {
-		if words := strings.Fields(line); words[0] == kind {
-			all[words[1]] = value.ParseSignature(words[2], words[3:])
-		}
-	}
-	return all
-}
-
-// checkedFilter returns a filter that refuses arguments as its function in Python does, before it looks at the value.
-func checkedFilter(s *value.Signature, f jinja.Filter) jinja.Filter {
-	if s == nil {
-		return f
-	}
+// CheckedFilter returns a filter that refuses arguments as its function in Python does, before it looks at the value.
+func CheckedFilter(s *value.Signature, f jinja.Filter) jinja.Filter {
 	return func(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 		if err := s.Check(args); err != nil {
 			return nil, err
@@ -38,11 +15,8 @@ func checkedFilter(s *value.Signature, f jinja.Filter) jinja.Filter {
 	}
 }
 
-// checkedTest is checkedFilter for a test.
-func checkedTest(s *value.Signature, t jinja.Test) jinja.Test {
-	if s == nil {
-		return t
-	}
+// CheckedTest is CheckedFilter for a test.
+func CheckedTest(s *value.Signature, t jinja.Test) jinja.Test {
 	return func(c *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
 		if err := s.Check(args); err != nil {
 			return false, err

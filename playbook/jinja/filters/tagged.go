@@ -1,21 +1,21 @@
 package filters
 
 import (
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
 
 // Tagged returns the filters that do something else in the language of ansible-core 2.19, by name.
 func Tagged() map[string]jinja.Filter {
-	all := map[string]jinja.Filter{}
-	for name, f := range map[string]jinja.Filter{
-		"type_debug": plainTypeDebug, "human_to_bytes": exactBytes, "mandatory": taggedMandatory, "bool": taggedBool, "default": strictDefault, "d": strictDefault,
-	} {
-		for _, prefix := range []string{"", "ansible.builtin.", "ansible.legacy."} {
-			all[prefix+name] = f
-		}
+	have := map[string]jinja.Filter{
+		"type_debug": plainTypeDebug, "human_to_bytes": exactBytes, "mandatory": taggedMandatory, "bool": taggedBool,
+		"default": strictDefault, "d": strictDefault,
 	}
-	return all
+	return named(dialect.Filters(), func(row *dialect.Plugin) (jinja.Filter, bool) {
+		f := have[row.Name]
+		return f, f != nil && row.Collection == ""
+	})
 }
 
 func plainTypeDebug(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {

@@ -3,6 +3,7 @@ package templar
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -63,12 +64,15 @@ func NewEngine() *Engine {
 // Ansible looks at those of the controller.
 func NewRemoteEngine() *Engine {
 	e := NewEngine()
-	ofFilters, ofTests := Machine()
-	for name := range ofFilters {
-		e.env.Filters[name] = jinja.PluginFilter
+	for name := range e.env.Filters {
+		if OnController("filter", name) {
+			e.env.Filters[name] = jinja.PluginFilter
+		}
 	}
-	for name := range ofTests {
-		e.env.Tests[name] = jinja.PluginTest
+	for name := range e.env.Tests {
+		if OnController("test", name) {
+			e.env.Tests[name] = jinja.PluginTest
+		}
 	}
 	e.remote = true
 	return e
@@ -121,9 +125,7 @@ func (e *Engine) Hiding() *Engine {
 	if e.hiding == nil {
 		e.hiding = e.another()
 		e.hiding.hides = true
-		for name, f := range filters.Hiding() {
-			builtin(e.hiding.env.Filters, name, f)
-		}
+		maps.Copy(e.hiding.env.Filters, filters.Hiding())
 	}
 	return e.hiding
 }

@@ -1,6 +1,9 @@
 package templar
 
 import (
+	"maps"
+
+	"hark/modules/dialect"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/ansible/utils"
 	"hark/playbook/jinja/community/general"
@@ -8,44 +11,20 @@ import (
 	"hark/playbook/jinja/lookups"
 )
 
-// Filters returns all filters that playbooks can name: Ansible's and Jinja's, and those of the collections that hark
-// has.
+// Filters returns all filters that playbooks of every level can name: Ansible's and Jinja's, and those of the
+// collections that hark has.
 func Filters() map[string]jinja.Filter {
 	all := filters.Filters()
-	for name, f := range utils.Filters() {
-		all["ansible.utils."+name] = f
-		if utils.OnceBuiltin(name) {
-			moved(all, "ansible.netcommon", name, f)
-		}
-	}
-	for name, f := range general.Filters() {
-		all["community.general."+name] = f
-		if name == "json_query" || name == "random_mac" {
-			moved(all, "community.general", name, f)
-		}
-	}
+	rows := dialect.Filters()
+	maps.Copy(all, filters.Declared("ansible.utils", rows, utils.Filters(), filters.CheckedFilter))
+	maps.Copy(all, filters.Declared("community.general", rows, general.Filters(), filters.CheckedFilter))
 	return all
-}
-
-// moved names a filter that was Ansible's own once and went to a collection: the old names lead there.
-func moved(all map[string]jinja.Filter, collection, name string, f jinja.Filter) {
-	builtin(all, name, f)
-	all[collection+"."+name] = f
-}
-
-// builtin names a filter that is Ansible's own.
-func builtin(all map[string]jinja.Filter, name string, f jinja.Filter) {
-	for _, prefix := range []string{"", "ansible.builtin.", "ansible.legacy."} {
-		all[prefix+name] = f
-	}
 }
 
 // Tests returns all tests.
 func Tests() map[string]jinja.Test {
 	all := filters.Tests()
-	for name, t := range utils.Tests() {
-		all["ansible.utils."+name] = t
-	}
+	maps.Copy(all, filters.Declared("ansible.utils", dialect.Tests(), utils.Tests(), filters.CheckedTest))
 	return all
 }
 

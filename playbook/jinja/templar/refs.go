@@ -2,8 +2,8 @@ package templar
 
 import (
 	"slices"
-	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
@@ -91,11 +91,8 @@ func collect(walk func(r *refs)) Reading {
 
 // volatile reports whether a filter gives something else each time.
 func volatile(name string) bool {
-	switch name[strings.LastIndexByte(name, '.')+1:] {
-	case "random", "shuffle", "random_mac", "password_hash", "vault", "strftime":
-		return true
-	}
-	return false
+	row, ok := dialect.FilterNamed(name)
+	return ok && row.Traits.Has(dialect.Volatile)
 }
 
 type refs struct {

@@ -1,5 +1,5 @@
 // Package docs is what hark tells of itself: of its modules, from their declarations, and of its other plug-ins, from
-// the lines of plugins.txt, the tables of become methods and keywords and the table of settings. It prints texts for
+// the lines of plugins.txt, the tables of dialect, that of keywords and that of settings. It prints texts for
 // people, data for programs, and the pages of docs/modules.
 package docs
 
@@ -57,6 +57,12 @@ func Plugins(kind string) []Plugin {
 	if kind == "" || kind == "lookup" {
 		list = append(list, lookups()...)
 	}
+	if kind == "" || kind == "filter" {
+		list = append(list, templating("filter", dialect.Filters())...)
+	}
+	if kind == "" || kind == "test" {
+		list = append(list, templating("test", dialect.Tests())...)
+	}
 	section := ""
 	for _, line := range strings.Split(pluginLines, "\n") {
 		switch {
@@ -90,6 +96,16 @@ func lookups() []Plugin {
 	for _, l := range dialect.Lookups() {
 		collection := strings.TrimSuffix(l.FullName(), "."+l.Name)
 		list = append(list, Plugin{Kind: "lookup", Name: l.Name, Collection: collection, Doc: l.Doc})
+	}
+	return list
+}
+
+// templating returns filters or tests.
+func templating(kind string, rows []dialect.Plugin) []Plugin {
+	var list []Plugin
+	for _, row := range rows {
+		collection := strings.TrimSuffix(row.FullName(), "."+row.Name)
+		list = append(list, Plugin{Kind: kind, Name: row.Name, Collection: collection, Doc: row.Doc})
 	}
 	return list
 }

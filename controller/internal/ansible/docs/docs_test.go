@@ -123,7 +123,6 @@ func writePages(t *testing.T, pages map[string]string) {
 // There is a line for every plug-in, and none for what is not there.
 func TestEveryPluginIsDescribed(t *testing.T) {
 	have := map[string][]string{
-		"filter": slices.Collect(maps.Keys(templar.Filters())), "test": slices.Collect(maps.Keys(templar.Tests())),
 		"lookup":   append(append(slices.Collect(maps.Keys(templar.Lookups())), answer.LookupNames()...), "template"),
 		"callback": view.Names(),
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"hark/agent/wire"
@@ -24,7 +23,7 @@ var pluginName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // plugin runs a filter or test: one of hark's own that looks at files, or one in Python.
 func (a *Answerer) plugin(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
-	if short := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]; slices.Contains(templar.MachineNames(), short) && !b.hides(ask) {
+	if templar.OnController(ask.Dir, ask.Name) && !b.hides(ask) {
 		return onMachine(ctx, ask)
 	}
 	if a.Plugin == nil || b.Plan.Play.Plugins == nil || ask.Dir != "filter" && ask.Dir != "test" {

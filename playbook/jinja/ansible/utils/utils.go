@@ -16,13 +16,6 @@ func Filters() map[string]jinja.Filter {
 	return all
 }
 
-// OnceBuiltin reports whether a filter was Ansible's own before it went to ansible.netcommon and then here: those for
-// addresses, but for one that is younger.
-func OnceBuiltin(name string) bool {
-	_, ok := addressFilters()[name]
-	return ok && name != "usable_range"
-}
-
 func addressFilters() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
 		"cidr_merge":          cidrMerge,
