@@ -58,7 +58,8 @@ func LiveExec(environ []string, cred *syscall.Credential, live func(stderr bool,
 		}
 		spec := procx.Spec{
 			Argv: argv, Env: env, Dir: c.Dir, Stdin: c.Stdin, Umask: c.Umask,
-			MaxOutput: c.MaxOutput, Limits: c.Limits, ToEnd: c.ToEnd, Timeout: c.Timeout, Credential: cred, Live: live, Fork: c.Fork,
+			MaxOutput: c.MaxOutput, Limits: c.Limits, ToEnd: c.ToEnd, Timeout: c.Timeout, Credential: cred, Live: live,
+			Fork: c.Fork,
 		}
 		var out procx.Output
 		var err error

@@ -3,8 +3,8 @@ package modules
 import "hark/modules/py/value"
 
 // SecretArguments returns what a task gives a module's no_log parameters, as it is written: it may hold templates.
-// Those of sub-options are among them. Those that the Resolve stage removes are not: Ansible hides the content that copy
-// writes nowhere.
+// Those of sub-options are among them. Those that the Resolve stage removes are not: Ansible hides the content that
+// copy writes nowhere.
 func (m *Module) SecretArguments(args *value.Dict) []value.Value {
 	return secretArguments(m.Params(), args)
 }

@@ -30,10 +30,12 @@ func (r RunAs) Command(argv []string) ([]string, error) {
 func (r RunAs) command(m *Method, argv []string) ([]string, error) {
 	switch {
 	case m == nil || m.build == nil:
-		return nil, fmt.Errorf("cannot run as %s: the become method %q starts no program, so only an agent that is root can do it",
+		return nil, fmt.Errorf(
+			"cannot run as %s: the become method %q starts no program, so only an agent that is root can do it",
 			r.User, r.Method)
 	case m.Always:
-		return nil, fmt.Errorf("cannot run as %s: the become method %q wants a terminal, so only an agent that is root can do it",
+		return nil, fmt.Errorf(
+			"cannot run as %s: the become method %q wants a terminal, so only an agent that is root can do it",
 			r.User, r.Method)
 	}
 	c := becomeCommand{user: r.User, asks: r.Password != "", argv: argv}

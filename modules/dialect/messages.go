@@ -9,11 +9,11 @@ import (
 	"hark/modules/py/value"
 )
 
-// Message is a text that Ansible prints, with %s where its arguments stand, and %v where one is several words: it goes on to what
-// follows it, or to the end of the line. The code that meets the error writes it with
-// Text, and code that explains it (hints, causes from level 2.19 on) recognizes it with Find. Both read the same row, so
-// a change of the wording cannot leave an explanation without its message. Errors cross the wire, records and plug-ins in
-// Python as text, which is why they are recognized and not compared by identity.
+// Message is a text that Ansible prints, with %s where its arguments stand, and %v where one is several words: it goes
+// on to what follows it, or to the end of the line. The code that meets the error writes it with
+// Text, and code that explains it (hints, causes from level 2.19 on) recognizes it with Find. Both read the same row,
+// so a change of the wording cannot leave an explanation without its message. Errors cross the wire, records and
+// plug-ins in Python as text, which is why they are recognized and not compared by identity.
 type Message struct {
 	// Format is the text, with a verb for each argument.
 	Format string
@@ -22,7 +22,8 @@ type Message struct {
 
 // message makes a row.
 func message(format string) Message {
-	return Message{Format: format, find: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern(format)) })}
+	return Message{Format: format,
+		find: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern(format)) })}
 }
 
 // Text returns the message with its arguments.
@@ -77,19 +78,20 @@ func pattern(format string) string {
 // Messages about names that nothing answers to. The cases that showed each text, with the release of ansible-core that
 // printed it, are in controller/cli/testdata (refused/cases.txt for 2.14, level219_*.txtar for 2.19 and later).
 var (
-	ActionNotFound      = message("couldn't resolve module/action '%s'")
-	ModuleNotFound      = message("The module %s was not found in configured module paths")
-	RoleNotFound        = message("the role '%s' was not found")
-	InvalidAttribute    = message("'%s' is not a valid attribute for a %s")
-	ConflictingActions  = message("conflicting action statements: %s, %s")
-	UnsupportedOptions  = message("Unsupported parameters for (%s) module: %s" + SupportedOptions.Format)
-	SupportedOptions    = message(". Supported parameters include: %v")
-	InvalidOptions      = message("Invalid options for %s: %s")
-	PluginNotFound      = message(`Could not load "%s": %s`)
-	NoSuchPlugin        = message("No %s named '%s'")
-	LookupNotFound      = message("lookup plugin (%s) not found")
-	NoHostMatches       = message("Could not match supplied host pattern, ignoring: %s")
-	HandlerNotFound     = message("The requested handler '%s' was not found in either the main handlers list nor in the listening handlers list")
+	ActionNotFound     = message("couldn't resolve module/action '%s'")
+	ModuleNotFound     = message("The module %s was not found in configured module paths")
+	RoleNotFound       = message("the role '%s' was not found")
+	InvalidAttribute   = message("'%s' is not a valid attribute for a %s")
+	ConflictingActions = message("conflicting action statements: %s, %s")
+	UnsupportedOptions = message("Unsupported parameters for (%s) module: %s" + SupportedOptions.Format)
+	SupportedOptions   = message(". Supported parameters include: %v")
+	InvalidOptions     = message("Invalid options for %s: %s")
+	PluginNotFound     = message(`Could not load "%s": %s`)
+	NoSuchPlugin       = message("No %s named '%s'")
+	LookupNotFound     = message("lookup plugin (%s) not found")
+	NoHostMatches      = message("Could not match supplied host pattern, ignoring: %s")
+	HandlerNotFound    = message(
+		"The requested handler '%s' was not found in either the main handlers list nor in the listening handlers list")
 	BecomeNotFound      = message("Invalid become method specified, could not find matching plugin: '%s'")
 	CallbackNotFound    = message("Invalid callback for stdout specified: %s")
 	InvalidChoice       = message("argument %s: invalid choice: '%s' (choose from %s)")

@@ -32,7 +32,9 @@ const SourceDir = "module"
 func All() []*modules.Module {
 	p := &pythons{}
 	return []*modules.Module{modules.Define(Name, "Runs a module that is not native, from the controller's disk.", p.run,
-		modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign, m.Close = true, true, true, p.close }), modules.RunsPrograms)}
+		modules.WithResolve(resolve),
+		modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign, m.Close = true, true, true, p.close }),
+		modules.RunsPrograms)}
 }
 
 type args struct {
@@ -233,7 +235,8 @@ func withInternals(env *modules.Env, m manifest, dir string, own, told *value.Di
 		"check_mode": env.Check, "diff": env.Diff, "verbosity": verbosity, "no_log": env.NoLog, "debug": false,
 		"version": m.Version, "module_name": env.Name, "syslog_facility": "LOG_USER", "shell_executable": "/bin/sh",
 		"selinux_special_fs":       modules.List(specialFilesystems),
-		"string_conversion_action": "warn", "socket": nil, "keep_remote_files": false, "tmpdir": dir, "remote_tmp": "~/.ansible/tmp",
+		"string_conversion_action": "warn", "socket": nil, "keep_remote_files": false, "tmpdir": dir,
+		"remote_tmp": "~/.ansible/tmp",
 		// These came later, and others refuse them.
 		"ignore_unknown_opts": false, "target_log_info": nil, "tracebacks_for": tracebacks(env), "inject_invocation": true,
 	}

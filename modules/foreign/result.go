@@ -40,7 +40,8 @@ func (c *call) result(out modules.Output) modules.Result {
 
 // of makes a result of what a module returned.
 func (c *call) of(data *value.Dict) modules.Result {
-	r := modules.Result{Plain: true, Data: data, Changed: says(data, "changed"), Failed: says(data, "failed"), Skipped: says(data, "skipped")}
+	r := modules.Result{Plain: true, Data: data, Changed: says(data, "changed"), Failed: says(data, "failed"),
+		Skipped: says(data, "skipped")}
 	for name, holds := range map[string]bool{"failed": r.Failed, "skipped": r.Skipped} {
 		if !holds {
 			data.Delete(value.Str(name))
@@ -69,8 +70,8 @@ func dropKeys(d *value.Dict, which func(name string) bool) {
 	}
 }
 
-// interpreterFound reports whether a fact is one in which Ansible remembers an interpreter that it found: they are not for modules to
-// set.
+// interpreterFound reports whether a fact is one in which Ansible remembers an interpreter that it found: they are not
+// for modules to set.
 func interpreterFound(name string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(name, "ansible_"), "discovered_interpreter_")
 }
@@ -127,7 +128,8 @@ func Broken(msg string) string {
 func (c *call) broken(out modules.Output, why error) modules.Result {
 	stdout, stderr := string(out.Stdout), string(out.Stderr)
 	missing := slices.ContainsFunc([]string{stdout, stderr}, func(text string) bool {
-		return strings.Contains(text, c.program+": not found") || strings.Contains(text, c.program+": No such file or directory")
+		return strings.Contains(text, c.program+": not found") ||
+			strings.Contains(text, c.program+": No such file or directory")
 	})
 	r := modules.Result{Failed: true, Plain: true}
 	switch newer := slices.Contains(c.m.Internals, "tracebacks_for"); {

@@ -144,7 +144,8 @@ func (s *server) fork(words map[string]any, files ...*os.File) (*modules.Forked,
 	}
 	if _, _, err := s.control.WriteMsgUnix(raw, syscall.UnixRights(fds...), nil); err != nil {
 		s.leave(id)
-		if !errors.Is(err, syscall.EMSGSIZE) { // it has ended; listen may not have heard of it yet, and the next try shall find another
+		// it has ended; listen may not have heard of it yet, and the next try shall find another
+		if !errors.Is(err, syscall.EMSGSIZE) {
 			s.retire()
 		}
 		return nil, fmt.Errorf("%w: %w", errCold, err)

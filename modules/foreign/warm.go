@@ -101,19 +101,20 @@ func (p *pythons) await(ctx context.Context, w wanted) (*server, error) {
 func (p *pythons) ofPack(w wanted) (*server, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.server(append([]string{"pack", strings.Join(w.python, " "), w.digest}, w.environ...), func() (*server, error) {
-		for range 2 {
-			base, err := p.ofBase(w)
-			if err != nil {
-				return nil, err
+	return p.server(append([]string{"pack", strings.Join(w.python, " "), w.digest}, w.environ...),
+		func() (*server, error) {
+			for range 2 {
+				base, err := p.ofBase(w)
+				if err != nil {
+					return nil, err
+				}
+				s, err := base.forkServer(w)
+				if !errors.Is(err, errCold) {
+					return s, err
+				}
 			}
-			s, err := base.forkServer(w)
-			if !errors.Is(err, errCold) {
-				return s, err
-			}
-		}
-		return nil, errCold
-	})
+			return nil, errCold
+		})
 }
 
 // ofBase returns the server that knows what all modules import of one version of Ansible.

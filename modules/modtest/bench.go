@@ -52,7 +52,8 @@ func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 	sameAge(time.Now(), b.dir, b.src)
 	environ := append(os.Environ(), "HOME="+b.dir, "LC_ALL=C")
 	b.env = &modules.Env{
-		Name: name, Release: c.Release, Check: c.Check, Diff: c.Diff, Verbosity: c.Verbosity, Environ: environ, Host: "testhost",
+		Name: name, Release: c.Release, Check: c.Check, Diff: c.Diff, Verbosity: c.Verbosity, Environ: environ,
+		Host:          "testhost",
 		NamesVariable: ident.Python,
 		Exec:          modules.HostExec(environ, nil),
 		Warn:          func(f string, a ...any) { b.warnings = append(b.warnings, fmt.Sprintf(f, a...)) },
@@ -257,8 +258,12 @@ func (b *bench) name(key string, v any) any {
 }
 
 var (
-	passing    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^ '"]*(/\.hark-|/\.ansible/tmp/|/hark-)[^ '"]*`) })
-	backupName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+\.[0-9]{4}-[0-9]{2}-[0-9]{2}@[0-9:]{8}~`) })
+	passing = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[^ '"]*(/\.hark-|/\.ansible/tmp/|/hark-)[^ '"]*`)
+	})
+	backupName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[0-9]+\.[0-9]{4}-[0-9]{2}-[0-9]{2}@[0-9:]{8}~`)
+	})
 )
 
 // timeKeys are keys whose values are times.

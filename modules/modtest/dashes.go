@@ -21,7 +21,8 @@ func (c *testCase) dashes(t *testing.T, m *modules.Module, o Options) {
 	t.Helper()
 	t.Chdir(realDir(t)) // what takes the value for a path takes it for one from here
 	for name, given := range c.Args {
-		if name == "_raw_params" || name == "argv" || name == "cmd" || slices.Contains(m.Programs, name) || name == "arguments" {
+		if name == "_raw_params" || name == "argv" || name == "cmd" || slices.Contains(m.Programs, name) ||
+			name == "arguments" {
 			continue // it is a command line
 		}
 		again := *c

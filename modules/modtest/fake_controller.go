@@ -220,7 +220,8 @@ func (b *bench) unpack(dest string, mode uint32, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return treesync.Unpack(root, treesync.Bounds{Only: only, Options: b.options, Size: int64(len(archive))}, bytes.NewReader(archive))
+	return treesync.Unpack(root, treesync.Bounds{Only: only, Options: b.options, Size: int64(len(archive))},
+		bytes.NewReader(archive))
 }
 
 func (b *bench) upload(_ context.Context, dest string, mode uint32, r io.Reader) error {

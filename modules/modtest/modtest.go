@@ -170,7 +170,9 @@ func (c *testCase) rehearse(t *testing.T, m *modules.Module, o Options) {
 	after := b.snapshot(t)
 	for _, files := range []map[string]string{before, after} {
 		maps.DeleteFunc(files, func(path, _ string) bool {
-			return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return name == "told" || slices.Contains(o.Books, name) })
+			return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool {
+				return name == "told" || slices.Contains(o.Books, name)
+			})
 		})
 	}
 	if d := cmp.Diff(before, after); d != "" {

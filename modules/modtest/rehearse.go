@@ -35,11 +35,14 @@ func traced(m *modules.Module, f func()) {
 
 // unclaimed returns the programs of a list that a module does not declare as those that it starts in check mode.
 func unclaimed(m *modules.Module, started []string) []string {
-	return slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(started))), func(program string) bool { return m.StartsWhenChecked(program) })
+	return slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(started))), func(program string) bool {
+		return m.StartsWhenChecked(program)
+	})
 }
 
 // recorded has the Exec of an Env note which programs it starts.
-func recorded(env *modules.Env, exec func(context.Context, modules.Command) (modules.Output, error)) (started func() []string) {
+func recorded(env *modules.Env,
+	exec func(context.Context, modules.Command) (modules.Output, error)) (started func() []string) {
 	var mu sync.Mutex
 	var names []string
 	env.Exec = func(ctx context.Context, c modules.Command) (modules.Output, error) {
@@ -74,8 +77,11 @@ func Examples(t *testing.T, m *modules.Module, o Options) {
 			}
 			c := &testCase{Name: "example", Args: args, Check: true}
 			b := newBench(t, c, m.Name, o)
-			b.env.Environ = append(b.env.Environ, "http_proxy=http://127.0.0.1:1", "https_proxy=http://127.0.0.1:1", "ftp_proxy=http://127.0.0.1:1")
-			started := recorded(b.env, func(context.Context, modules.Command) (modules.Output, error) { return modules.Output{}, nil })
+			b.env.Environ = append(b.env.Environ, "http_proxy=http://127.0.0.1:1", "https_proxy=http://127.0.0.1:1",
+				"ftp_proxy=http://127.0.0.1:1")
+			started := recorded(b.env, func(context.Context, modules.Command) (modules.Output, error) {
+				return modules.Output{}, nil
+			})
 			traced(m, func() { b.call(t, m) })
 			if more := unclaimed(m, started()); len(more) > 0 {
 				t.Errorf("the example %v starts %v in check mode, which is not declared", args, more)
@@ -105,7 +111,8 @@ func TraceCheckMode(t *testing.T, cases string, list []*modules.Module) {
 	if err := os.Mkdir(scratch, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), strace, "-f", "--seccomp-bpf", "-qq", "-s", "4096", "-o", log, "-e", "trace=%file,fchmod,fchown,ftruncate,clone,clone3,fork,vfork",
+	cmd := exec.CommandContext(t.Context(), strace, "-f", "--seccomp-bpf", "-qq", "-s", "4096", "-o", log, "-e",
+		"trace=%file,fchmod,fchown,ftruncate,clone,clone3,fork,vfork",
 		self, "-test.run", "^"+cases+"$", "-rehearse")
 	cmd.Env = append(os.Environ(), "TMPDIR="+scratch)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -190,7 +197,8 @@ func (j *jury) meet(line string) {
 	} else if is != nil {
 		j.forking = append(j.forking, pid)
 	}
-	if rest = strings.TrimSpace(rest); strings.HasPrefix(rest, "<... clone") || strings.HasPrefix(rest, "<... vfork") || strings.HasPrefix(rest, "<... fork") {
+	if rest = strings.TrimSpace(rest); strings.HasPrefix(rest, "<... clone") || strings.HasPrefix(rest, "<... vfork") ||
+		strings.HasPrefix(rest, "<... fork") {
 		j.forking = slices.DeleteFunc(j.forking, func(p string) bool { return p == pid })
 		if child := rest[strings.LastIndexByte(rest, ' ')+1:]; !j.known[child] {
 			j.known[child], j.programs[child] = true, j.programs[pid]
@@ -227,7 +235,9 @@ func (j *jury) line(text string) string {
 
 var (
 	quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`) })
-	scratchDir = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/tmp/(.*/)?(hark-|\.ansible)[^/]*(/|$)`) })
+	scratchDir = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`/tmp/(.*/)?(hark-|\.ansible)[^/]*(/|$)`)
+	})
 )
 
 // doing judges a call of the module that is on.
@@ -243,16 +253,20 @@ func (j *jury) doing(call, args string, failed bool) string {
 		}
 		return j.now.Name + " starts " + paths[0] + " in check mode, which is not declared"
 	case "open", "openat", "openat2", "creat":
-		if call != "creat" && !strings.Contains(args, "O_WRONLY") && !strings.Contains(args, "O_RDWR") && !strings.Contains(args, "O_CREAT") {
+		if call != "creat" && !strings.Contains(args, "O_WRONLY") && !strings.Contains(args, "O_RDWR") &&
+			!strings.Contains(args, "O_CREAT") {
 			return ""
 		}
-	case "mkdir", "mkdirat", "mknod", "mknodat", "unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat",
-		"chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "truncate", "utimensat", "utimes", "setxattr", "lsetxattr", "removexattr", "fchmod", "fchown", "ftruncate":
+	case "mkdir", "mkdirat", "mknod", "mknodat", "unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2", "link",
+		"linkat", "symlink", "symlinkat",
+		"chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "truncate", "utimensat", "utimes", "setxattr",
+		"lsetxattr", "removexattr", "fchmod", "fchown", "ftruncate":
 	default:
 		return ""
 	}
 	for _, path := range paths {
-		if filepath.IsAbs(path) && path != "/dev/null" && path != "/dev/ptmx" && !strings.HasPrefix(path, "/dev/pts/") && !scratchDir().MatchString(path) {
+		if filepath.IsAbs(path) && path != "/dev/null" && path != "/dev/ptmx" && !strings.HasPrefix(path, "/dev/pts/") &&
+			!scratchDir().MatchString(path) {
 			return j.now.Name + " writes in check mode: " + call + "(" + args + ")"
 		}
 	}

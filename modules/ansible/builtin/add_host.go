@@ -10,7 +10,8 @@ import (
 )
 
 // AddHost adds a host to the inventory of the run.
-var AddHost = modules.Define("ansible.builtin.add_host", "Add a host (and alternatively a group) to the ansible-playbook in-memory inventory.", runAddHost,
+var AddHost = modules.Define("ansible.builtin.add_host",
+	"Add a host (and alternatively a group) to the ansible-playbook in-memory inventory.", runAddHost,
 	modules.InSession, modules.Is(modules.ForAllHosts|modules.ChangesInventory|modules.AsksController|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs, m.KeepsAll = true, true
@@ -52,7 +53,8 @@ func runAddHost(_ context.Context, env *modules.Env, a addHostArgs) (modules.Res
 func (a *addHostArgs) takeRaw() error {
 	raw, ok := a.Raw.(*value.Dict)
 	if a.Raw != nil && !ok {
-		return modules.ActionFail("", "Invalid raw parameters passed, requires a dictonary/mapping got a  %s", modules.TypeName(a.Raw))
+		return modules.ActionFail("", "Invalid raw parameters passed, requires a dictonary/mapping got a  %s",
+			modules.TypeName(a.Raw))
 	}
 	for i := range raw.Len() {
 		k, v := raw.At(i)

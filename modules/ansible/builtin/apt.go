@@ -50,7 +50,8 @@ var Apt = modules.Define("ansible.builtin.apt", "Manages apt packages", runApt,
 - ansible.builtin.apt: {upgrade: dist, autoremove: true}
 `,
 		modules.Return{Name: "cache_updated", Type: "bool", When: "always", Doc: "Whether the lists were fetched."},
-		modules.Return{Name: "cache_update_time", Type: "int", When: "always", Doc: "When they were, in seconds of the epoch."},
+		modules.Return{Name: "cache_update_time", Type: "int", When: "always",
+			Doc: "When they were, in seconds of the epoch."},
 		modules.Return{Name: "stdout", Type: "str", When: "apt-get ran", Doc: "What it printed."},
 		modules.Return{Name: "stderr", Type: "str", When: "apt-get ran", Doc: "What it printed as errors."},
 	), modules.RunsPrograms)
@@ -78,7 +79,8 @@ func runApt(ctx context.Context, env *modules.Env, args aptArgs) (modules.Result
 		return res, err
 	}
 	if (args.UpdateCache != nil && *args.UpdateCache || args.ValidTime > 0) && !others {
-		return modules.Result{Changed: updated, Data: value.DictOf("cache_updated", updated, "cache_update_time", listsTime())}, nil
+		return modules.Result{Changed: updated,
+			Data: value.DictOf("cache_updated", updated, "cache_update_time", listsTime())}, nil
 	}
 	if args.Upgrade != "no" {
 		return a.upgrade(args.Upgrade)

@@ -22,7 +22,8 @@ const (
 )
 
 // environ is what apt and dpkg need to ask nobody anything and to speak one language.
-var environ = []string{"DEBIAN_FRONTEND=noninteractive", "DEBIAN_PRIORITY=critical", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "LC_MESSAGES=C.UTF-8", "LC_CTYPE=C.UTF-8"}
+var environ = []string{"DEBIAN_FRONTEND=noninteractive", "DEBIAN_PRIORITY=critical", "LANG=C.UTF-8", "LC_ALL=C.UTF-8",
+	"LC_MESSAGES=C.UTF-8", "LC_CTYPE=C.UTF-8"}
 
 // act runs a command line that changes packages, without a shell: names are the user's. While another apt holds the
 // lock it is tried again, until the lock's time-out.
@@ -38,7 +39,8 @@ func (a *apt) act(line string) (modules.Output, error) {
 	defer restore()
 	for {
 		out, err := tool.Exec(a.ctx, a.env, modules.Command{Argv: argv, Env: environ})
-		if err != nil || out.Rc == 0 || !strings.Contains(string(out.Stderr), "Could not get lock") || time.Now().After(a.deadline) {
+		if err != nil || out.Rc == 0 || !strings.Contains(string(out.Stderr), "Could not get lock") ||
+			time.Now().After(a.deadline) {
 			return out, err
 		}
 		if err := pause(a, time.Second); err != nil {
@@ -174,7 +176,8 @@ func updateFailed(out modules.Output) (failed bool, why string) {
 
 // done returns the result of a command that changes packages.
 func (a *apt) done(out modules.Output, changed bool) modules.Result {
-	res := modules.Result{Changed: changed, Data: value.DictOf("stdout", string(out.Stdout), "stderr", string(out.Stderr), "diff", value.NewDict())}
+	res := modules.Result{Changed: changed,
+		Data: value.DictOf("stdout", string(out.Stdout), "stderr", string(out.Stderr), "diff", value.NewDict())}
 	if a.env.Diff {
 		res.Data.Delete(value.Str("diff"))
 		res.Diff = []modules.Diff{{Prepared: planned(string(out.Stdout))}}
@@ -220,11 +223,13 @@ func (a *apt) clean() (modules.Result, error) {
 	case out.Rc != 0:
 		return broke(out, "apt-get clean failed"), nil
 	}
-	return modules.Result{Changed: true, Msg: string(out.Stdout), Data: value.DictOf("stdout", string(out.Stdout), "stderr", "")}, nil
+	return modules.Result{Changed: true, Msg: string(out.Stdout),
+		Data: value.DictOf("stdout", string(out.Stdout), "stderr", "")}, nil
 }
 
 func (a *apt) cleanup(operation string) (modules.Result, error) {
-	line := fmt.Sprintf("%s -y %s %s %s %s %s", a.aptGet(), a.dpkgOptions(), when(a.args.Purge, "--purge"), when(a.args.Force, "--force-yes"),
+	line := fmt.Sprintf("%s -y %s %s %s %s %s", a.aptGet(), a.dpkgOptions(), when(a.args.Purge, "--purge"),
+		when(a.args.Force, "--force-yes"),
 		operation, when(a.env.Check, "--simulate"))
 	out, err := a.act(line)
 	if err != nil {
@@ -253,8 +258,10 @@ func (a *apt) upgrade(mode string) (modules.Result, error) {
 	if program == aptitude && a.args.Force {
 		force = "--assume-yes --allow-untrusted"
 	}
-	line := fmt.Sprintf("%s -y %s %s %s %s %s %s %s", program, a.dpkgOptions(), force, when(a.args.NoAutoremove, "--no-remove"),
-		when(a.args.Unverified, "--allow-unauthenticated"), when(a.args.Downgrade, "--allow-downgrades"), when(a.env.Check, "--simulate"), command)
+	line := fmt.Sprintf("%s -y %s %s %s %s %s %s %s", program, a.dpkgOptions(), force,
+		when(a.args.NoAutoremove, "--no-remove"),
+		when(a.args.Unverified, "--allow-unauthenticated"), when(a.args.Downgrade, "--allow-downgrades"),
+		when(a.env.Check, "--simulate"), command)
 	out, err := a.act(line + a.release())
 	if err != nil {
 		return modules.Result{}, err

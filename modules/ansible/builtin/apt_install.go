@@ -109,7 +109,8 @@ func (a *apt) verdict(p spec, s status) (verdict, error) {
 
 func (a *apt) runInstall(words []string) (modules.Result, error) {
 	args, packages := a.args, strings.Join(words, " ")
-	common := []string{when(args.OnlyUpgrade, "--only-upgrade"), when(args.State == "fixed", "--fix-broken"), when(args.Force, "--force-yes")}
+	common := []string{when(args.OnlyUpgrade, "--only-upgrade"), when(args.State == "fixed", "--fix-broken"),
+		when(args.Force, "--force-yes")}
 	verb := "install"
 	if args.State == "build-dep" {
 		verb = "build-dep"
@@ -117,7 +118,8 @@ func (a *apt) runInstall(words []string) (modules.Result, error) {
 		common = append(common, when(args.Autoremove, "--auto-remove"))
 	}
 	common = append(common, when(args.NoAutoremove, "--no-remove"), when(a.env.Check, "--simulate"))
-	line := fmt.Sprintf("%s -y %s %s %s %s", a.aptGet(), a.dpkgOptions(), strings.Join(common, " "), verb, packages) + a.release()
+	line := fmt.Sprintf("%s -y %s %s %s %s", a.aptGet(), a.dpkgOptions(), strings.Join(common, " "), verb, packages) +
+		a.release()
 	if args.Recommends != nil {
 		line += " -o APT::Install-Recommends=" + map[bool]string{true: "yes", false: "no"}[*args.Recommends]
 	}
@@ -174,8 +176,10 @@ func (a *apt) remove(specs []spec) (modules.Result, error) {
 		return modules.Result{}, nil
 	}
 	packages := strings.Join(words, " ")
-	out, err := a.act(fmt.Sprintf("%s -q -y %s %s %s %s %s remove %s", a.aptGet(), a.dpkgOptions(), when(a.args.Purge, "--purge"),
-		when(a.args.Force, "--force-yes"), when(a.args.Autoremove, "--auto-remove"), when(a.env.Check, "--simulate"), packages))
+	out, err := a.act(fmt.Sprintf("%s -q -y %s %s %s %s %s remove %s", a.aptGet(), a.dpkgOptions(),
+		when(a.args.Purge, "--purge"),
+		when(a.args.Force, "--force-yes"), when(a.args.Autoremove, "--auto-remove"), when(a.env.Check, "--simulate"),
+		packages))
 	if err != nil {
 		return modules.Result{}, err
 	}

@@ -117,7 +117,8 @@ func (k *aptKey) findID() (*string, error) {
 		return nil, err
 	}
 	if out.Rc != 0 {
-		return nil, tool.Fail(value.DictOf("stdout", out.Stdout, "stderr", out.Stderr), "Unable to extract key from '%s'", from)
+		return nil, tool.Fail(value.DictOf("stdout", out.Stdout, "stderr", out.Stderr), "Unable to extract key from '%s'",
+			from)
 	}
 	if ids := keysListed(out.Stdout); len(ids) > 0 {
 		return &ids[0], nil

@@ -29,7 +29,8 @@ type aptRepositoryArgs struct {
 }
 
 // AptRepository is ansible.builtin.apt_repository.
-var AptRepository = modules.Define("ansible.builtin.apt_repository", "Adds and removes apt repositories", runAptRepository,
+var AptRepository = modules.Define("ansible.builtin.apt_repository", "Adds and removes apt repositories",
+	runAptRepository,
 	modules.StartsInCheck("apt-config", "apt-key", "gpg"),
 	modules.Documented(`- ansible.builtin.apt_repository:
     repo: deb [signed-by=/etc/apt/keyrings/example.asc] https://apt.example.org/debian stable main
@@ -85,7 +86,8 @@ func (a *aptRepositoryArgs) bring(ctx context.Context, env *modules.Env, keys *k
 		return res, nil
 	}
 	yes := true
-	lists := &apt{ctx: ctx, env: env, args: aptArgs{UpdateCache: &yes, Retries: a.Retries, RetryDelay: a.RetryDelay}, deadline: time.Now().Add(time.Minute)}
+	lists := &apt{ctx: ctx, env: env, args: aptArgs{UpdateCache: &yes, Retries: a.Retries, RetryDelay: a.RetryDelay},
+		deadline: time.Now().Add(time.Minute)}
 	if _, failed, err := lists.refresh(); err != nil || failed.Failed {
 		undo()
 		return failed, err
@@ -128,7 +130,8 @@ func sourcesDiff(before, after map[string]string) []modules.Diff {
 			}
 			return "/dev/null"
 		}
-		list = append(list, modules.Diff{Before: before[file], After: after[file], BeforeHeader: header(before), AfterHeader: header(after)})
+		list = append(list,
+			modules.Diff{Before: before[file], After: after[file], BeforeHeader: header(before), AfterHeader: header(after)})
 	}
 	return list
 }

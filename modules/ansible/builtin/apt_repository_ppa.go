@@ -137,7 +137,8 @@ func (k *keyFetcher) receive(p ppa, fingerprint string) error {
 	}
 	defer os.RemoveAll(home)
 	gpg := []string{k.gpg, "--homedir", home, "--no-tty", "--batch"}
-	_, err = tool.Must(k.ctx, k.env, modules.Command{Argv: append(gpg[:len(gpg):len(gpg)], "--keyserver", ppaKeyserver, "--recv-keys", fingerprint)})
+	_, err = tool.Must(k.ctx, k.env,
+		modules.Command{Argv: append(gpg[:len(gpg):len(gpg)], "--keyserver", ppaKeyserver, "--recv-keys", fingerprint)})
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,8 @@ func (k *keyFetcher) receive(p ppa, fingerprint string) error {
 		return err
 	}
 	if out.Rc != 0 || len(out.Stdout) == 0 {
-		return tool.Fail(value.DictOf("rc", int64(out.Rc), "stderr", string(out.Stderr)), "Unable to get required signing key")
+		return tool.Fail(value.DictOf("rc", int64(out.Rc), "stderr", string(out.Stderr)),
+			"Unable to get required signing key")
 	}
 	file := filepath.Join(k.keys, fmt.Sprintf("ubuntu-%s-main-%s-%s.gpg", p.codename, p.owner, p.name))
 	if err = fsx.WriteFile(file, out.Stdout, false); err == nil {

@@ -55,7 +55,8 @@ func parseSource(line string) sourceLine {
 
 // readSources asks apt where its lists are and reads those of one line a repository.
 func readSources(ctx context.Context, env *modules.Env) (*sources, error) {
-	lines, err := outputRows(ctx, env, "=", 2, "apt-config", "shell", "LIST", "Dir::Etc::sourcelist/f", "PARTS", "Dir::Etc::sourceparts/d")
+	lines, err := outputRows(ctx, env, "=", 2, "apt-config", "shell", "LIST", "Dir::Etc::sourcelist/f", "PARTS",
+		"Dir::Etc::sourceparts/d")
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,8 @@ func readSources(ctx context.Context, env *modules.Env) (*sources, error) {
 		paths = append(paths, more...)
 	}
 	if s.dir == "" {
-		return nil, fmt.Errorf("Module apt_repository is not supported on target.") //lint:ignore ST1005 the words that users see
+		//lint:ignore ST1005 the words that users see
+		return nil, fmt.Errorf("Module apt_repository is not supported on target.")
 	}
 	for _, path := range paths {
 		raw, err := os.ReadFile(path)
@@ -149,7 +151,9 @@ func (s *sources) add(source, file string) string {
 
 func (s *sources) remove(source string) {
 	for file, lines := range s.files {
-		s.files[file] = slices.DeleteFunc(lines, func(l sourceLine) bool { return l.valid && l.enabled && l.source == source })
+		s.files[file] = slices.DeleteFunc(lines, func(l sourceLine) bool {
+			return l.valid && l.enabled && l.source == source
+		})
 	}
 }
 

@@ -109,7 +109,8 @@ func (a *apt) disk(specs ...spec) (map[string]status, error) {
 	if len(specs) == 0 {
 		return found, nil
 	}
-	argv := []string{"dpkg-query", "--show", "--showformat", `${Package}\t${Architecture}\t${db:Status-Status}\t${Version}\n`}
+	argv := []string{"dpkg-query", "--show", "--showformat",
+		`${Package}\t${Architecture}\t${db:Status-Status}\t${Version}\n`}
 	for _, p := range specs {
 		argv = append(argv, p.name)
 	}

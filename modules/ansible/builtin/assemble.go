@@ -23,12 +23,15 @@ import (
 // Assemble makes one file of the fragments in a directory.
 var Assemble = modules.Define("ansible.builtin.assemble", "Assemble configuration files from fragments.", runAssemble,
 	modules.Is(modules.ReadsInCheck|modules.OpensByPath), modules.Is(modules.ReadsFragments),
-	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) { s.Param("decrypt").Type, s.Param("decrypt").Default = "bool", value.Bool(true) }),
+	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) {
+		s.Param("decrypt").Type, s.Param("decrypt").Default = "bool", value.Bool(true)
+	}),
 	modules.Edits("dest"),
 	modules.WithResolve(resolveAssemble),
 	modules.With(func(m *modules.Module) {
 		m.ReportsAs = "ansible.legacy.assemble"
-		m.Examples = "- ansible.builtin.assemble: {src: /etc/someapp/fragments, dest: /etc/someapp/someapp.conf, delimiter: '### START FRAGMENT ###'}\n"
+		m.Examples = "- ansible.builtin.assemble: {src: /etc/someapp/fragments, dest: /etc/someapp/someapp.conf, " +
+			"delimiter: '### START FRAGMENT ###'}\n"
 		m.Returns = copyReturns()
 	}), modules.Programs("validate"))
 
@@ -106,7 +109,8 @@ func (r *fragmentRules) join(names []string, read func(name string) (string, err
 
 // unescape reads the escapes of a text as Python's do.
 func unescape(s string) string {
-	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r", `\'`, "'", `\"`, `"`, `\a`, "\a", `\b`, "\b", `\f`, "\f", `\v`, "\v").Replace(s)
+	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r", `\'`, "'", `\"`, `"`, `\a`, "\a", `\b`, "\b",
+		`\f`, "\f", `\v`, "\v").Replace(s)
 }
 
 // resolveAssemble puts fragments of the controller together.
@@ -120,14 +124,16 @@ func resolveAssemble(ctx context.Context, env *modules.Env, args *value.Dict) er
 	if modules.LenientBool(modules.Argument(args, "remote_src"), true) {
 		return nil
 	}
-	found, err := env.Source(ctx, "files", modules.Str(modules.Argument(args, "src")), modules.LenientBool(modules.Argument(args, "decrypt"), true))
+	found, err := env.Source(ctx, "files", modules.Str(modules.Argument(args, "src")),
+		modules.LenientBool(modules.Argument(args, "decrypt"), true))
 	if err != nil {
 		return notFound(err)
 	}
 	if !found.Dir {
 		return actionFail(fmt.Sprintf("Source (%s) is not a directory", found.Path))
 	}
-	rules, err := newFragmentRules(textArg(modules.Argument(args, "regexp")), textArg(modules.Argument(args, "delimiter")), modules.LenientBool(modules.Argument(args, "ignore_hidden"), false))
+	rules, err := newFragmentRules(textArg(modules.Argument(args, "regexp")), textArg(modules.Argument(args, "delimiter")),
+		modules.LenientBool(modules.Argument(args, "ignore_hidden"), false))
 	if err != nil {
 		return err
 	}
@@ -163,7 +169,8 @@ func textArg(v value.Value) *string {
 func runAssemble(ctx context.Context, env *modules.Env, a assembleArgs) (modules.Result, error) {
 	if a.Source != nil {
 		c := &copyWork{env: env, copyArgs: copyArgs{
-			Dest: a.Dest, Backup: a.Backup, Force: true, Validate: a.Validate, Follow: modules.LenientBool(a.Follow, false), FileArgs: a.FileArgs, Source: a.Source,
+			Dest: a.Dest, Backup: a.Backup, Force: true, Validate: a.Validate, Follow: modules.LenientBool(a.Follow, false),
+			FileArgs: a.FileArgs, Source: a.Source,
 		}}
 		return c.assembled(ctx)
 	}
@@ -200,7 +207,9 @@ func (c *copyWork) assembled(ctx context.Context) (modules.Result, error) {
 func (c *copyWork) kept(it *copyItem, there fsx.Sums) (*modules.Result, error) {
 	dest := withDir(c.Dest)
 	did, err := c.For(dest, c.Follow).Apply(c.env.Check, nil)
-	return &modules.Result{Changed: did, Data: value.DictOf("src", it.label, "dest", dest, "checksum", there.SHA1, "md5sum", there.MD5, "changed", modules.Here)}, err
+	return &modules.Result{Changed: did,
+		Data: value.DictOf("src", it.label, "dest", dest, "checksum", there.SHA1, "md5sum", there.MD5, "changed",
+			modules.Here)}, err
 }
 
 // remote joins fragments of the host.
@@ -245,7 +254,9 @@ func (a *assembleArgs) remote(ctx context.Context, env *modules.Env) (modules.Re
 // put writes the joined text where it differs.
 func (a *assembleArgs) put(ctx context.Context, env *modules.Env, out string) (modules.Result, error) {
 	sums := fsx.SumText(out)
-	res := modules.Result{Msg: "OK", Data: value.DictOf("src", a.Src, "dest", a.Dest, "checksum", sums.SHA1, "md5sum", sums.MD5, "changed", modules.Here, "msg", modules.Here)}
+	res := modules.Result{Msg: "OK",
+		Data: value.DictOf("src", a.Src, "dest", a.Dest, "checksum", sums.SHA1, "md5sum", sums.MD5, "changed", modules.Here,
+			"msg", modules.Here)}
 	there, err := fsx.Sum(a.Dest, "sha1")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return modules.Result{}, fsx.Failed(oserr.Path(err, a.Dest))

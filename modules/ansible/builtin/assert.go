@@ -12,10 +12,12 @@ import (
 )
 
 // Assert fails unless all its conditions hold.
-var Assert = modules.Define("ansible.builtin.assert", "Asserts given expressions are true.", runAssert, modules.IsPure, modules.Is(modules.IsAction),
+var Assert = modules.Define("ansible.builtin.assert", "Asserts given expressions are true.", runAssert, modules.IsPure,
+	modules.Is(modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs, m.Unrendered, m.Kept, m.Bare = true, []string{"that"}, []string{"that"}, []string{"that"}
-		m.Examples = "- ansible.builtin.assert:\n    that: [\"memory > 512\", \"'web' in group_names\"]\n    fail_msg: This host is too small\n"
+		m.Examples = "- ansible.builtin.assert:\n    that: [\"memory > 512\", \"'web' in group_names\"]\n" +
+			"    fail_msg: This host is too small\n"
 	}))
 
 type assertArgs struct {
@@ -88,7 +90,9 @@ func message(env *modules.Env, v value.Value, otherwise, name, names string) (va
 	case texts:
 		return v, nil
 	case env.Has(dialect.ModuleArguments):
-		return nil, modules.ActionFail("", "argument '%s' is of type %s and we were unable to convert to str_or_list_of_str: a string or list of strings is required",
+		return nil, modules.ActionFail("",
+			"argument '%s' is of type %s and we were unable to convert to str_or_list_of_str: a string or list of strings is "+
+				"required",
 			name, modules.PlainTypeName(v))
 	case isList:
 		return nil, modules.Raise("Type of one of the elements in %s list is not string type", names)

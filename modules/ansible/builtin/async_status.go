@@ -29,7 +29,8 @@ var AsyncStatus = modules.Define(modules.AsyncStatus, "Obtain status of asynchro
 		return nil
 	}),
 	modules.With(func(m *modules.Module) {
-		m.Examples = "- ansible.builtin.async_status: {jid: \"{{ job.ansible_job_id }}\"}\n  register: st\n  until: st.finished\n  retries: 30\n"
+		m.Examples = "- ansible.builtin.async_status: {jid: \"{{ job.ansible_job_id }}\"}\n  register: st\n" +
+			"  until: st.finished\n  retries: 30\n"
 		m.Returns = []modules.Return{
 			{Name: "ansible_job_id", Type: "str", When: "always", Doc: "The job."},
 			{Name: "started", Type: "int", When: "always", Doc: "1 if it was started."},

@@ -13,7 +13,8 @@ import (
 )
 
 // BlockInFile keeps a block of lines between two markers in a file.
-var BlockInFile = modules.Define("ansible.builtin.blockinfile", "Insert/update/remove a text block surrounded by marker lines.", runBlockInFile,
+var BlockInFile = modules.Define("ansible.builtin.blockinfile",
+	"Insert/update/remove a text block surrounded by marker lines.", runBlockInFile,
 	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.Edits("path"),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"insertbefore", "insertafter"}}}),
@@ -53,7 +54,8 @@ func runBlockInFile(ctx context.Context, env *modules.Env, a blockInFileArgs) (m
 	if fsx.IsDir(a.Path) {
 		return modules.Result{}, fsx.Failed(fmt.Sprintf("Path %s is a directory !", a.Path), "rc", int64(256))
 	}
-	e := &editing.Edit{Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate, Encoding: a.Encoding, Strict: true}
+	e := &editing.Edit{Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate,
+		Encoding: a.Encoding, Strict: true}
 	before, exists, err := e.Read()
 	if err != nil {
 		return modules.Result{}, err

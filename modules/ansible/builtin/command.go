@@ -72,7 +72,9 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 		a.RawParams = a.Line
 	}
 	if !a.UsesShell && a.Executable != nil && *a.Executable != "" {
-		env.Warn("As of Ansible 2.4, the parameter 'executable' is no longer supported with the 'command' module. Not using '%s'.", *a.Executable)
+		env.Warn(
+			"As of Ansible 2.4, the parameter 'executable' is no longer supported with the 'command' module. Not using '%s'.",
+			*a.Executable)
 	}
 	line := modules.Text(a.RawParams)
 	switch {
@@ -152,7 +154,8 @@ func (a *commandArgs) settled(env *modules.Env, r *modules.Result) bool {
 	return true
 }
 
-func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.Result, words []string) (modules.Result, error) {
+func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.Result,
+	words []string) (modules.Result, error) {
 	c := modules.Command{Dir: modules.Text(a.Chdir), MaxOutput: modules.KeptOutput}
 	switch {
 	case a.UsesShell:

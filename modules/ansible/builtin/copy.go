@@ -101,7 +101,8 @@ func resolveCopy(ctx context.Context, env *modules.Env, args *value.Dict) error 
 		// From here on it is no argument any more: as a secret, a short text would be found in every result.
 		text := contentText(content)
 		args.Delete(value.Str("content"))
-		args.Put("hark_source", value.DictOf("path", localTemp(env, ""), "text", text, "mode", 0o600, "size", len(text), "content", true))
+		args.Put("hark_source",
+			value.DictOf("path", localTemp(env, ""), "text", text, "mode", 0o600, "size", len(text), "content", true))
 		return checkCopy(decodeCopy, env, args, fsx.SumText(text).SHA1)
 	}
 	if modules.LenientBool(modules.Argument(args, "remote_src"), false) {
@@ -118,7 +119,8 @@ func resolveCopy(ctx context.Context, env *modules.Env, args *value.Dict) error 
 var decodeCopy = modules.Decoder[copyArgs](modules.Rules{})
 
 // checkCopy refuses wrong arguments. Ansible finds them only when it copies: the result says what.
-func checkCopy[A any](decode func(string, *value.Dict, modules.Reading) (A, error), env *modules.Env, args *value.Dict, sum string) error {
+func checkCopy[A any](decode func(string, *value.Dict, modules.Reading) (A, error), env *modules.Env, args *value.Dict,
+	sum string) error {
 	_, err := decode("ansible.legacy.copy", args, modules.Reading{Release: env.Release})
 	if err == nil || sum == "" {
 		return nil
@@ -159,7 +161,8 @@ func wireSource(s *modules.Source, slash bool) *value.Dict {
 	}
 	entries := make([]*value.Dict, 0, len(s.Entries))
 	for _, e := range s.Entries {
-		x := value.DictOf("rel", e.Rel, "mode", int64(e.Mode), "size", e.Size, "dir", e.Dir, "link", e.Link, "circle", e.Circle)
+		x := value.DictOf("rel", e.Rel, "mode", int64(e.Mode), "size", e.Size, "dir", e.Dir, "link", e.Link, "circle",
+			e.Circle)
 		if e.Digest != "" {
 			x.Put("digest", e.Digest)
 		}
@@ -189,7 +192,8 @@ func (c *copyWork) copySingle(ctx context.Context) (modules.Result, error) {
 		return modules.Result{}, err
 	}
 	if res == nil { // something is there, and no force
-		return modules.Result{Plain: true, Data: value.DictOf("dest", c.Dest, "src", c.Source.Path, "changed", modules.Here)}, nil
+		return modules.Result{Plain: true,
+			Data: value.DictOf("dest", c.Dest, "src", c.Source.Path, "changed", modules.Here)}, nil
 	}
 	if path, ok := res.Data.Get("path"); ok && !res.Data.Has("dest") {
 		res.Set("dest", path)

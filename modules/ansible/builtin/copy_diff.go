@@ -59,7 +59,8 @@ func (it *copyItem) diff(ctx context.Context, dest string) (*value.Dict, error) 
 
 // localTemp returns the name that Ansible's diff would show for a text: it writes it to a temporary file first.
 func localTemp(env *modules.Env, base string) string {
-	name := fmt.Sprintf("%s/.ansible/tmp/ansible-local-%d%s/tmp%s", env.Getenv("HOME"), os.Getpid(), randomWord(), randomWord())
+	name := fmt.Sprintf("%s/.ansible/tmp/ansible-local-%d%s/tmp%s", env.Getenv("HOME"), os.Getpid(), randomWord(),
+		randomWord())
 	if base != "" {
 		name += "/" + base
 	}

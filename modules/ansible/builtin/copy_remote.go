@@ -43,7 +43,8 @@ func (c *copyWork) runRemote(ctx context.Context) (modules.Result, error) {
 		return c.remoteFile(ctx, src, dest)
 	}
 	if want := modules.Text(c.Checksum); want != "" {
-		return modules.Result{}, fsx.Failed("Copied file does not match the expected checksum. Transfer failed.", "checksum", nil, "expected_checksum", want)
+		return modules.Result{}, fsx.Failed("Copied file does not match the expected checksum. Transfer failed.", "checksum",
+			nil, "expected_checksum", want)
 	}
 	return c.remoteTree(src, dest)
 }
@@ -54,10 +55,13 @@ func (c *copyWork) remoteFile(ctx context.Context, src, dest string) (modules.Re
 		return modules.Result{}, fsx.Failed(oserr.Bytes(err, src))
 	}
 	if want := modules.Text(c.Checksum); want != "" && want != sums.SHA1 {
-		return modules.Result{}, fsx.Failed("Copied file does not match the expected checksum. Transfer failed.", "checksum", sums.SHA1, "expected_checksum", want)
+		return modules.Result{}, fsx.Failed("Copied file does not match the expected checksum. Transfer failed.", "checksum",
+			sums.SHA1, "expected_checksum", want)
 	}
 	if c.env.Check && strings.HasSuffix(dest, "/") && !fsx.Exists(dest) {
-		return modules.Result{Changed: true, Msg: fmt.Sprintf("dest directory %s would be created", strings.TrimRight(dest, "/")), Data: value.DictOf("src", src)}, nil
+		return modules.Result{Changed: true,
+			Msg:  fmt.Sprintf("dest directory %s would be created", strings.TrimRight(dest, "/")),
+			Data: value.DictOf("src", src)}, nil
 	}
 	rel := modules.Text(c.OriginalBasename)
 	if rel == "" && !strings.HasSuffix(dest, "/") {
@@ -75,7 +79,8 @@ func (c *copyWork) remoteFile(ctx context.Context, src, dest string) (modules.Re
 	if dest, err = c.resolveDest(dest, rel, c.Follow); err != nil {
 		return modules.Result{}, err
 	}
-	res := modules.Result{Data: value.DictOf("diff", modules.Here, "dest", dest, "src", src, "md5sum", sums.MD5, "checksum", sums.SHA1, "changed", modules.Here)}
+	res := modules.Result{Data: value.DictOf("diff", modules.Here, "dest", dest, "src", src, "md5sum", sums.MD5,
+		"checksum", sums.SHA1, "changed", modules.Here)}
 	if fsx.Exists(dest) && !c.Force {
 		return modules.Result{Msg: "file already exists", Data: value.DictOf("dest", dest, "src", src)}, nil
 	}
@@ -128,7 +133,8 @@ func (c *copyWork) remoteTree(src, dest string) (modules.Result, error) {
 	content := strings.HasSuffix(src, "/")
 	if strings.HasSuffix(dest, "/") && !fsx.Exists(dest) {
 		if c.env.Check {
-			return modules.Result{Changed: true, Msg: "dest directory " + fsx.DirName(dest) + " would be created", Data: value.DictOf("src", src)}, nil
+			return modules.Result{Changed: true, Msg: "dest directory " + fsx.DirName(dest) + " would be created",
+				Data: value.DictOf("src", src)}, nil
 		}
 		if err := c.makeParents(strings.TrimRight(dest, "/")); err != nil {
 			return modules.Result{}, err
@@ -148,7 +154,8 @@ func (c *copyWork) remoteTree(src, dest string) (modules.Result, error) {
 	case fsx.Exists(shown) && !c.Force:
 		return modules.Result{Msg: "file already exists", Data: value.DictOf("src", src, "dest", shown)}, nil
 	case fsx.Exists(shown) && !fsx.IsDir(shown):
-		return modules.Fail("Could not replace file: b'%s' to %s: [Errno 20] Not a directory: b'%s' -> b'%s'", src, shown, src, shown)
+		return modules.Fail("Could not replace file: b'%s' to %s: [Errno 20] Not a directory: b'%s' -> b'%s'", src, shown,
+			src, shown)
 	case !existed && !fsx.Exists(orDot(fsx.DirName(dest))):
 		return modules.Fail("Destination directory %s does not exist", fsx.DirName(dest))
 	case strings.HasPrefix(fsx.RealPath(target), fsx.RealPath(from)+"/"):
@@ -160,7 +167,8 @@ func (c *copyWork) remoteTree(src, dest string) (modules.Result, error) {
 	if err != nil {
 		return modules.Result{}, fsx.Failed("failed to copy: " + src + " to " + dest + ": " + err.Error())
 	}
-	res := modules.Result{Changed: changed, Data: value.DictOf("dest", shown, "src", src, "md5sum", nil, "checksum", nil, "changed", modules.Here)}
+	res := modules.Result{Changed: changed,
+		Data: value.DictOf("dest", shown, "src", src, "md5sum", nil, "checksum", nil, "changed", modules.Here)}
 	did, err := c.For(shown, c.Follow).Apply(c.env.Check, nil)
 	res.Changed = res.Changed || did
 	return res, err

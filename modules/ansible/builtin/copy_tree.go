@@ -34,7 +34,8 @@ func (c *copyWork) copyTree(ctx context.Context) (modules.Result, error) {
 	}
 	c.expect(ctx, t.files, dest, prefix)
 	for _, e := range t.files {
-		it := &copyItem{path: filepath.Join(c.Source.Path, e.Rel), rel: filepath.Join(prefix, e.Rel), mode: uint32(e.Mode), size: e.Size, digest: modules.Text(e.Digest), open: c.opener(modules.Text(e.Digest))}
+		it := &copyItem{path: filepath.Join(c.Source.Path, e.Rel), rel: filepath.Join(prefix, e.Rel), mode: uint32(e.Mode),
+			size: e.Size, digest: modules.Text(e.Digest), open: c.opener(modules.Text(e.Digest))}
 		it.label = it.path
 		if err := note(c.copyFile(ctx, it, dest, follow)); err != nil {
 			return modules.Result{}, err
@@ -61,7 +62,8 @@ func (c *copyWork) copyTree(ctx context.Context) (modules.Result, error) {
 		}
 		return res, nil
 	}
-	return modules.Result{Changed: changed, Plain: true, Data: value.DictOf("dest", dest, "src", c.Source.Path, "changed", modules.Here)}, nil
+	return modules.Result{Changed: changed, Plain: true,
+		Data: value.DictOf("dest", dest, "src", c.Source.Path, "changed", modules.Here)}, nil
 }
 
 // smallFile is up to how many bytes a file comes together with others.
@@ -124,7 +126,8 @@ func underAny(marked map[string]bool, rel string) bool {
 
 func (c *copyWork) treeDir(path string) (*modules.Result, error) {
 	state := "directory"
-	w := &fileWork{fileArgs: fileArgs{Path: path, State: &state, Follow: true, Force: c.Force, FileArgs: c.FileArgs}, check: c.env.Check}
+	w := &fileWork{fileArgs: fileArgs{Path: path, State: &state, Follow: true, Force: c.Force, FileArgs: c.FileArgs},
+		check: c.env.Check}
 	w.Mode = c.DirectoryMode
 	if err := w.resolvePath(); err != nil {
 		return nil, err
@@ -135,7 +138,8 @@ func (c *copyWork) treeDir(path string) (*modules.Result, error) {
 
 func (c *copyWork) treeLink(path, target string, follow bool) (*modules.Result, error) {
 	state := "link"
-	w := &fileWork{fileArgs: fileArgs{Path: path, State: &state, Src: &target, Follow: follow, Force: true, FileArgs: c.FileArgs}, check: c.env.Check}
+	w := &fileWork{fileArgs: fileArgs{Path: path, State: &state, Src: &target, Follow: follow, Force: true,
+		FileArgs: c.FileArgs}, check: c.env.Check}
 	if preserves(w.Mode) {
 		w.Mode = nil
 	}

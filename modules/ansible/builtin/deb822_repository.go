@@ -47,9 +47,12 @@ type deb822Args struct {
 }
 
 // Deb822Repository is ansible.builtin.deb822_repository.
-var Deb822Repository = modules.Define("ansible.builtin.deb822_repository", "Add and remove deb822 formatted repositories", runDeb822,
+var Deb822Repository = modules.Define("ansible.builtin.deb822_repository",
+	"Add and remove deb822 formatted repositories", runDeb822,
 	modules.Is(modules.ReadsInCheck),
-	modules.From(dialect.ModuleOptions221, func(s *modules.Spec) { s.Rules.Exclusive = [][]string{{"exclude", "include"}} }),
+	modules.From(dialect.ModuleOptions221, func(s *modules.Spec) {
+		s.Rules.Exclusive = [][]string{{"exclude", "include"}}
+	}),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.deb822_repository:
     name: example
@@ -228,7 +231,8 @@ func (d *deb822) signedBy(given string) (key string, file bool, err error) {
 		msg = err.Error()
 	}
 	if msg != "" {
-		return "", false, fmt.Errorf("Could not fetch signed_by key: %s", strings.TrimPrefix(msg, "Request failed: ")) //lint:ignore ST1005 the words that users see
+		//lint:ignore ST1005 the words that users see
+		return "", false, fmt.Errorf("Could not fetch signed_by key: %s", strings.TrimPrefix(msg, "Request failed: "))
 	}
 	if len(content) == 0 {
 		return given, true, nil

@@ -13,10 +13,12 @@ import (
 )
 
 // Debug shows a message or a variable.
-var Debug = modules.Define("ansible.builtin.debug", "Print statements during execution.", runDebug, modules.IsPure, modules.Is(modules.ShowsOnly|modules.IsAction),
+var Debug = modules.Define("ansible.builtin.debug", "Print statements during execution.", runDebug, modules.IsPure,
+	modules.Is(modules.ShowsOnly|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs, m.Kept, m.Bare = true, []string{"var"}, []string{"var"}
-		m.Examples = "- ansible.builtin.debug: {msg: \"{{ inventory_hostname }} runs {{ ansible_distribution }}\"}\n- ansible.builtin.debug: {var: \"hostvars[inventory_hostname]\", verbosity: 2}\n"
+		m.Examples = "- ansible.builtin.debug: {msg: \"{{ inventory_hostname }} runs {{ ansible_distribution }}\"}\n" +
+			"- ansible.builtin.debug: {var: \"hostvars[inventory_hostname]\", verbosity: 2}\n"
 	}))
 
 type debugArgs struct {
@@ -45,8 +47,9 @@ func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Resul
 		threshold = n
 	}
 	if env.Has(dialect.DebugVar) && a.Var != nil && !value.IsText(a.Var) {
-		return modules.Result{}, modules.ActionFail("", "argument 'var' is of type %s and we were unable to convert to _check_type_str_no_conversion: "+
-			"'%s' is not a string and conversion is not allowed", modules.PlainTypeName(a.Var), modules.Str(a.Var))
+		return modules.Result{}, modules.ActionFail("",
+			"argument 'var' is of type %s and we were unable to convert to _check_type_str_no_conversion: "+
+				"'%s' is not a string and conversion is not allowed", modules.PlainTypeName(a.Var), modules.Str(a.Var))
 	}
 	data := value.DictOf("changed", modules.AtEnd)
 	if threshold > env.Verbosity {

@@ -83,7 +83,9 @@ func dnfModule(name, doc string, programs ...string) *modules.Module {
 			}
 		}),
 		modules.With(func(m *modules.Module) {
-			m.Examples = fmt.Sprintf("- ansible.builtin.%s: {name: [httpd, mod_ssl], state: present}\n- ansible.builtin.%s: {name: \"*\", state: latest}\n", short, short)
+			m.Examples = fmt.Sprintf(
+				"- ansible.builtin.%s: {name: [httpd, mod_ssl], state: present}\n"+
+					"- ansible.builtin.%s: {name: \"*\", state: latest}\n", short, short)
 			m.Returns = []modules.Return{
 				{Name: "results", Type: "list", When: "always", Doc: "What was installed and removed; with list the packages."},
 				{Name: "rc", Type: "int", When: "a state was asked for", Doc: "0, or 1 if something failed."},
@@ -104,7 +106,8 @@ type dnf struct {
 }
 
 func (d *dnf) run(programs []string) (modules.Result, error) {
-	if backend := map[string]string{"dnf4": "dnf", "dnf5": "dnf5", "yum": "yum", "yum3": "yum", "yum4": "dnf", "dnf": "dnf"}[d.args.UseBackend]; backend != "" {
+	if backend := map[string]string{"dnf4": "dnf", "dnf5": "dnf5", "yum": "yum", "yum3": "yum", "yum4": "dnf",
+		"dnf": "dnf"}[d.args.UseBackend]; backend != "" {
 		programs = []string{backend}
 	}
 	for _, name := range programs {
@@ -126,7 +129,8 @@ func (d *dnf) run(programs []string) (modules.Result, error) {
 	case d.args.List != nil:
 		return d.list(*d.args.List)
 	case !d.args.DownloadOnly && os.Geteuid() != 0 && d.env.User != "root" && !d.args.alone():
-		return modules.Result{Failed: true, Msg: "This command has to be run under the root user.", Data: value.DictOf("results", []any{})}, nil
+		return modules.Result{Failed: true, Msg: "This command has to be run under the root user.",
+			Data: value.DictOf("results", []any{})}, nil
 	}
 	return d.bring()
 }
@@ -257,13 +261,15 @@ func (d *dnf) call(args ...string) (tool.Output, error) {
 	deadline := time.Now().Add(time.Duration(max(0, d.args.LockTimeout)) * time.Second)
 	for {
 		// dnf itself would wait for the lock for ever.
-		out, err := tool.Run(d.ctx, d.env, modules.Command{Argv: argv, Env: append(tool.Plain(), "LANGUAGE=C.UTF-8", "COLUMNS=4096")})
+		out, err := tool.Run(d.ctx, d.env,
+			modules.Command{Argv: argv, Env: append(tool.Plain(), "LANGUAGE=C.UTF-8", "COLUMNS=4096")})
 		if m := unknownRepo().FindStringSubmatch(out.Stderr); m != nil && slices.Contains(d.args.EnableRepo, m[1]) {
 			// The module knows patterns, the program names: one that fits nothing is no failure.
 			d.args.EnableRepo = slices.DeleteFunc(d.args.EnableRepo, func(s string) bool { return s == m[1] })
 			return d.call(args...)
 		}
-		held := strings.Contains(out.Stderr, "exit_on_lock") || strings.Contains(out.Stdout+out.Stderr, "lock") && strings.Contains(out.Stderr, "another process")
+		held := strings.Contains(out.Stderr, "exit_on_lock") ||
+			strings.Contains(out.Stdout+out.Stderr, "lock") && strings.Contains(out.Stderr, "another process")
 		if err != nil || out.Rc == 0 || !held {
 			return out, err
 		}
@@ -299,7 +305,8 @@ func problem(out tool.Output) string {
 		} else if text, ok := strings.CutPrefix(line, "Failed to resolve the transaction:"); ok {
 			line, found = strings.TrimSpace(text), true
 		}
-		chatter := strings.HasPrefix(line, "(try to add") || strings.HasPrefix(line, "Last metadata expiration check") || strings.HasPrefix(line, "Dependencies resolved")
+		chatter := strings.HasPrefix(line, "(try to add") || strings.HasPrefix(line, "Last metadata expiration check") ||
+			strings.HasPrefix(line, "Dependencies resolved")
 		if found && !chatter {
 			lines = append(lines, line)
 		}
@@ -325,7 +332,8 @@ func (d *dnf) list(what string) (modules.Result, error) {
 		}
 		return modules.Result{Data: value.DictOf("msg", "", "results", results)}, err
 	}
-	queries := map[string][]string{"installed": {"--installed"}, "updates": {"--upgrades"}, "upgrades": {"--upgrades"}, "available": {"--available"}}[what]
+	queries := map[string][]string{"installed": {"--installed"}, "updates": {"--upgrades"}, "upgrades": {"--upgrades"},
+		"available": {"--available"}}[what]
 	if queries == nil {
 		queries = []string{"--installed", "--available"}
 	}
@@ -371,7 +379,8 @@ func packagesListed(text, query string) []any {
 		}
 		envra := fmt.Sprintf("%s:%s-%s-%s.%s", f[2], f[0], f[3], f[4], f[1])
 		list = append(list, value.DictOf(
-			"name", f[0], "arch", f[1], "epoch", f[2], "version", f[3], "release", f[4], "repo", repo, "envra", envra, "nevra", envra, "yumstate", state,
+			"name", f[0], "arch", f[1], "epoch", f[2], "version", f[3], "release", f[4], "repo", repo, "envra", envra, "nevra",
+			envra, "yumstate", state,
 		))
 	}
 	return slices.Clip(list)

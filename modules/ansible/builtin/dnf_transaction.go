@@ -72,7 +72,8 @@ func (d *dnf) bring() (modules.Result, error) {
 
 // undone returns the result of a call that failed.
 func undone(msg string, failures, results []any) modules.Result {
-	return modules.Result{Failed: true, Msg: msg, Data: value.DictOf("failures", list(failures), "rc", int64(1), "results", list(results))}
+	return modules.Result{Failed: true, Msg: msg,
+		Data: value.DictOf("failures", list(failures), "rc", int64(1), "results", list(results))}
 }
 
 // unknown words a failure of the transaction itself.
@@ -123,7 +124,8 @@ func (d *dnf) installed() ([]build, error) {
 func has(installed []build, spec string) bool {
 	return slices.ContainsFunc(installed, func(b build) bool {
 		nvr := b.name + "-" + b.version + "-" + b.release
-		names := []string{b.name, b.name + "-" + b.version, nvr, b.epoch + ":" + nvr, b.name + "-" + b.epoch + ":" + b.version + "-" + b.release}
+		names := []string{b.name, b.name + "-" + b.version, nvr, b.epoch + ":" + nvr,
+			b.name + "-" + b.epoch + ":" + b.version + "-" + b.release}
 		return slices.Contains(names, spec) || slices.Contains(names, strings.TrimSuffix(spec, "."+b.arch))
 	})
 }
@@ -218,7 +220,8 @@ func (d *dnf) refused(step []string, out tool.Output) (failures []any, msg strin
 			failures = append(failures, "No package "+spec+" available.")
 		}
 	}
-	aborted := strings.Contains(all, "Operation aborted") || strings.Contains(all, "Exiting on user command") || strings.Contains(all, "Operation cancelled")
+	aborted := strings.Contains(all, "Operation aborted") || strings.Contains(all, "Exiting on user command") ||
+		strings.Contains(all, "Operation cancelled")
 	if len(failures) > 0 || out.Rc == 0 || aborted || len(plan(out.Stdout)) > 0 {
 		return failures, ""
 	}
@@ -249,7 +252,8 @@ func plan(text string) []row {
 			return rows
 		case strings.HasSuffix(line, ":") && !strings.HasPrefix(line, " "):
 			section, name = strings.TrimSuffix(line, ":"), ""
-		case section == "" || !strings.HasPrefix(line, " ") || len(f) == 0 || f[0] == "replacing" || sectionVerb(section) == "":
+		case section == "" || !strings.HasPrefix(line, " ") || len(f) == 0 || f[0] == "replacing" ||
+			sectionVerb(section) == "":
 		case len(f) == 1:
 			name = f[0] // too long for its column: the rest is on the next line
 		case name != "" && len(f) >= 2:
@@ -265,7 +269,8 @@ func plan(text string) []row {
 // sectionVerb returns what becomes of the packages of a section, "" for sections of groups and the like.
 func sectionVerb(section string) string {
 	for _, verb := range []string{"Installing", "Upgrading", "Updating", "Reinstalling", "Downgrading", "Removing"} {
-		if strings.HasPrefix(section, verb) && !strings.HasSuffix(section, "Groups") && !strings.HasSuffix(section, "groups") {
+		if strings.HasPrefix(section, verb) && !strings.HasSuffix(section, "Groups") &&
+			!strings.HasSuffix(section, "groups") {
 			return verb
 		}
 	}

@@ -16,7 +16,8 @@ type dpkgSelectionsArgs struct {
 }
 
 // DpkgSelections is ansible.builtin.dpkg_selections.
-var DpkgSelections = modules.Define("ansible.builtin.dpkg_selections", "Holds packages and lets them go", runDpkgSelections,
+var DpkgSelections = modules.Define("ansible.builtin.dpkg_selections", "Holds packages and lets them go",
+	runDpkgSelections,
 	modules.Operands("name"),
 	modules.StartsInCheck("dpkg"),
 	modules.Documented(`- ansible.builtin.dpkg_selections: {name: linux-image-amd64, selection: hold}
@@ -42,7 +43,8 @@ func runDpkgSelections(ctx context.Context, env *modules.Env, a dpkgSelectionsAr
 	if !res.Changed || env.Check {
 		return res, nil
 	}
-	out, err = tool.Exec(ctx, env, modules.Command{Argv: []string{dpkg, "--set-selections"}, Stdin: fmt.Appendf(nil, "%s %s\n", a.Name, a.Selection)})
+	out, err = tool.Exec(ctx, env,
+		modules.Command{Argv: []string{dpkg, "--set-selections"}, Stdin: fmt.Appendf(nil, "%s %s\n", a.Name, a.Selection)})
 	if err != nil || out.Rc != 0 {
 		return toolFailed(out, err)
 	}

@@ -63,7 +63,8 @@ func runExpect(ctx context.Context, env *modules.Env, a expectArgs) (modules.Res
 	if err != nil {
 		return modules.Result{}, err
 	}
-	c := modules.Command{Argv: argv, MaxOutput: modules.KeptOutput, Dir: modules.Text(a.Chdir), Dialogue: &modules.Dialogue{Answer: t.answer, Echo: a.Echo}}
+	c := modules.Command{Argv: argv, MaxOutput: modules.KeptOutput, Dir: modules.Text(a.Chdir),
+		Dialogue: &modules.Dialogue{Answer: t.answer, Echo: a.Echo}}
 	if c.Dir != "" {
 		if err := enterable(c.Dir); err != nil {
 			return modules.Fail("%s", oserr.Path(err, c.Dir))
@@ -177,7 +178,8 @@ func (t *talk) answer(printed []byte) ([]byte, error) {
 	}
 	t.said, t.pending = t.pending[:len(t.pending)-len(tail)], tail
 	if len(first.answers) == 0 {
-		return nil, noAnswer(fmt.Sprintf("No remaining responses for '%s', output was 'b%s'", first.text, modules.Repr(t.said)))
+		return nil, noAnswer(fmt.Sprintf("No remaining responses for '%s', output was 'b%s'", first.text,
+			modules.Repr(t.said)))
 	}
 	typed := []byte(first.answers[0])
 	if first.once {

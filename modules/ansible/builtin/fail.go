@@ -9,7 +9,8 @@ import (
 )
 
 // Fail fails.
-var Fail = modules.Define("ansible.builtin.fail", "Fail with custom message.", runFail, modules.IsPure, modules.Is(modules.IsAction),
+var Fail = modules.Define("ansible.builtin.fail", "Fail with custom message.", runFail, modules.IsPure,
+	modules.Is(modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = "- ansible.builtin.fail: {msg: Only Debian will do}\n  when: ansible_os_family != 'Debian'\n"

@@ -19,7 +19,9 @@ import (
 // Fetch brings a file of the host to the controller.
 var Fetch = modules.Define("ansible.builtin.fetch", "Fetch files from remote nodes.", runFetch,
 	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
-	modules.WithResolve(resolveFetch), modules.Is(modules.StartsNoPython|modules.BringsFiles|modules.AsksController|modules.ChangesController|modules.IsAction),
+	modules.WithResolve(resolveFetch),
+	modules.Is(
+		modules.StartsNoPython|modules.BringsFiles|modules.AsksController|modules.ChangesController|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = `- ansible.builtin.fetch: {src: /var/log/app.log, dest: logs}
@@ -105,10 +107,12 @@ func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Resul
 	}
 	dest := a.Root + rel
 	if there == "dir" && a.File {
-		return modules.Result{}, actionFail("dest is an existing directory, use a trailing slash if you want to fetch src into that directory")
+		return modules.Result{},
+			actionFail("dest is an existing directory, use a trailing slash if you want to fetch src into that directory")
 	}
 	if there == sums.SHA1 {
-		return modules.Result{Plain: true, Data: value.DictOf("md5sum", sums.MD5, "file", src, "dest", dest, "checksum", sums.SHA1)}, nil
+		return modules.Result{Plain: true,
+			Data: value.DictOf("md5sum", sums.MD5, "file", src, "dest", dest, "checksum", sums.SHA1)}, nil
 	}
 	sent, err := send(ctx, env, src, a.Place+rel)
 	if err != nil {
@@ -116,7 +120,8 @@ func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Resul
 	}
 	if modules.LenientBool(a.Validate, true) && sent.SHA1 != sums.SHA1 {
 		return modules.Result{Failed: true, Plain: true, Msg: "checksum mismatch", Data: value.DictOf(
-			"md5sum", sent.MD5, "file", src, "dest", dest, "remote_md5sum", nil, "checksum", sent.SHA1, "remote_checksum", sums.SHA1,
+			"md5sum", sent.MD5, "file", src, "dest", dest, "remote_md5sum", nil, "checksum", sent.SHA1, "remote_checksum",
+			sums.SHA1,
 		)}, nil
 	}
 	return modules.Result{Changed: true, Plain: true, Data: value.DictOf(

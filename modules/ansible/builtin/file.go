@@ -181,7 +181,8 @@ func newDelta(path, state, before string) *fsx.Delta {
 
 // outcome returns the result of a state, with its diff.
 func outcome(key, path string, changed bool, d *fsx.Delta) modules.Result {
-	return modules.Result{Changed: changed, Data: value.DictOf(key, path, "changed", modules.Here, "diff", modules.Here), Diff: []modules.Diff{{Raw: d.Map()}}}
+	return modules.Result{Changed: changed, Data: value.DictOf(key, path, "changed", modules.Here, "diff", modules.Here),
+		Diff: []modules.Diff{{Raw: d.Map()}}}
 }
 
 func (w *fileWork) ensureAbsent() (modules.Result, error) {
@@ -229,7 +230,8 @@ func (w *fileWork) ensureFile() (modules.Result, error) {
 		before = fsx.State(path)
 	}
 	if before != "file" && before != "hard" {
-		return modules.Result{}, fsx.Failed(fmt.Sprintf("file (%s) is %s, cannot continue", path, before), "path", path, "state", before)
+		return modules.Result{}, fsx.Failed(fmt.Sprintf("file (%s) is %s, cannot continue", path, before), "path", path,
+			"state", before)
 	}
 	d := newDelta(path, "file", before)
 	changed, err := w.dress(w.For(path, w.Follow), d)
@@ -303,7 +305,8 @@ func (w *fileWork) makeDirs(path string, attrs fsx.Attrs, d *fsx.Delta) (bool, e
 			continue
 		}
 		if err := hostfs.Mkdir(at, 0o777); err != nil && !(errors.Is(err, os.ErrExist) && fsx.IsDir(at)) {
-			return changed, fsx.Failed(fmt.Sprintf("There was an issue creating %s as requested: %s", at, oserr.Bytes(err, at)), "path", path)
+			return changed, fsx.Failed(fmt.Sprintf("There was an issue creating %s as requested: %s", at, oserr.Bytes(err, at)),
+				"path", path)
 		}
 		changed = true
 		own := attrs

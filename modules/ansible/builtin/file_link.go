@@ -69,7 +69,8 @@ func (w *fileWork) mayLink(before string, src *string) error {
 			if w.tagged {
 				force = "'force=yes'"
 			}
-			return fsx.Failed("src file does not exist, use "+force+" if you really want to create the link: "+target, "path", w.Path, "src", *src)
+			return fsx.Failed("src file does not exist, use "+force+" if you really want to create the link: "+target, "path",
+				w.Path, "src", *src)
 		}
 	}
 	switch {

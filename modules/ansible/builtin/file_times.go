@@ -33,7 +33,8 @@ func timeToSet(arg *string, format, state string) (stamp, error) {
 	}
 	at, err := strptime(*arg, format)
 	if err != nil {
-		return stamp{}, fsx.Failed(fmt.Sprintf("Error while obtaining timestamp for time %s using format %s: %s", *arg, format, err))
+		return stamp{}, fsx.Failed(fmt.Sprintf("Error while obtaining timestamp for time %s using format %s: %s", *arg,
+			format, err))
 	}
 	return stamp{at: at, some: true}, nil
 }

@@ -40,7 +40,8 @@ var Find = modules.Define("ansible.builtin.find", "Return a list of files based 
 			{Name: "examined", Type: "int", When: "success", Doc: "How many were looked at."},
 			{Name: "skipped_paths", Type: "dict", When: "success", Doc: "Why a path could not be looked at."},
 		}
-	}), modules.From(dialect.ModuleOptions219, func(s *modules.Spec) { s.Param("paths").Elements = "path" }), modules.Is(modules.OnlyLooks))
+	}), modules.From(dialect.ModuleOptions219, func(s *modules.Spec) { s.Param("paths").Elements = "path" }),
+	modules.Is(modules.OnlyLooks))
 
 type findArgs struct {
 	Paths     []string    `arg:"paths,required,alias=name|path" doc:"The directories."`
@@ -98,7 +99,8 @@ type finder struct {
 }
 
 func runFind(ctx context.Context, env *modules.Env, a findArgs) (modules.Result, error) {
-	f := &finder{findArgs: a, env: env, now: float64(time.Now().UnixNano()) / 1e9, files: []any{}, skipped: value.NewDict()}
+	f := &finder{findArgs: a, env: env, now: float64(time.Now().UnixNano()) / 1e9, files: []any{},
+		skipped: value.NewDict()}
 	if err := f.prepare(); err != nil {
 		return modules.Result{}, err
 	}
@@ -130,16 +132,19 @@ func runFind(ctx context.Context, env *modules.Env, a findArgs) (modules.Result,
 		msg = "Limit of matches reached"
 	}
 	return modules.Result{Msg: msg, Data: value.DictOf(
-		"files", f.files, "changed", modules.Here, "msg", modules.Here, "matched", int64(len(f.files)), "examined", int64(f.examined), "skipped_paths", f.skipped,
+		"files", f.files, "changed", modules.Here, "msg", modules.Here, "matched", int64(len(f.files)), "examined",
+		int64(f.examined), "skipped_paths", f.skipped,
 	)}, nil
 }
 
 func (f *finder) prepare() error {
 	var err error
-	if f.age, err = measure(f.Age, "age", map[string]int64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}); err != nil {
+	if f.age, err = measure(f.Age, "age",
+		map[string]int64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}); err != nil {
 		return err
 	}
-	if f.size, err = measure(f.Size, "size", map[string]int64{"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}); err != nil {
+	if f.size, err = measure(f.Size, "size",
+		map[string]int64{"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}); err != nil {
 		return err
 	}
 	if len(f.Patterns) == 0 {
@@ -153,7 +158,8 @@ func (f *finder) prepare() error {
 	}
 	if f.Mode != nil {
 		if !value.IsText(f.Mode) {
-			return fsx.Failed("argument 'mode' is not a string and conversion is not allowed, value is of type " + modules.ClassName(f.Mode))
+			return fsx.Failed("argument 'mode' is not a string and conversion is not allowed, value is of type " +
+				modules.ClassName(f.Mode))
 		}
 		if _, err = fsx.ParseMode(f.Mode, fsx.Current{}); err != nil {
 			return err
@@ -298,7 +304,8 @@ func (f *finder) look(path, name string) error {
 	if wanted && f.unfit != nil {
 		return f.unfit
 	}
-	if !wanted || !fits(f.names, name) || fits(f.not, name) || !f.oldEnough(st) || !f.modeFits(st) || regular && !f.largeEnough(st) {
+	if !wanted || !fits(f.names, name) || fits(f.not, name) || !f.oldEnough(st) || !f.modeFits(st) ||
+		regular && !f.largeEnough(st) {
 		return nil
 	}
 	if f.FileType == "file" {

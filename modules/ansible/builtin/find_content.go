@@ -60,7 +60,8 @@ func (f *finder) hasEncoded(path, name string) (bool, error) {
 	}
 	text, err := codecs.DecodeStrict(raw, name)
 	if err != nil {
-		return false, fmt.Errorf("Failed to read the file %s due to an encoding error. current encoding: %s", path, name) //lint:ignore ST1005 the words that users see
+		//lint:ignore ST1005 the words that users see
+		return false, fmt.Errorf("Failed to read the file %s due to an encoding error. current encoding: %s", path, name)
 	}
 	if f.Whole {
 		return f.found(text), nil

@@ -28,7 +28,8 @@ func gatherFacts(known *facts.Memory) *modules.Module {
 // gathered makes a result of setup that of gather_facts: it tells the controller that facts are there
 // (gathering=smart), keeps -v from printing them, and speaks of a failure as that of one of several modules.
 func gathered(res modules.Result) modules.Result {
-	out := modules.Result{Facts: res.Facts, Warnings: res.Warnings, Data: value.DictOf("changed", modules.Here), Marks: result.Marks{Quiet: result.Yes}}
+	out := modules.Result{Facts: res.Facts, Warnings: res.Warnings, Data: value.DictOf("changed", modules.Here),
+		Marks: result.Marks{Quiet: result.Yes}}
 	if out.Facts == nil {
 		out.Facts = value.NewDict()
 	}

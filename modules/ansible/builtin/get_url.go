@@ -102,7 +102,8 @@ func (d *download) keep() (modules.Result, error) {
 }
 
 func (d *download) request(address string) httpx.Request {
-	r := httpx.Request{Args: d.Args, Method: "GET", Headers: d.Headers, Timeout: time.Duration(d.Timeout) * time.Second, Follow: "safe"}
+	r := httpx.Request{Args: d.Args, Method: "GET", Headers: d.Headers, Timeout: time.Duration(d.Timeout) * time.Second,
+		Follow: "safe"}
 	r.URL = address
 	if d.User != nil {
 		r.User = *d.User
@@ -292,7 +293,8 @@ func (d *download) wantedDigest() (modules.Result, error) {
 		return d.fail("The checksum parameter has to be in format <algorithm>:<checksum>")
 	}
 	d.algorithm = algorithm
-	if u, err := url.Parse(digest); err == nil && strings.Contains("|http|https|ftp|file|", "|"+u.Scheme+"|") && u.Scheme != "" {
+	if u, err := url.Parse(digest); err == nil && strings.Contains("|http|https|ftp|file|", "|"+u.Scheme+"|") &&
+		u.Scheme != "" {
 		found, err := d.digestFrom(digest)
 		var ended *modules.Ended
 		if errors.As(err, &ended) {

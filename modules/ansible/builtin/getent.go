@@ -25,7 +25,8 @@ var Getent = modules.Define("ansible.builtin.getent", "Looks entries up in the h
 	modules.Documented(`- ansible.builtin.getent: {database: passwd, key: root}
 - ansible.builtin.debug: {msg: "{{ ansible_facts.getent_passwd.root[4] }}"}
 `,
-		modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "getent_ and the name of the database: the fields of each entry by its first one."},
+		modules.Return{Name: "ansible_facts", Type: "dict", When: "always",
+			Doc: "getent_ and the name of the database: the fields of each entry by its first one."},
 	), modules.Is(modules.OnlyLooks))
 
 func runGetent(ctx context.Context, env *modules.Env, a getentArgs) (modules.Result, error) {

@@ -67,7 +67,8 @@ var Git = modules.Define("ansible.builtin.git", "Deploy software (or files) from
 		m.Returns = []modules.Return{
 			{Name: "before", Type: "str", When: "always", Doc: "The commit that was checked out, null if there was none."},
 			{Name: "after", Type: "str", When: "always", Doc: "The commit that is checked out."},
-			{Name: "remote_url_changed", Type: "bool", When: "there was a working copy", Doc: "Whether the remote had another address."},
+			{Name: "remote_url_changed", Type: "bool", When: "there was a working copy",
+				Doc: "Whether the remote had another address."},
 			{Name: "submodules_changed", Type: "bool", When: "submodules were updated", Doc: "True."},
 		}
 	}), modules.RunsPrograms, modules.Programs("executable", "ssh_opts", "key_file"))
@@ -137,7 +138,8 @@ func (g *checkout) setUmask() error {
 	}
 	bits, err := strconv.ParseUint(given, 8, 12)
 	if err != nil {
-		return tool.Fail(value.DictOf("details", "invalid literal for int() with base 8: "+modules.Repr(given)), "umask must be an octal integer")
+		return tool.Fail(value.DictOf("details", "invalid literal for int() with base 8: "+modules.Repr(given)),
+			"umask must be an octal integer")
 	}
 	mask := uint32(bits)
 	g.Umask = &mask

@@ -30,7 +30,8 @@ func (g *checkout) archive() error {
 	format := archiveFormats()[filepath.Ext(path)]
 	if format == "" {
 		return tool.Fail(value.DictOf(
-			"details", "Please specify archive as filename with extension. File extension can be one of ['tar', 'tar.gz', 'zip', 'tgz']",
+			"details", "Please specify archive as filename with extension. File extension can be one of ['tar', 'tar.gz', "+
+				"'zip', 'tgz']",
 		), "Unable to get file extension from archive file name : %s", path)
 	}
 	if !fsx.Exists(path) {
@@ -57,7 +58,8 @@ func (g *checkout) archive() error {
 		return nil
 	}
 	if err := fsx.WriteFile(path, content, false); err != nil {
-		return tool.Fail(value.DictOf("details", "Error occurred while moving : "+err.Error()), "Failed to move %s to %s", fresh, path)
+		return tool.Fail(value.DictOf("details", "Error occurred while moving : "+err.Error()), "Failed to move %s to %s",
+			fresh, path)
 	}
 	g.res.Changed = true
 	return nil

@@ -35,7 +35,9 @@ func (g *checkout) clone() error {
 		case branch:
 			argv = append(argv, "--depth", strconv.Itoa(*a.Depth), "--branch", a.Version)
 		default:
-			g.Env.Warn("Ignoring depth argument. Shallow clones are only available for HEAD, branches, tags or in combination with refspec.")
+			g.Env.Warn(
+				"Ignoring depth argument. Shallow clones are only available for HEAD, branches, tags or in combination with " +
+					"refspec.")
 		}
 	}
 	if modules.Text(a.Reference) != "" {

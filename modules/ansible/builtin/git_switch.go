@@ -48,7 +48,8 @@ func repositoryOf(dest string, bare bool) (string, error) {
 func (g *checkout) branches() ([]string, error) {
 	out, err := g.Run(g.dest, "branch", "--no-color", "-a")
 	if err == nil && out.Rc != 0 {
-		return nil, tool.Fail(value.DictOf("stdout", out.Stdout, "stderr", out.Stderr), "Could not determine branch data - received %s", out.Stdout)
+		return nil, tool.Fail(value.DictOf("stdout", out.Stdout, "stderr", out.Stderr),
+			"Could not determine branch data - received %s", out.Stdout)
 	}
 	var list []string
 	for _, line := range strings.Split(out.Stdout, "\n") {
@@ -71,7 +72,8 @@ func (g *checkout) headBranch() (string, error) {
 	}
 	file := filepath.Join(dir, "HEAD")
 	for _, line := range list {
-		loose := strings.Contains(line, "no branch") || strings.Contains(line, "detached from") || strings.Contains(line, "detached at")
+		loose := strings.Contains(line, "no branch") || strings.Contains(line, "detached from") ||
+			strings.Contains(line, "detached at")
 		if strings.HasPrefix(line, "* ") && loose {
 			file = filepath.Join(dir, "refs", "remotes", g.args.Remote, "HEAD")
 		}
@@ -174,7 +176,8 @@ func (g *checkout) verify() error {
 		return err
 	}
 	if tags.Rc != 0 {
-		return tool.Fail(value.DictOf("stdout", tags.Stdout, "stderr", tags.Stderr), "Could not determine tag data - received %s", tags.Stdout)
+		return tool.Fail(value.DictOf("stdout", tags.Stdout, "stderr", tags.Stderr),
+			"Could not determine tag data - received %s", tags.Stdout)
 	}
 	argv := []string{"verify-commit", version}
 	if slices.Contains(strings.Split(tags.Stdout, "\n"), "tag:"+version) {

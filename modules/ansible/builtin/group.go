@@ -94,8 +94,10 @@ func forced(a groupArgs) []string {
 
 func groupExists(db accounts.Database, a groupArgs) (bool, error) {
 	if a.Local {
-		return accounts.InFile(db.Env, accounts.GroupFile, a.Name, "'local: true' specified and group was not found in "+accounts.GroupFile+
-			". The local group may already exist if the local group database exists somewhere other than "+accounts.GroupFile+".")
+		return accounts.InFile(db.Env, accounts.GroupFile, a.Name,
+			"'local: true' specified and group was not found in "+accounts.GroupFile+
+				". The local group may already exist if the local group database exists somewhere other than "+accounts.GroupFile+
+				".")
 	}
 	g, err := db.GroupNamed(a.Name)
 	return g != nil, err

@@ -27,7 +27,8 @@ var Hostname = modules.Define("ansible.builtin.hostname", "Sets the host's name"
 	modules.Documented(`- ansible.builtin.hostname: {name: web1.example.org}
 `,
 		modules.Return{Name: "name", Type: "str", When: "always", Doc: "The name."},
-		modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "ansible_hostname, ansible_nodename, ansible_fqdn and ansible_domain."},
+		modules.Return{Name: "ansible_facts", Type: "dict", When: "always",
+			Doc: "ansible_hostname, ansible_nodename, ansible_fqdn and ansible_domain."},
 	))
 
 func runHostname(ctx context.Context, env *modules.Env, a hostnameArgs) (modules.Result, error) {
@@ -81,9 +82,11 @@ func usualKeeper(env *modules.Env) string {
 		return "systemd"
 	}
 	switch osrelease.Distribution() {
-	case "Debian", "Kylin", "Cumulus-linux", "Kali", "Parrot", "Ubuntu", "Linuxmint", "Linaro", "Devuan", "Raspbian", "Uos", "Deepin", "Neon", "Void", "Pop":
+	case "Debian", "Kylin", "Cumulus-linux", "Kali", "Parrot", "Ubuntu", "Linuxmint", "Linaro", "Devuan", "Raspbian",
+		"Uos", "Deepin", "Neon", "Void", "Pop":
 		return "file"
-	case "Redhat", "Centos", "Anolis", "Cloudlinuxserver", "Cloudlinux", "Alinux", "Scientific", "Oracle", "Virtuozzo", "Amazon", "Altlinux", "Eurolinux":
+	case "Redhat", "Centos", "Anolis", "Cloudlinuxserver", "Cloudlinux", "Alinux", "Scientific", "Oracle", "Virtuozzo",
+		"Amazon", "Altlinux", "Eurolinux":
 		return "redhat"
 	case "Alpine":
 		return "alpine"
@@ -139,7 +142,8 @@ func (k *keeper) outcome(name, before string) modules.Result {
 	short, _, _ := strings.Cut(name, ".")
 	res := modules.Result{
 		Changed: before != name, Data: value.DictOf("name", name),
-		Facts: value.DictOf("ansible_hostname", short, "ansible_nodename", name, "ansible_fqdn", fqdn, "ansible_domain", domain),
+		Facts: value.DictOf("ansible_hostname", short, "ansible_nodename", name, "ansible_fqdn", fqdn, "ansible_domain",
+			domain),
 	}
 	if res.Changed {
 		res.Diff = []modules.Diff{{Before: "hostname = " + before + "\n", After: "hostname = " + name + "\n"}}
@@ -173,7 +177,8 @@ func toolFailure(out tool.Output, err error) error {
 	if err != nil || out.Rc == 0 {
 		return err
 	}
-	return fmt.Errorf("Command failed rc=%d, out=%s, err=%s", out.Rc, out.Stdout, out.Stderr) //lint:ignore ST1005 the words that users see
+	//lint:ignore ST1005 the words that users see
+	return fmt.Errorf("Command failed rc=%d, out=%s, err=%s", out.Rc, out.Stdout, out.Stderr)
 }
 
 // bound: the file of a container may be one of its host, in whose place no other can be put.

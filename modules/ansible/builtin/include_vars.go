@@ -16,12 +16,15 @@ import (
 )
 
 // IncludeVars reads variables from files of the controller.
-var IncludeVars = modules.Define("ansible.builtin.include_vars", "Load variables from files, dynamically within a task.", runIncludeVars,
+var IncludeVars = modules.Define("ansible.builtin.include_vars",
+	"Load variables from files, dynamically within a task.", runIncludeVars,
 	modules.IsPure, modules.Is(modules.LoadsVariables|modules.AsksController|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs, m.FreeForm = true, true
-		m.Examples = "- ansible.builtin.include_vars: \"{{ ansible_os_family }}.yml\"\n- ansible.builtin.include_vars: {dir: vars/all, ignore_files: [secret.yml], name: site}\n"
-		m.Returns = []modules.Return{{Name: "ansible_included_var_files", Type: "list", When: "always", Doc: "The files that were read."}}
+		m.Examples = "- ansible.builtin.include_vars: \"{{ ansible_os_family }}.yml\"\n" +
+			"- ansible.builtin.include_vars: {dir: vars/all, ignore_files: [secret.yml], name: site}\n"
+		m.Returns = []modules.Return{{Name: "ansible_included_var_files", Type: "list", When: "always",
+			Doc: "The files that were read."}}
 	}))
 
 type includeVarsArgs struct {
@@ -81,7 +84,8 @@ func runIncludeVars(ctx context.Context, env *modules.Env, a includeVarsArgs) (m
 	if failure != "" {
 		data.Put("message", failure)
 	}
-	return modules.Result{Failed: failure != "", Data: data, Deprecations: w.stale, Marks: result.Marks{NoLog: result.FlagOf(w.secret)}}, nil
+	return modules.Result{Failed: failure != "", Data: data, Deprecations: w.stale,
+		Marks: result.Marks{NoLog: result.FlagOf(w.secret)}}, nil
 }
 
 // checkOptions checks which options go together.
@@ -91,7 +95,8 @@ func (w *included) checkOptions() error {
 	if len(names) > 0 {
 		return modules.Raise("%s is not a valid option in include_vars", names[0])
 	}
-	dirOnly := w.Dir != nil || w.Depth != nil || w.Matching != nil || w.Ignore != nil || w.Extensions != nil || w.Unknown != nil
+	dirOnly := w.Dir != nil || w.Depth != nil || w.Matching != nil || w.Ignore != nil || w.Extensions != nil ||
+		w.Unknown != nil
 	if dirOnly && (w.File != nil || w.RawParams != nil) {
 		return modules.Raise("You are mixing file only and dir only arguments, these are incompatible")
 	}
@@ -117,11 +122,13 @@ func (w *included) checkOptions() error {
 
 func (w *included) parseIgnore() error {
 	text, isText := value.Text(w.Ignore)
-	if _, isList := value.Items(w.Ignore); !isList && !isText && !value.Falsy(value.OrNone(w.Ignore)) && w.env.Release.Has(dialect.IncludeVarsLists) {
+	if _, isList := value.Items(w.Ignore); !isList && !isText && !value.Falsy(value.OrNone(w.Ignore)) &&
+		w.env.Release.Has(dialect.IncludeVarsLists) {
 		return modules.Raise("The 'ignore_files' option must be a list.")
 	}
 	if text != "" && w.env.Release.Has(dialect.IncludeVarsLists) {
-		w.stale = []map[string]any{{"msg": "Specifying 'ignore_files' as a string is deprecated.", "version": "2.24", "collection_name": "ansible.builtin"}}
+		w.stale = []map[string]any{{"msg": "Specifying 'ignore_files' as a string is deprecated.", "version": "2.24",
+			"collection_name": "ansible.builtin"}}
 	}
 	names := strings.Fields(text)
 	items, _ := value.Items(w.Ignore)
@@ -151,10 +158,11 @@ func (w *included) fileName() string {
 // readFile adds a file's variables; the text is why it could not.
 func (w *included) readFile(ctx context.Context, name string) (string, error) {
 	if name == "" {
-		return "Could not find file on the Ansible Controller.\nIf you are using a module and expect the file to exist on the remote, " +
-			"see the remote_src option", nil
+		return "Could not find file on the Ansible Controller.\nIf you are using a module and expect the file to exist on " +
+			"the remote, see the remote_src option", nil
 	}
-	read, err := w.env.Asks.VarsFile(ctx, modules.VarsQuery{Name: name, Into: w.vars, Merge: w.Hash != nil && *w.Hash == "merge"})
+	read, err := w.env.Asks.VarsFile(ctx,
+		modules.VarsQuery{Name: name, Into: w.vars, Merge: w.Hash != nil && *w.Hash == "merge"})
 	if err != nil {
 		w.unread = true
 		return err.Error(), nil

@@ -79,7 +79,8 @@ var Iptables = modules.Define("ansible.builtin.iptables", "Modify iptables rules
 		},
 	}),
 	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) {
-		s.Rules.If = append(slices.Clone(s.Rules.If), modules.RequiredIf{Param: "flush", Value: false, Names: []string{"chain"}})
+		s.Rules.If = append(slices.Clone(s.Rules.If),
+			modules.RequiredIf{Param: "flush", Value: false, Names: []string{"chain"}})
 		s.Rules.By = map[string][]string{"set_dscp_mark": {"jump"}, "set_dscp_mark_class": {"jump"}}
 	}),
 	modules.WithParam("match_set_flags", func(p *modules.Param) {

@@ -108,16 +108,20 @@ func (k *knownHosts) take(a knownHostsArgs) error {
 		k.key += "\n"
 	}
 	if commaList().MatchString(k.host) {
-		return errors.New("Comma separated list of names is not supported. Please pass a single name to lookup in the known_hosts file.") //lint:ignore ST1005 the words that users see
+		//lint:ignore ST1005 the words that users see
+		return errors.New(
+			"Comma separated list of names is not supported. Please pass a single name to lookup in the known_hosts file.")
 	}
 	f, err := os.CreateTemp("", "hark-*")
 	if err != nil {
-		return fmt.Errorf("Failed to write to temporary file: %s", oserr.Bare(err)) //lint:ignore ST1005 the words that users see
+		//lint:ignore ST1005 the words that users see
+		return fmt.Errorf("Failed to write to temporary file: %s", oserr.Bare(err))
 	}
 	defer os.Remove(f.Name())
 	_, err = f.WriteString(k.key)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("Failed to write to temporary file %s: %s", f.Name(), oserr.Bare(err)) //lint:ignore ST1005 the words that users see
+		//lint:ignore ST1005 the words that users see
+		return fmt.Errorf("Failed to write to temporary file %s: %s", f.Name(), oserr.Bare(err))
 	}
 	out, err := tool.Host{Ctx: k.ctx, Env: k.env}.Run("ssh-keygen", "-F", k.host, "-f", f.Name())
 	if _, ok := parseKnown(k.key); err == nil && (out.Stdout == "" || !ok) {
@@ -128,7 +132,8 @@ func (k *knownHosts) take(a knownHostsArgs) error {
 
 // foreign is what is said of a key that is not the host's; since ansible-core 2.22 with how ssh-keygen ended.
 func (k *knownHosts) foreign(out tool.Output) error {
-	ended := &modules.Ended{Result: modules.Result{Failed: true, Msg: "Host parameter does not match hashed host field in supplied key"}}
+	ended := &modules.Ended{Result: modules.Result{Failed: true,
+		Msg: "Host parameter does not match hashed host field in supplied key"}}
 	if k.env.Release.Has(dialect.UnmatchedResults) {
 		ended.Result.Data = value.DictOf("rc", int64(out.Rc))
 		if out.Stderr != "" {
@@ -238,7 +243,8 @@ func (k *knownHosts) contents() (before, after, header string, err error) {
 		header, err = "/dev/null", nil
 	}
 	if err != nil {
-		return "", "", "", fmt.Errorf("Failed to read %s: %s", k.path, oserr.Path(err, k.path)) //lint:ignore ST1005 the words that users see
+		//lint:ignore ST1005 the words that users see
+		return "", "", "", fmt.Errorf("Failed to read %s: %s", k.path, oserr.Path(err, k.path))
 	}
 	lines := strings.SplitAfter(string(raw), "\n")
 	if (k.replace || !k.present) && k.line > 0 && k.line <= len(lines) {
@@ -261,7 +267,8 @@ func (k *knownHosts) forget() error {
 
 func (k *knownHosts) write(content string) error {
 	if err := fsx.WriteFile(k.path, []byte(content), false); err != nil {
-		return fmt.Errorf("Failed to write to file %s: %s", k.path, oserr.Path(err, k.path)) //lint:ignore ST1005 the words that users see
+		//lint:ignore ST1005 the words that users see
+		return fmt.Errorf("Failed to write to file %s: %s", k.path, oserr.Path(err, k.path))
 	}
 	return nil
 }

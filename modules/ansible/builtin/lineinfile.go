@@ -17,7 +17,8 @@ import (
 var LineInFile = modules.Define("ansible.builtin.lineinfile", "Manage lines in text files.", runLineInFile,
 	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.Edits("path"),
-	modules.WithRules(modules.Rules{Exclusive: [][]string{{"insertbefore", "insertafter"}, {"regexp", "search_string"}, {"backrefs", "search_string"}}}),
+	modules.WithRules(modules.Rules{Exclusive: [][]string{{"insertbefore", "insertafter"}, {"regexp", "search_string"},
+		{"backrefs", "search_string"}}}),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.lineinfile: {path: /etc/selinux/config, regexp: "^SELINUX=", line: SELINUX=enforcing}
 - ansible.builtin.lineinfile: {path: /etc/hosts, line: 192.168.1.99 foo.lab.net foo, create: true, mode: "0644"}
@@ -80,7 +81,8 @@ func (a *lineInFileArgs) warnEmpty(env *modules.Env) {
 		"This may have unintended consequences, such as replacing the last line in the file rather than appending."
 	switch {
 	case a.Regexp != nil && *a.Regexp == "":
-		env.Warn(msg+" If this is desired, use '^' to match every line in the file and avoid this warning.", "regular expression")
+		env.Warn(msg+" If this is desired, use '^' to match every line in the file and avoid this warning.",
+			"regular expression")
 	case a.SearchString != nil && *a.SearchString == "":
 		env.Warn(msg, "search string")
 	}

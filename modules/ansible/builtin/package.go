@@ -61,5 +61,6 @@ func runPackage(ctx context.Context, env *modules.Env, a packageArgs, managers [
 	if a.Use != "auto" {
 		return modules.Fail("Could not find a module for %s.", a.Use)
 	}
-	return modules.Fail("Could not detect which package manager to use. Try gathering facts or setting the \"use\" option.")
+	return modules.Fail(
+		"Could not detect which package manager to use. Try gathering facts or setting the \"use\" option.")
 }

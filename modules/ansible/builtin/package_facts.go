@@ -20,12 +20,14 @@ type packageFactsArgs struct {
 }
 
 // PackageFacts is ansible.builtin.package_facts.
-var PackageFacts = modules.Define("ansible.builtin.package_facts", "Tells the packages that are installed", runPackageFacts,
+var PackageFacts = modules.Define("ansible.builtin.package_facts", "Tells the packages that are installed",
+	runPackageFacts,
 	modules.StartsInCheck("apk", "apt-get", "dpkg", "dpkg-query", "pacman", "pkg", "rpm", "sh"),
 	modules.Documented(`- ansible.builtin.package_facts:
 - ansible.builtin.debug: {msg: "{{ ansible_facts.packages.openssl[0].version }}"}
 `,
-		modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "packages: a list of what is installed for each name."},
+		modules.Return{Name: "ansible_facts", Type: "dict", When: "always",
+			Doc: "packages: a list of what is installed for each name."},
 	), modules.Is(modules.OnlyLooks))
 
 // inventories returns the package managers in the order of auto. Those without a tool are never found here.
@@ -75,7 +77,8 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 		if found && a.Strategy == "first" {
 			continue
 		}
-		if _, err := tool.Find(env, cmp.Or(inv.tool, inv.name)); err != nil && env.Has(dialect.PackageFactsWarn) && slices.Contains(a.Manager, inv.name) {
+		if _, err := tool.Find(env, cmp.Or(inv.tool, inv.name)); err != nil && env.Has(dialect.PackageFactsWarn) &&
+			slices.Contains(a.Manager, inv.name) {
 			env.Warn(unusable, inv.name, err)
 		}
 		if inv.tool == "" || env.LookPath(inv.tool) == "" || guest {
@@ -105,8 +108,10 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 		addByName(all, list, inv.name)
 	}
 	if !found {
-		return modules.Fail("Could not detect a supported package manager from the following list: %s, or the required Python library is not installed."+
-			" Check warnings for details.", modules.Repr(names))
+		return modules.Fail(
+			"Could not detect a supported package manager from the following list: %s, or the required Python library is not "+
+				"installed."+
+				" Check warnings for details.", modules.Repr(names))
 	}
 	return modules.Result{Facts: value.DictOf("packages", all)}, nil
 }
@@ -162,7 +167,8 @@ func outputRows(ctx context.Context, env *modules.Env, sep string, n int, argv .
 		return nil, err
 	}
 	if out.Rc != 0 {
-		return nil, fmt.Errorf("Unable to list packages rc=%d : %s", out.Rc, out.Stderr) //lint:ignore ST1005 the words that users see
+		//lint:ignore ST1005 the words that users see
+		return nil, fmt.Errorf("Unable to list packages rc=%d : %s", out.Rc, out.Stderr)
 	}
 	var list [][]string
 	for _, line := range strings.Split(string(out.Stdout), "\n") {
@@ -208,7 +214,8 @@ func aptPackages(ctx context.Context, env *modules.Env) ([]*value.Dict, error) {
 }
 
 func rpmPackages(ctx context.Context, env *modules.Env) ([]*value.Dict, error) {
-	lines, err := outputRows(ctx, env, "\t", 5, "rpm", "-qa", "--qf", `%{NAME}\t%{VERSION}\t%{RELEASE}\t%{EPOCH}\t%{ARCH}\n`)
+	lines, err := outputRows(ctx, env, "\t", 5, "rpm", "-qa", "--qf",
+		`%{NAME}\t%{VERSION}\t%{RELEASE}\t%{EPOCH}\t%{ARCH}\n`)
 	var list []*value.Dict
 	for _, f := range lines {
 		p := value.DictOf("name", f[0], "version", f[1], "release", f[2], "epoch", nil, "arch", nil)

@@ -18,8 +18,10 @@ type archived struct{ origin, section string }
 //
 // apt-cache tells the same, but for a thousand packages it takes seconds where the lists are compressed, since it
 // unpacks them anew for each record, and it builds its cache once a call where that is not kept.
-func archivedVersions(ctx context.Context, env *modules.Env, native string, wanted map[string]bool) (map[string]archived, error) {
-	lists, err := outputRows(ctx, env, "\t", 2, "apt-get", "indextargets", "--format", "$(FILENAME)\t$(ORIGIN)", "Created-By: Packages")
+func archivedVersions(ctx context.Context, env *modules.Env, native string,
+	wanted map[string]bool) (map[string]archived, error) {
+	lists, err := outputRows(ctx, env, "\t", 2, "apt-get", "indextargets", "--format", "$(FILENAME)\t$(ORIGIN)",
+		"Created-By: Packages")
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +47,8 @@ func archivedVersions(ctx context.Context, env *modules.Env, native string, want
 // listFields returns the lines of a list that matter here. The rest is ten times as much.
 func listFields(ctx context.Context, env *modules.Env, file string) (string, error) {
 	const script = `/usr/lib/apt/apt-helper cat-file "$1" | grep -E '^(Package|Version|Architecture|Section): '`
-	out, err := env.Exec(ctx, modules.Command{Argv: []string{"/bin/sh", "-c", script, "sh", file}, Env: []string{"LC_ALL=C"}})
+	out, err := env.Exec(ctx,
+		modules.Command{Argv: []string{"/bin/sh", "-c", script, "sh", file}, Env: []string{"LC_ALL=C"}})
 	if err == nil && out.Rc > 1 { // 1: it is empty
 		err = fmt.Errorf("cannot read %s: %s", file, out.Stderr)
 	}

@@ -15,10 +15,12 @@ import (
 )
 
 // Pause waits for a time or for the user.
-var Pause = modules.Define("ansible.builtin.pause", "Pause playbook execution.", runPause, modules.InSession, modules.Is(modules.ForAllHosts|modules.AsksController|modules.IsAction),
+var Pause = modules.Define("ansible.builtin.pause", "Pause playbook execution.", runPause, modules.InSession,
+	modules.Is(modules.ForAllHosts|modules.AsksController|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
-		m.Examples = "- ansible.builtin.pause: {minutes: 2}\n- ansible.builtin.pause: {prompt: \"Is the load balancer drained?\"}\n  register: answer\n"
+		m.Examples = "- ansible.builtin.pause: {minutes: 2}\n" +
+			"- ansible.builtin.pause: {prompt: \"Is the load balancer drained?\"}\n  register: answer\n"
 		m.Returns = []modules.Return{
 			{Name: "user_input", Type: "str", When: "the user was asked", Doc: "What the user typed."},
 			{Name: "stdout", Type: "str", When: "always", Doc: "How long it was."},
@@ -48,7 +50,8 @@ var decodePause = modules.Decoder[pauseOptions](modules.Rules{Exclusive: [][]str
 
 func (a pauseArgs) options(env *modules.Env) (pauseOptions, error) {
 	args := a.Extra.Copy()
-	for k, v := range map[string]value.Value{"minutes": a.Minutes, "seconds": a.Seconds, "prompt": a.Prompt, "echo": a.Echo} {
+	for k, v := range map[string]value.Value{"minutes": a.Minutes, "seconds": a.Seconds, "prompt": a.Prompt,
+		"echo": a.Echo} {
 		if v != nil {
 			args.Put(k, v)
 		}
@@ -74,7 +77,8 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 	if !env.Has(dialect.ModuleMessages) {
 		text, ask = strings.TrimPrefix(text+"\n"+ask, "\n"), ""
 	}
-	input, err := env.Asks.Pause(ctx, modules.Pause{Text: text, Ask: ask, Limit: time.Duration(max(seconds, 0)) * time.Second, Echo: o.Echo})
+	input, err := env.Asks.Pause(ctx,
+		modules.Pause{Text: text, Ask: ask, Limit: time.Duration(max(seconds, 0)) * time.Second, Echo: o.Echo})
 	var res modules.Result
 	switch {
 	case errors.Is(err, modules.ErrUnattended):
@@ -109,7 +113,8 @@ func (o *pauseOptions) span(env *modules.Env) (int, string, error) {
 		}
 		n, err := action.Int(x.v)
 		if err != nil {
-			return 0, "", modules.ActionFail("", "argument '%s' is of type %s and we were unable to convert to int: %v", x.name, yamlType(env, x.v), err)
+			return 0, "", modules.ActionFail("", "argument '%s' is of type %s and we were unable to convert to int: %v", x.name,
+				yamlType(env, x.v), err)
 		}
 		return max(n*x.factor, 1), x.name, nil
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // Ping reports that the host can be reached and can run modules.
-var Ping = modules.Define("ansible.builtin.ping", "Try to connect to host, verify a usable python and return pong on success.", runPing,
+var Ping = modules.Define("ansible.builtin.ping",
+	"Try to connect to host, verify a usable python and return pong on success.", runPing,
 	modules.Is(modules.ReadsInCheck),
 	modules.With(func(m *modules.Module) {
 		m.Examples = "- ansible.builtin.ping:\n"

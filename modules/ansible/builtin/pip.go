@@ -57,7 +57,8 @@ var Pip = modules.Define("ansible.builtin.pip", "Manages Python library dependen
 			{Name: "requirements", Type: "str", When: "always", Doc: "The file as given."},
 			{Name: "virtualenv", Type: "str", When: "always", Doc: "The environment."},
 		}
-	}), modules.RunsPrograms, modules.Programs("executable", "virtualenv", "virtualenv_command", "virtualenv_python", "extra_args"))
+	}), modules.RunsPrograms,
+	modules.Programs("executable", "virtualenv", "virtualenv_command", "virtualenv_python", "extra_args"))
 
 // pip is one call of the module.
 type pip struct {
@@ -116,7 +117,8 @@ func (p *pip) prepare() error {
 	if given := modules.Text(a.Umask); given != "" {
 		bits, err := strconv.ParseUint(given, 8, 12)
 		if err != nil {
-			return tool.Fail(value.DictOf("details", "invalid literal for int() with base 8: "+modules.Repr(given)), "umask must be an octal integer")
+			return tool.Fail(value.DictOf("details", "invalid literal for int() with base 8: "+modules.Repr(given)),
+				"umask must be an octal integer")
 		}
 		mask := uint32(bits)
 		p.umask = &mask
@@ -135,8 +137,9 @@ func (p *pip) prepare() error {
 		return tool.Fail(nil, "'version' argument is ambiguous when installing multiple package distributions. "+
 			"Please specify version restrictions next to each package in 'name' argument.")
 	case len(p.packages[0].specs) > 0:
-		return tool.Fail(nil, "The 'version' argument conflicts with any version specifier provided along with a package name. "+
-			"Please keep the version specifier, but remove the 'version' argument.")
+		return tool.Fail(nil,
+			"The 'version' argument conflicts with any version specifier provided along with a package name. "+
+				"Please keep the version specifier, but remove the 'version' argument.")
 	}
 	version := strings.TrimLeft(*a.Version, " \t\n")
 	if version != "" && version[0] >= '0' && version[0] <= '9' {
@@ -204,7 +207,8 @@ func (p *pip) python() string {
 // argv returns the command that does what is asked for.
 func (p *pip) argv() ([]string, error) {
 	verbs := map[string][]string{
-		"present": {"install"}, "absent": {"uninstall", "-y"}, "latest": {"install", "-U"}, "forcereinstall": {"install", "-U", "--force-reinstall"},
+		"present": {"install"}, "absent": {"uninstall", "-y"}, "latest": {"install", "-U"},
+		"forcereinstall": {"install", "-U", "--force-reinstall"},
 	}
 	argv := append(slices.Clone(p.command), verbs[p.args.State]...)
 	extra := modules.Text(p.args.ExtraArgs)
@@ -262,7 +266,8 @@ func failed(argv []string, stdout, stderr string) error {
 
 // foretell returns, for check mode, whether something would change.
 func (p *pip) foretell() (modules.Result, error) {
-	if modules.Text(p.args.ExtraArgs) != "" || modules.Text(p.args.Requirements) != "" || p.args.State == "latest" || len(p.packages) == 0 {
+	if modules.Text(p.args.ExtraArgs) != "" || modules.Text(p.args.Requirements) != "" || p.args.State == "latest" ||
+		len(p.packages) == 0 {
 		return modules.Result{Changed: true}, nil
 	}
 	line, out, err := p.listed()

@@ -18,9 +18,12 @@ type specifier struct{ op, version string }
 
 var (
 	requirementPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*(?:\(([^)]*)\)|([^;@]*))\s*(;.*)?$`)
+		return regexp.MustCompile(
+			`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*(?:\(([^)]*)\)|([^;@]*))\s*(;.*)?$`)
 	})
-	specifierPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(===|~=|==|!=|<=|>=|<|>)\s*([^\s,]+)\s*$`) })
+	specifierPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*(===|~=|==|!=|<=|>=|<|>)\s*([^\s,]+)\s*$`)
+	})
 	separators        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-_.]+`) })
 	repositoryPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(svn|git|hg|bzr)\+`) })
 )

@@ -43,7 +43,8 @@ func (p *pip) makeVenv() error {
 	// -p is an option of virtualenv; what venv makes has the Python that ran it.
 	if strings.Contains(given, "pyvenv") || strings.Contains(given, "-m venv") {
 		if python != "" {
-			return tool.Fail(nil, "virtualenv_python should not be used when using the venv module or pyvenv as virtualenv_command")
+			return tool.Fail(nil,
+				"virtualenv_python should not be used when using the venv module or pyvenv as virtualenv_command")
 		}
 	} else {
 		if python == "" {

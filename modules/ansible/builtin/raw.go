@@ -41,7 +41,8 @@ func lowLevel(ctx context.Context, env *modules.Env, c modules.Command) (modules
 	}
 	env.WarnOfDropped(out)
 	r := modules.Result{Changed: true, Data: value.DictOf(
-		"rc", int64(out.Rc), "stdout", modules.Printed(out.Stdout), "stderr", modules.Printed(out.Stderr), "changed", modules.Here,
+		"rc", int64(out.Rc), "stdout", modules.Printed(out.Stdout), "stderr", modules.Printed(out.Stderr), "changed",
+		modules.Here,
 	)}
 	if out.Rc != 0 {
 		r.Failed, r.Msg = true, "non-zero return code"

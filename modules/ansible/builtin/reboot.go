@@ -14,7 +14,8 @@ import (
 
 // Reboot is ansible.builtin.reboot. It runs beside the session, where that outlives the host, and speaks to the
 // host's agent as long as there is one.
-var Reboot = modules.Define("ansible.builtin.reboot", "Reboot a machine", runReboot, modules.UsesItsHost, modules.Is(modules.RestartsHost|modules.StartsNoPython|modules.IsAction),
+var Reboot = modules.Define("ansible.builtin.reboot", "Reboot a machine", runReboot, modules.UsesItsHost,
+	modules.Is(modules.RestartsHost|modules.StartsNoPython|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = "- ansible.builtin.reboot:\n- ansible.builtin.reboot: {reboot_timeout: 3600, msg: New kernel}\n" +
@@ -58,7 +59,8 @@ func runReboot(ctx context.Context, env *modules.Env, a rebootArgs) (modules.Res
 	}
 	none := value.DictOf("elapsed", int64(0), "rebooted", false)
 	if local {
-		return modules.Result{Failed: true, Msg: fmt.Sprintf("Running %s with local connection would reboot the control node.", env.Name), Data: none}, nil
+		return modules.Result{Failed: true,
+			Msg: fmt.Sprintf("Running %s with local connection would reboot the control node.", env.Name), Data: none}, nil
 	}
 	if env.Check {
 		return modules.Result{Changed: true, Data: value.DictOf("elapsed", int64(0), "rebooted", true)}, nil
@@ -118,7 +120,9 @@ func (r *restart) command() (string, error) {
 	if r.args.Command != nil {
 		given, ok := value.Text(r.args.Command)
 		if !ok {
-			return "", modules.Raise("Invalid value given for 'reboot_command': '%s' is not a string and conversion is not allowed.", modules.Str(r.args.Command))
+			return "", modules.Raise(
+				"Invalid value given for 'reboot_command': '%s' is not a string and conversion is not allowed.",
+				modules.Str(r.args.Command))
 		}
 		program, rest, _ = strings.Cut(given, " ")
 	} else {
@@ -184,7 +188,8 @@ func (r *restart) find(program string) (string, error) {
 			paths = append(paths, modules.Str(dir))
 		}
 	}
-	res, err := r.call("ansible.builtin.find", value.DictOf("paths", paths, "patterns", []string{program}, "file_type", "any"))
+	res, err := r.call("ansible.builtin.find",
+		value.DictOf("paths", paths, "patterns", []string{program}, "file_type", "any"))
 	if err != nil {
 		return "", err
 	}
@@ -205,7 +210,8 @@ func (r *restart) call(module string, args *value.Dict) (*value.Dict, error) {
 		return nil, err
 	}
 	if res.True("unreachable") {
-		return nil, &modules.Ended{Result: modules.Result{Failed: true, Msg: res.Text("msg"), Data: value.DictOf("unreachable", true)}}
+		return nil, &modules.Ended{Result: modules.Result{Failed: true, Msg: res.Text("msg"),
+			Data: value.DictOf("unreachable", true)}}
 	}
 	return res, nil
 }
@@ -236,13 +242,17 @@ func (r *restart) bootTime(ctx context.Context) (string, error) {
 	if given := r.args.BootTimeCommand; given != nil && modules.Str(given) != "" {
 		text, ok := value.Text(given)
 		if !ok {
-			return "", fmt.Errorf("Invalid value given for 'boot_time_command': '%s' is not a string and conversion is not allowed.", modules.Str(given)) //lint:ignore ST1005 the words that users see
+			//lint:ignore ST1005 the words that users see
+			return "", fmt.Errorf(
+				"Invalid value given for 'boot_time_command': '%s' is not a string and conversion is not allowed.",
+				modules.Str(given))
 		}
 		line = text
 	}
 	rc, stdout, stderr, err := r.shell(ctx, line)
 	if err == nil && rc != "0" {
-		err = fmt.Errorf("%s: failed to get host boot time info, rc: %s, stdout: %s, stderr: %s", r.env.Name, rc, stdout, stderr)
+		err = fmt.Errorf("%s: failed to get host boot time info, rc: %s, stdout: %s, stderr: %s", r.env.Name, rc, stdout,
+			stderr)
 	}
 	return strings.TrimSpace(stdout), err
 }
@@ -258,7 +268,8 @@ func (r *restart) start(command string) (modules.Result, error) {
 		return modules.Result{}, err
 	case rc != "0":
 		return modules.Result{Failed: true, Data: r.data(false),
-			Msg: fmt.Sprintf("Reboot command failed. Error was: '%s, %s'", strings.TrimSpace(stdout), strings.TrimSpace(stderr))}, nil
+			Msg: fmt.Sprintf("Reboot command failed. Error was: '%s, %s'", strings.TrimSpace(stdout),
+				strings.TrimSpace(stderr))}, nil
 	}
 	return modules.Result{}, nil
 }

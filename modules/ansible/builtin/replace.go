@@ -14,7 +14,8 @@ import (
 )
 
 // Replace replaces all that an expression matches in a file.
-var Replace = modules.Define("ansible.builtin.replace", "Replace all instances of a particular string in a file using a back-referenced regular expression.", runReplace,
+var Replace = modules.Define("ansible.builtin.replace",
+	"Replace all instances of a particular string in a file using a back-referenced regular expression.", runReplace,
 	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.Edits("path"),
 	modules.With(func(m *modules.Module) {
@@ -42,7 +43,8 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 	}
 	text := env.Release.Has(dialect.TextFiles)
 	e := &editing.Edit{
-		Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate, Encoding: a.Encoding, Strict: text, Newlines: text,
+		Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate, Encoding: a.Encoding, Strict: text,
+		Newlines: text,
 	}
 	before, exists, err := e.Read()
 	if err != nil {

@@ -25,7 +25,9 @@ type rpmKeyArgs struct {
 var RpmKey = modules.Define("ansible.builtin.rpm_key", "Adds or removes a gpg key from the rpm db", runRpmKey,
 	modules.Operands("key"),
 	modules.StartsInCheck("gpg", "gpg2", "rpm"),
-	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) { s.Param("fingerprint").Type, s.Param("fingerprint").Elements = "list", "str" }),
+	modules.From(dialect.ModuleOptions219, func(s *modules.Spec) {
+		s.Param("fingerprint").Type, s.Param("fingerprint").Elements = "list", "str"
+	}),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.builtin.rpm_key: {key: https://rpm.example.org/RPM-GPG-KEY}
 - ansible.builtin.rpm_key: {key: DEADB33F, state: absent}
@@ -62,7 +64,8 @@ func runRpmKey(ctx context.Context, env *modules.Env, a rpmKeyArgs) (modules.Res
 		return modules.Result{}, err
 	}
 	if a.State == "absent" {
-		return modules.Result{Changed: true}, k.change("--erase", "--allmatches", "gpg-pubkey-"+strings.ToLower(id[max(0, len(id)-8):]))
+		return modules.Result{Changed: true}, k.change("--erase", "--allmatches",
+			"gpg-pubkey-"+strings.ToLower(id[max(0, len(id)-8):]))
 	}
 	if file == "" {
 		return modules.Fail("When importing a key, a valid file must be given")
@@ -168,7 +171,8 @@ func (k *rpmKey) check(file string, fingerprint value.Value) error {
 
 // imported reports whether rpm has a key of that id.
 func (k *rpmKey) imported(id string) (bool, error) {
-	out, err := tool.Run(k.ctx, k.env, modules.Command{Argv: []string{k.rpm, "-q", "gpg-pubkey", "--qf", "%{description}"}})
+	out, err := tool.Run(k.ctx, k.env,
+		modules.Command{Argv: []string{k.rpm, "-q", "gpg-pubkey", "--qf", "%{description}"}})
 	if err != nil || out.Rc != 0 { // there is no key at all
 		return false, err
 	}

@@ -17,7 +17,8 @@ import (
 )
 
 // Script runs a script of the controller on the host.
-var Script = modules.Define("ansible.builtin.script", "Runs a local script on a remote node after transferring it.", runScript,
+var Script = modules.Define("ansible.builtin.script", "Runs a local script on a remote node after transferring it.",
+	runScript,
 	modules.Is(modules.ReadsInCheck),
 	modules.WithResolve(resolveScript), modules.Is(modules.StartsNoPython|modules.ReadsProgram|modules.IsAction),
 	modules.With(func(m *modules.Module) {
@@ -81,7 +82,8 @@ type scriptOptions struct {
 	Executable *string `arg:"executable"`
 }
 
-var decodeScript = modules.Decoder[scriptOptions](modules.Rules{Exclusive: [][]string{{"_raw_params", "cmd"}}, OneOf: [][]string{{"_raw_params", "cmd"}}})
+var decodeScript = modules.Decoder[scriptOptions](modules.Rules{Exclusive: [][]string{{"_raw_params", "cmd"}},
+	OneOf: [][]string{{"_raw_params", "cmd"}}})
 
 // checkScript checks the arguments as level 2.19 does: 2.14 takes any.
 func checkScript(env *modules.Env, args *value.Dict) error {

@@ -223,7 +223,8 @@ func statusWords(out, name string) *bool {
 	case strings.Contains(text, "start") && !negated:
 		return &yes
 	}
-	for _, dead := range []string{"could not access pid file", "is dead and pid file exists", "dead but subsys locked", "dead but pid file exists"} {
+	for _, dead := range []string{"could not access pid file", "is dead and pid file exists", "dead but subsys locked",
+		"dead but pid file exists"} {
 		if strings.Contains(text, dead) {
 			return &no
 		}

@@ -11,7 +11,8 @@ import (
 )
 
 // SetFact sets variables of the host.
-var SetFact = modules.Define("ansible.builtin.set_fact", "Set host variable(s) and fact(s).", runSetFact, modules.IsPure, modules.Is(modules.SetsVariables),
+var SetFact = modules.Define("ansible.builtin.set_fact", "Set host variable(s) and fact(s).", runSetFact,
+	modules.IsPure, modules.Is(modules.SetsVariables),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = "- ansible.builtin.set_fact: {app_version: \"{{ out.stdout | trim }}\", cacheable: true}\n"
@@ -24,7 +25,8 @@ type setFactArgs struct {
 
 func runSetFact(_ context.Context, env *modules.Env, a setFactArgs) (modules.Result, error) {
 	if a.Facts.Len() == 0 {
-		return modules.Result{}, modules.ActionFail("", "No key/value pairs provided, at least one is required for this action to succeed")
+		return modules.Result{}, modules.ActionFail("",
+			"No key/value pairs provided, at least one is required for this action to succeed")
 	}
 	cacheable := false
 	if a.Cacheable != nil {
@@ -45,7 +47,9 @@ func runSetFact(_ context.Context, env *modules.Env, a setFactArgs) (modules.Res
 		}
 		facts.SetKey(value.Str(name), v) // as it was given: it may hold templates
 	}
-	return modules.Result{Facts: facts, Data: value.DictOf("ansible_facts", modules.Here, "failed", false, "changed", modules.AtEnd), Marks: result.Marks{Cacheable: result.FlagOf(cacheable)}}, nil
+	return modules.Result{Facts: facts,
+		Data:  value.DictOf("ansible_facts", modules.Here, "failed", false, "changed", modules.AtEnd),
+		Marks: result.Marks{Cacheable: result.FlagOf(cacheable)}}, nil
 }
 
 // boolWord turns the words of a k=v argument that mean a bool into one.

@@ -9,7 +9,8 @@ import (
 )
 
 // SetStats hands data to whoever reads the run's statistics.
-var SetStats = modules.Define("ansible.builtin.set_stats", "Define and display stats for the current ansible run.", runSetStats, modules.IsPure, modules.Is(modules.IsAction),
+var SetStats = modules.Define("ansible.builtin.set_stats", "Define and display stats for the current ansible run.",
+	runSetStats, modules.IsPure, modules.Is(modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs, m.Kept = true, []string{"data"}
 		m.Examples = "- ansible.builtin.set_stats: {data: {packages: 12}, per_host: true}\n"
@@ -50,7 +51,8 @@ func runSetStats(ctx context.Context, env *modules.Env, a setStatsArgs) (modules
 			return modules.Fail(badName, name)
 		}
 	}
-	stats := value.DictOf("data", named, "per_host", modules.LenientBool(a.PerHost, false), "aggregate", modules.LenientBool(a.Aggregate, true))
+	stats := value.DictOf("data", named, "per_host", modules.LenientBool(a.PerHost, false), "aggregate",
+		modules.LenientBool(a.Aggregate, true))
 	return modules.Result{Data: value.DictOf("ansible_stats", stats)}, nil
 }
 

@@ -30,6 +30,7 @@ func isFacts(m *modules.Module) {
 	m.Facts = true
 	m.Traits |= modules.ReadsInCheck
 	m.StartsInCheck = []string{
-		"capsh", "dmidecode", "ethtool", "findmnt", "getent", "head", "lsb_release", "lsblk", "lvs", "pvs", "python*", "stat", "vgs",
+		"capsh", "dmidecode", "ethtool", "findmnt", "getent", "head", "lsb_release", "lsblk", "lvs", "pvs", "python*", "stat",
+		"vgs",
 	}
 }

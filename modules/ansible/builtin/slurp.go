@@ -19,7 +19,8 @@ import (
 var Slurp = modules.Define("ansible.builtin.slurp", "Slurps a file from remote nodes.", runSlurp,
 	modules.Is(modules.ReadsInCheck|modules.OpensByPath),
 	modules.With(func(m *modules.Module) {
-		m.Examples = "- ansible.builtin.slurp: {src: /var/run/sshd.pid}\n  register: pid\n- ansible.builtin.debug: {msg: \"{{ pid.content | b64decode }}\"}\n"
+		m.Examples = "- ansible.builtin.slurp: {src: /var/run/sshd.pid}\n  register: pid\n" +
+			"- ansible.builtin.debug: {msg: \"{{ pid.content | b64decode }}\"}\n"
 		m.Returns = []modules.Return{
 			{Name: "content", Type: "str", When: "success", Doc: "The content in base64."},
 			{Name: "encoding", Type: "str", When: "success", Doc: "base64."},
@@ -76,11 +77,13 @@ func plainContent(raw []byte, file string) (modules.Result, error) {
 		r, size := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && size == 1 {
 			return modules.Result{}, modules.Raise(
-				"Refusing to deserialize an invalid UTF8 string value: 'utf-8' codec can't encode character '\\udc%02x' in position %d: surrogates not allowed", rest[0], at)
+				"Refusing to deserialize an invalid UTF8 string value: 'utf-8' codec can't encode character '\\udc%02x' in "+
+					"position %d: surrogates not allowed", rest[0], at)
 		}
 		rest = rest[size:]
 	}
-	return modules.Result{Data: value.DictOf("content", string(raw), "source", file, "encoding", "utf-8", "changed", modules.AtEnd)}, nil
+	return modules.Result{Data: value.DictOf("content", string(raw), "source", file, "encoding", "utf-8", "changed",
+		modules.AtEnd)}, nil
 }
 
 // unread returns why a file could not be read, in the words of level 2.19.

@@ -26,7 +26,8 @@ var Stat = modules.Define("ansible.builtin.stat", "Retrieve file or file system 
 - ansible.builtin.fail: {msg: It belongs to somebody else}
   when: st.stat.exists and st.stat.pw_name != 'root'
 `
-		m.Returns = []modules.Return{{Name: "stat", Type: "dict", When: "always", Doc: "exists and, if so, what there is to know."}}
+		m.Returns = []modules.Return{{Name: "stat", Type: "dict", When: "always",
+			Doc: "exists and, if so, what there is to know."}}
 	}), modules.Is(modules.OnlyLooks))
 
 type statArgs struct {
@@ -113,14 +114,16 @@ func statFields(path string, st *syscall.Stat_t) *value.Dict {
 		"isdir", kind == syscall.S_IFDIR, "ischr", kind == syscall.S_IFCHR, "isblk", kind == syscall.S_IFBLK,
 		"isreg", kind == syscall.S_IFREG, "isfifo", kind == syscall.S_IFIFO, "islnk", kind == syscall.S_IFLNK,
 		"issock", kind == syscall.S_IFSOCK,
-		"uid", int64(st.Uid), "gid", int64(st.Gid), "size", st.Size, "inode", int64(st.Ino), "dev", int64(st.Dev), "nlink", int64(st.Nlink),
+		"uid", int64(st.Uid), "gid", int64(st.Gid), "size", st.Size, "inode", int64(st.Ino), "dev", int64(st.Dev), "nlink",
+		int64(st.Nlink),
 		"atime", fsx.Seconds(access), "mtime", fsx.Seconds(modification), "ctime", fsx.Seconds(change),
 	)
 	for _, bit := range []struct {
 		name string
 		of   uint32
 	}{
-		{"wusr", 0o200}, {"rusr", 0o400}, {"xusr", 0o100}, {"wgrp", 0o20}, {"rgrp", 0o40}, {"xgrp", 0o10}, {"woth", 2}, {"roth", 4}, {"xoth", 1},
+		{"wusr", 0o200}, {"rusr", 0o400}, {"xusr", 0o100}, {"wgrp", 0o20}, {"rgrp", 0o40}, {"xgrp", 0o10}, {"woth", 2},
+		{"roth", 4}, {"xoth", 1},
 		{"isuid", syscall.S_ISUID}, {"isgid", syscall.S_ISGID},
 	} {
 		out.Put(bit.name, mode&bit.of != 0)
@@ -157,7 +160,8 @@ func mimeOf(ctx context.Context, env *modules.Env, path string) (mime, charset s
 	if file == "" {
 		return "unknown", "unknown"
 	}
-	out, err := env.Exec(ctx, modules.Command{Argv: []string{file, "--mime-type", "--mime-encoding", path}, Env: []string{"LANG=C", "LC_ALL=C"}})
+	out, err := env.Exec(ctx,
+		modules.Command{Argv: []string{file, "--mime-type", "--mime-encoding", path}, Env: []string{"LANG=C", "LC_ALL=C"}})
 	line := string(out.Stdout)
 	at := strings.LastIndexByte(line, ':')
 	if err != nil || out.Rc != 0 || at < 0 {

@@ -41,7 +41,8 @@ var Subversion = modules.Define("ansible.builtin.subversion", "Deploys a subvers
 - ansible.builtin.subversion: {repo: https://svn.example.org/app/trunk, dest: /srv/export, export: true, revision: 1234}
 `
 		m.Returns = []modules.Return{
-			{Name: "before", Type: "list", When: "there was a working copy", Doc: "Its revision and address, as svn prints them."},
+			{Name: "before", Type: "list", When: "there was a working copy",
+				Doc: "Its revision and address, as svn prints them."},
 			{Name: "after", Type: "list", When: "there is a working copy", Doc: "Its revision and address now."},
 		}
 	}), modules.RunsPrograms, modules.Programs("executable"))
@@ -229,7 +230,8 @@ func (w *workingCopy) foretell() (modules.Result, error) {
 	}
 	there, err := w.svn("info", "-r", w.args.Revision, w.dest)
 	now, then := revisionOf(info, "revision"), revisionOf(there, "revision")
-	return modules.Result{Changed: revisionNumber(now) < revisionNumber(then), Data: value.DictOf("before", now, "after", then)}, err
+	return modules.Result{Changed: revisionNumber(now) < revisionNumber(then),
+		Data: value.DictOf("before", now, "after", then)}, err
 }
 
 func (w *workingCopy) localChanges() (bool, error) {

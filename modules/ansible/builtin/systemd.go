@@ -47,7 +47,8 @@ func runSystemd(ctx context.Context, env *modules.Env, a systemdArgs) (modules.R
 	if a.Name != nil {
 		for _, glob := range []string{"*", "?", "["} {
 			if strings.Contains(*a.Name, glob) {
-				return modules.Fail("This module does not currently support using glob patterns, found '%s' in service name: %s", glob, *a.Name)
+				return modules.Fail("This module does not currently support using glob patterns, found '%s' in service name: %s",
+					glob, *a.Name)
 			}
 		}
 	}
@@ -137,7 +138,8 @@ func (u *unit) bring() (modules.Result, error) {
 
 // enabledStates are what is-enabled prints of units that exist (systemctl(1)).
 var enabledStates = []string{
-	"enabled", "enabled-runtime", "linked", "linked-runtime", "masked", "masked-runtime", "static", "indirect", "disabled", "generated", "transient",
+	"enabled", "enabled-runtime", "linked", "linked-runtime", "masked", "masked-runtime", "static", "indirect", "disabled",
+	"generated", "transient",
 }
 
 func (u *unit) look() (modules.Result, error) {
@@ -202,7 +204,8 @@ func (u *unit) knownOffline() (bool, error) {
 }
 
 func requestIgnored(out string) bool {
-	return !strings.Contains(out, "=") && (strings.Contains(out, "ignoring request") || strings.Contains(out, "ignoring command"))
+	return !strings.Contains(out, "=") &&
+		(strings.Contains(out, "ignoring request") || strings.Contains(out, "ignoring command"))
 }
 
 // showFields reads `systemctl show`. Only values of Exec* may span lines, between braces.
@@ -299,10 +302,13 @@ func (u *unit) control() (modules.Result, error) {
 	active, known := u.status.Text("ActiveState"), u.status.Has("ActiveState")
 	if !known {
 		if u.ctl.env.Getenv("SYSTEMD_OFFLINE") == "1" || inChroot() {
-			u.ctl.env.Warn("Target is a chroot or systemd is offline. This can lead to false positives or prevent the init system tools from working.")
+			u.ctl.env.Warn(
+				"Target is a chroot or systemd is offline. This can lead to false positives or prevent the init system tools " +
+					"from working.")
 			return modules.Result{}, nil
 		}
-		return modules.Result{Failed: true, Msg: "Service is in unknown state", Data: value.DictOf("status", value.NewDict())}, nil
+		return modules.Result{Failed: true, Msg: "Service is in unknown state",
+			Data: value.DictOf("status", value.NewDict())}, nil
 	}
 	verb := u.verb(active)
 	if verb == "" {

@@ -36,7 +36,8 @@ var Sysvinit = modules.Define("ansible.builtin.sysvinit", "Manage SysV services.
 `
 		m.Returns = []modules.Return{
 			{Name: "name", Type: "str", When: "always", Doc: "The service."},
-			{Name: "status", Type: "dict", When: "always", Doc: "What was done about enabled and the state: changed, rc, stdout, stderr."},
+			{Name: "status", Type: "dict", When: "always",
+				Doc: "What was done about enabled and the state: changed, rc, stdout, stderr."},
 		}
 	}), modules.ProgramsByPath("name"))
 

@@ -66,7 +66,8 @@ func (a *tempFileArgs) make(path string) error {
 
 // tempDir returns where Python would put it: TMPDIR, TEMP, TMP, or the usual places.
 func tempDir(env *modules.Env) string {
-	for _, dir := range []string{env.Getenv("TMPDIR"), env.Getenv("TEMP"), env.Getenv("TMP"), "/tmp", "/var/tmp", "/usr/tmp"} {
+	for _, dir := range []string{env.Getenv("TMPDIR"), env.Getenv("TEMP"), env.Getenv("TMP"), "/tmp", "/var/tmp",
+		"/usr/tmp"} {
 		if dir != "" && fsx.IsDir(dir) && fsx.Writable(dir) {
 			return dir
 		}

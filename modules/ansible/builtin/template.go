@@ -69,7 +69,8 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args *value.Dict) er
 	if found.Dir {
 		return actionFail("could not find src=" + found.Path + ", it is a directory")
 	}
-	o.Name, o.Written, o.Dest = found.Path, modules.Str(modules.Argument(args, "src")), modules.Str(modules.Argument(args, "dest"))
+	o.Name, o.Written, o.Dest = found.Path, modules.Str(modules.Argument(args, "src")),
+		modules.Str(modules.Argument(args, "dest"))
 	out, err := env.RenderFile(ctx, found, o)
 	if err != nil {
 		kind := modules.ErrorKind(err)
@@ -79,7 +80,8 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args *value.Dict) er
 	if err != nil {
 		return err
 	}
-	for _, key := range []string{"newline_sequence", "block_start_string", "block_end_string", "variable_start_string", "variable_end_string",
+	for _, key := range []string{"newline_sequence", "block_start_string", "block_end_string", "variable_start_string",
+		"variable_end_string",
 		"comment_start_string", "comment_end_string", "trim_blocks", "lstrip_blocks", "output_encoding"} {
 		args.Delete(value.Str(key))
 	}
@@ -142,7 +144,8 @@ func textSource(env *modules.Env, found *modules.Source, text, encoding string) 
 		return nil, actionFail(codecs.InFull(err))
 	}
 	out := string(raw)
-	src := value.DictOf("path", found.Path, "label", localTemp(env, filepath.Base(found.Path)), "mode", int64(found.Mode), "size", len(out))
+	src := value.DictOf("path", found.Path, "label", localTemp(env, filepath.Base(found.Path)), "mode", int64(found.Mode),
+		"size", len(out))
 	if utf8.ValidString(out) {
 		src.Put("text", out)
 	} else {

@@ -19,7 +19,8 @@ import (
 )
 
 // Unarchive unpacks an archive.
-var Unarchive = modules.Define("ansible.builtin.unarchive", "Unpacks an archive after (optionally) copying it from the local machine.", runUnarchive,
+var Unarchive = modules.Define("ansible.builtin.unarchive",
+	"Unpacks an archive after (optionally) copying it from the local machine.", runUnarchive,
 	modules.Operands("src", "dest"),
 	modules.StartsInCheck("gtar", "tar", "unzip", "zipinfo"),
 	modules.WithResolve(resolveUnarchive), modules.Is(modules.ReadsFiles),
@@ -70,7 +71,8 @@ func resolveUnarchive(ctx context.Context, env *modules.Env, args *value.Dict) e
 	if modules.LenientBool(modules.Argument(args, "remote_src"), false) {
 		return nil
 	}
-	found, err := env.Source(ctx, "files", modules.Str(modules.Argument(args, "src")), modules.LenientBool(modules.Argument(args, "decrypt"), true))
+	found, err := env.Source(ctx, "files", modules.Str(modules.Argument(args, "src")),
+		modules.LenientBool(modules.Argument(args, "decrypt"), true))
 	switch {
 	case err != nil:
 		args.Put("hark_missing", err.Error())
@@ -109,7 +111,8 @@ type command struct {
 }
 
 func (c command) data() *value.Dict {
-	return value.DictOf("cmd", modules.List(c.argv), "rc", int64(c.Rc), "out", modules.Printed(c.Stdout), "err", modules.Printed(c.Stderr))
+	return value.DictOf("cmd", modules.List(c.argv), "rc", int64(c.Rc), "out", modules.Printed(c.Stdout), "err",
+		modules.Printed(c.Stderr))
 }
 
 func runUnarchive(ctx context.Context, env *modules.Env, a unarchiveArgs) (modules.Result, error) {
@@ -263,7 +266,8 @@ func (u *unpacking) pick(ctx context.Context) (unpacker, error) {
 		list = append(list, why)
 	}
 	sort.Strings(list)
-	return nil, fsx.Failed(fmt.Sprintf("Failed to find handler for \"%s\". Make sure the required command to extract the file is installed.\n%s",
+	return nil, fsx.Failed(fmt.Sprintf(
+		"Failed to find handler for \"%s\". Make sure the required command to extract the file is installed.\n%s",
 		u.src, strings.Join(list, "\n")))
 }
 

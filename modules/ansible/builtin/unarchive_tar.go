@@ -49,11 +49,13 @@ func (t *tarArchive) fits(ctx context.Context) (bool, string, error) {
 		return false, "", err
 	}
 	if list.Rc != 0 {
-		return false, fmt.Sprintf(`Command "%s" could not handle archive: Unable to list files in the archive: %s`, t.tar, modules.Printed(list.Stderr)), nil
+		return false, fmt.Sprintf(`Command "%s" could not handle archive: Unable to list files in the archive: %s`, t.tar,
+			modules.Printed(list.Stderr)), nil
 	}
 	t.take(string(list.Stdout))
 	if len(t.names) == 0 {
-		return false, fmt.Sprintf(`Command "%s" found no files in archive. Empty archive files are not supported.`, t.tar), nil
+		return false, fmt.Sprintf(`Command "%s" found no files in archive. Empty archive files are not supported.`,
+			t.tar), nil
 	}
 	return true, "", nil
 }
@@ -155,6 +157,7 @@ func (t *tarArchive) matters(line string) bool {
 	case strings.HasSuffix(line, ": Mode differs"):
 		return t.Mode == nil
 	}
-	return strings.HasSuffix(line, ": Mod time differs") || strings.HasSuffix(line, ": Warning: Cannot stat: No such file or directory") ||
+	return strings.HasSuffix(line, ": Mod time differs") ||
+		strings.HasSuffix(line, ": Warning: Cannot stat: No such file or directory") ||
 		strings.Contains(line, ": Invalid owner") || strings.Contains(line, ": Invalid group")
 }

@@ -155,7 +155,8 @@ func (z *zipArchive) owners() (uint32, uint32, error) {
 		}
 	}
 	if self != 0 && uid != self {
-		return 0, 0, fsx.Failed(fmt.Sprintf("Cannot change ownership of %s to %s, as user %s", z.Dest, modules.Text(z.Owner), fsx.UserName(uint32(self))))
+		return 0, 0, fsx.Failed(fmt.Sprintf("Cannot change ownership of %s to %s, as user %s", z.Dest, modules.Text(z.Owner),
+			fsx.UserName(uint32(self))))
 	}
 	return uint32(uid), uint32(gid), nil
 }
@@ -254,7 +255,8 @@ func (z *zipArchive) wantedMode(e zipEntry, st *syscall.Stat_t) (uint32, error) 
 	if z.Mode == nil {
 		return permBits(e.perms) &^ e.umask, nil
 	}
-	mode, err := fsx.ParseMode(z.Mode, fsx.Current{Mode: uint32(st.Mode) & fsx.PermBits, Dir: e.kind == 'd', Umask: fsx.Umask})
+	mode, err := fsx.ParseMode(z.Mode,
+		fsx.Current{Mode: uint32(st.Mode) & fsx.PermBits, Dir: e.kind == 'd', Umask: fsx.Umask})
 	if err != nil {
 		return 0, fsx.Fail(e.path, "%s", err)
 	}

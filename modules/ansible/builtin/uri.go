@@ -169,7 +169,8 @@ func (a *uriArgs) request(ctx context.Context, env *modules.Env) (httpx.Request,
 	if r.Follow == "" {
 		r.Follow = a.Follow
 	}
-	for to, from := range map[*string]*string{&r.User: a.User, &r.Password: a.Password, &r.Socket: a.Socket, &r.CAPath: a.CAPath} {
+	for to, from := range map[*string]*string{&r.User: a.User, &r.Password: a.Password, &r.Socket: a.Socket,
+		&r.CAPath: a.CAPath} {
 		if from != nil {
 			*to = *from
 		}
@@ -212,7 +213,8 @@ func (a *uriArgs) sendFile(ctx context.Context, env *modules.Env, r *httpx.Reque
 		}
 		f.Close()
 	}
-	return &modules.Ended{Result: modules.Result{Failed: true, Msg: "Unable to open source file " + *a.Src, Data: value.DictOf("elapsed", 0)}}
+	return &modules.Ended{Result: modules.Result{Failed: true, Msg: "Unable to open source file " + *a.Src,
+		Data: value.DictOf("elapsed", 0)}}
 }
 
 func hasHeader(headers map[string]string, name string) bool {
@@ -294,7 +296,8 @@ func urlEncoded(body value.Value) (string, error) {
 			}
 			if !ok || len(pair) != 2 {
 				return "", &modules.Ended{Result: modules.Result{
-					Failed: true, Msg: "failed to parse body as form_urlencoded: too many values to unpack (expected 2)", Data: value.DictOf("elapsed", 0),
+					Failed: true, Msg: "failed to parse body as form_urlencoded: too many values to unpack (expected 2)",
+					Data: value.DictOf("elapsed", 0),
 				}}
 			}
 			pairs = append(pairs, [2]value.Value{pair[0], pair[1]})

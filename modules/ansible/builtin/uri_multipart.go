@@ -65,7 +65,8 @@ func fieldFile(ctx context.Context, env *modules.Env, spec *value.Dict, name str
 }
 
 func multipartError(format string, a ...any) error {
-	return &modules.Ended{Result: modules.Result{Failed: true, Msg: "failed to parse body as form-multipart: " + fmt.Sprintf(format, a...)}}
+	return &modules.Ended{Result: modules.Result{Failed: true,
+		Msg: "failed to parse body as form-multipart: " + fmt.Sprintf(format, a...)}}
 }
 
 func writeField(ctx context.Context, env *modules.Env, w *multipart.Writer, name string, field value.Value) error {

@@ -90,10 +90,14 @@ func runUser(ctx context.Context, env *modules.Env, a userArgs) (modules.Result,
 		return modules.Fail("'%s' can not be used with 'local'", name)
 	}
 	if a.Groups == nil && a.Append && !env.Release.Has(dialect.OptionsGone221) {
-		env.Warn("'append' is set, but no 'groups' are specified. Use 'groups' for appending new groups.This will change to an error in Ansible 2.14.")
+		env.Warn(
+			"'append' is set, but no 'groups' are specified. Use 'groups' for appending new groups.This will change to an " +
+				"error in Ansible 2.14.")
 	}
 	if a.Password != nil && !looksHashed(*a.Password) {
-		env.Warn("The input password appears not to have been hashed. The 'password' argument must be encrypted for this module to work properly.")
+		env.Warn(
+			"The input password appears not to have been hashed. The 'password' argument must be encrypted for this module to " +
+				"work properly.")
 	}
 	exists, err := u.exists()
 	if err != nil {
@@ -125,8 +129,10 @@ func (u *account) notForLocal() string {
 
 func (u *account) exists() (bool, error) {
 	if u.local {
-		return accounts.InFile(u.Env, accounts.PasswdFile, u.args.Name, "'local: true' specified and user '"+u.args.Name+"' was not found in "+accounts.PasswdFile+
-			". The local user account may already exist if the local account database exists somewhere other than "+accounts.PasswdFile+".")
+		return accounts.InFile(u.Env, accounts.PasswdFile, u.args.Name,
+			"'local: true' specified and user '"+u.args.Name+"' was not found in "+accounts.PasswdFile+
+				". The local user account may already exist if the local account database exists somewhere other than "+
+				accounts.PasswdFile+".")
 	}
 	p, err := u.User(u.args.Name)
 	return p != nil, err

@@ -9,10 +9,12 @@ import (
 )
 
 // ValidateArgumentSpec checks variables against a role's argument specification.
-var ValidateArgumentSpec = modules.Define("ansible.builtin.validate_argument_spec", "Validate role argument specs.", runValidateSpec, modules.IsPure, modules.Is(modules.IsAction),
+var ValidateArgumentSpec = modules.Define("ansible.builtin.validate_argument_spec", "Validate role argument specs.",
+	runValidateSpec, modules.IsPure, modules.Is(modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
-		m.Examples = "- ansible.builtin.validate_argument_spec:\n    argument_spec: {port: {type: int, required: true}}\n    provided_arguments: {port: 80}\n"
+		m.Examples = "- ansible.builtin.validate_argument_spec:\n    argument_spec: {port: {type: int, required: true}}\n" +
+			"    provided_arguments: {port: 80}\n"
 	}))
 
 type validateSpecArgs struct {
@@ -32,11 +34,13 @@ func runValidateSpec(ctx context.Context, env *modules.Env, a validateSpecArgs) 
 	}
 	spec, ok := a.Spec.(*value.Dict)
 	if !ok {
-		return modules.Result{}, modules.Raise("Incorrect type for argument_spec, expected dict and got %s", modules.TypeName(a.Spec))
+		return modules.Result{}, modules.Raise("Incorrect type for argument_spec, expected dict and got %s",
+			modules.TypeName(a.Spec))
 	}
 	provided, ok := a.Provided.(*value.Dict)
 	if !ok && a.Provided != nil {
-		return modules.Result{}, modules.Raise("Incorrect type for provided_arguments, expected dict and got %s", modules.TypeName(a.Provided))
+		return modules.Result{}, modules.Raise("Incorrect type for provided_arguments, expected dict and got %s",
+			modules.TypeName(a.Provided))
 	}
 	args := value.NewDict()
 	for _, name := range spec.Names() {
@@ -59,5 +63,6 @@ func runValidateSpec(ctx context.Context, env *modules.Env, a validateSpecArgs) 
 	}
 	data.Put("argument_spec_data", spec)
 	data.Put("argument_errors", modules.List(wrong))
-	return modules.Result{Failed: true, Msg: "Validation of arguments failed:\n" + strings.Join(wrong, "\n"), Data: data}, nil
+	return modules.Result{Failed: true, Msg: "Validation of arguments failed:\n" + strings.Join(wrong, "\n"),
+		Data: data}, nil
 }

@@ -42,7 +42,8 @@ var WaitFor = modules.Define("ansible.builtin.wait_for", "Waits for a condition 
 - ansible.builtin.wait_for: {path: /var/log/app.log, search_regex: 'ready in (\d+) s'}
 `,
 		modules.Return{Name: "elapsed", Type: "int", When: "always", Doc: "Seconds."},
-		modules.Return{Name: "match_groups", Type: "list", When: "search_regex", Doc: "What the groups of the expression matched."},
+		modules.Return{Name: "match_groups", Type: "list", When: "search_regex",
+			Doc: "What the groups of the expression matched."},
 		modules.Return{Name: "match_groupdict", Type: "dict", When: "search_regex", Doc: "The named ones."},
 		modules.Return{Name: "state", Type: "str", When: "always", Doc: "What was waited for."},
 	))
@@ -130,7 +131,8 @@ func (w *portWait) elapsed() int { return int(time.Since(w.start) / time.Second)
 
 func (w *portWait) done() modules.Result {
 	data := value.DictOf(
-		"state", w.State, "port", nil, "search_regex", nil, "match_groups", w.groups, "match_groupdict", w.named, "path", nil, "elapsed", w.elapsed(),
+		"state", w.State, "port", nil, "search_regex", nil, "match_groups", w.groups, "match_groupdict", w.named, "path", nil,
+		"elapsed", w.elapsed(),
 		"changed", modules.AtEnd,
 	)
 	if w.Port != nil {

@@ -10,7 +10,8 @@ import (
 )
 
 // WaitForConnection waits until the host can be used.
-var WaitForConnection = modules.Define("ansible.builtin.wait_for_connection", "Waits until remote system is reachable/usable.", runWaitForConnection, modules.Is(modules.IsAction),
+var WaitForConnection = modules.Define("ansible.builtin.wait_for_connection",
+	"Waits until remote system is reachable/usable.", runWaitForConnection, modules.Is(modules.IsAction),
 	modules.UsesItsHost,
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
@@ -38,7 +39,8 @@ func runWaitForConnection(ctx context.Context, env *modules.Env, a waitForConnec
 		given value.Value
 		into  *time.Duration
 		or    int
-	}{{a.ConnectTimeout, new(time.Duration), 0}, {a.Delay, &d.delay, 0}, {a.Sleep, &d.sleep, 1}, {a.Timeout, &d.timeout, 600}} {
+	}{{a.ConnectTimeout, new(time.Duration), 0}, {a.Delay, &d.delay, 0}, {a.Sleep, &d.sleep, 1},
+		{a.Timeout, &d.timeout, 600}} {
 		n := x.or
 		if x.given != nil {
 			var err error
@@ -76,7 +78,8 @@ func (d waitDurations) wait(ctx context.Context, env *modules.Env) (modules.Resu
 			return modules.Result{}, err
 		}
 	}
-	return modules.Result{Failed: true, Msg: "timed out waiting for ping module test: " + modules.Str(value.OrNone(why)), Data: elapsed()}, nil
+	return modules.Result{Failed: true, Msg: "timed out waiting for ping module test: " + modules.Str(value.OrNone(why)),
+		Data: elapsed()}, nil
 }
 
 func pauseFor(ctx context.Context, d time.Duration) error {

@@ -103,26 +103,35 @@ func (a *yumRepositoryArgs) options() map[string]string {
 	for name, v := range map[string]*bool{
 		"async": a.Async, "countme": a.Countme, "enabled": a.Enabled, "enablegroups": a.EnableGroups, "gpgcheck": a.GPGCheck,
 		"module_hotfixes": a.ModuleHotfixes, "keepalive": a.KeepAlive, "protect": a.Protect, "repo_gpgcheck": a.RepoGPGCheck,
-		"s3_enabled": a.S3Enabled, "skip_if_unavailable": a.SkipUnavailable, "ssl_check_cert_permissions": a.SSLCheckPerms, "sslverify": a.SSLVerify,
+		"s3_enabled": a.S3Enabled, "skip_if_unavailable": a.SkipUnavailable, "ssl_check_cert_permissions": a.SSLCheckPerms,
+		"sslverify": a.SSLVerify,
 	} {
 		if v != nil {
 			out[name] = map[bool]string{true: "1", false: "0"}[*v]
 		}
 	}
 	for name, v := range map[string]*string{
-		"bandwidth": a.Bandwidth, "cost": a.Cost, "deltarpm_metadata_percentage": a.DeltaMetadata, "deltarpm_percentage": a.DeltaPercent,
-		"name": a.Description, "failovermethod": a.FailoverMethod, "gpgcakey": a.GPGCAKey, "http_caching": a.HTTPCaching, "include": a.Include,
-		"ip_resolve": a.IPResolve, "keepcache": a.KeepCache, "metadata_expire": a.MetadataExpire, "metadata_expire_filter": a.ExpireFilter,
-		"metalink": a.MetaLink, "mirrorlist": a.MirrorList, "mirrorlist_expire": a.MirrorExpire, "password": a.Password,
-		"priority": a.Priority, "proxy": a.Proxy, "proxy_password": a.ProxyPassword, "proxy_username": a.ProxyUsername, "retries": a.Retries,
-		"sslcacert": a.SSLCACert, "sslclientcert": a.SSLClientCert, "sslclientkey": a.SSLClientKey, "throttle": a.Throttle, "timeout": a.Timeout,
+		"bandwidth": a.Bandwidth, "cost": a.Cost, "deltarpm_metadata_percentage": a.DeltaMetadata,
+		"deltarpm_percentage": a.DeltaPercent,
+		"name":                a.Description, "failovermethod": a.FailoverMethod, "gpgcakey": a.GPGCAKey,
+		"http_caching": a.HTTPCaching,
+		"include":      a.Include,
+		"ip_resolve":   a.IPResolve, "keepcache": a.KeepCache, "metadata_expire": a.MetadataExpire,
+		"metadata_expire_filter": a.ExpireFilter,
+		"metalink":               a.MetaLink, "mirrorlist": a.MirrorList, "mirrorlist_expire": a.MirrorExpire,
+		"password": a.Password,
+		"priority": a.Priority, "proxy": a.Proxy, "proxy_password": a.ProxyPassword, "proxy_username": a.ProxyUsername,
+		"retries":   a.Retries,
+		"sslcacert": a.SSLCACert, "sslclientcert": a.SSLClientCert, "sslclientkey": a.SSLClientKey, "throttle": a.Throttle,
+		"timeout":        a.Timeout,
 		"ui_repoid_vars": a.RepoIDVars, "username": a.Username,
 	} {
 		if v != nil {
 			out[name] = *v
 		}
 	}
-	for name, v := range map[string][]string{"exclude": slices.Concat(a.Exclude, a.ExcludePkgs), "includepkgs": a.IncludePkgs} {
+	for name, v := range map[string][]string{"exclude": slices.Concat(a.Exclude, a.ExcludePkgs),
+		"includepkgs": a.IncludePkgs} {
 		if v != nil {
 			out[name] = strings.Join(v, " ")
 		}
@@ -137,7 +146,8 @@ func (a *yumRepositoryArgs) options() map[string]string {
 
 func runYumRepository(_ context.Context, env *modules.Env, a yumRepositoryArgs) (modules.Result, error) {
 	if a.Params.Len() > 0 {
-		return modules.Fail("The params option to yum_repository was removed in Ansible 2.5 since it circumvents Ansible's option handling")
+		return modules.Fail(
+			"The params option to yum_repository was removed in Ansible 2.5 since it circumvents Ansible's option handling")
 	}
 	if a.State == "present" {
 		switch {
@@ -167,7 +177,8 @@ func runYumRepository(_ context.Context, env *modules.Env, a yumRepositoryArgs) 
 	after := file.dump()
 	res := modules.Result{
 		Changed: before != after, Data: value.DictOf("repo", a.Name, "state", a.State),
-		Diff: []modules.Diff{{Raw: value.DictOf("before_header", dest, "before", before, "after_header", dest, "after", after)}},
+		Diff: []modules.Diff{{Raw: value.DictOf("before_header", dest, "before", before, "after_header", dest, "after",
+			after)}},
 	}
 	if res.Changed && !env.Check {
 		if err := file.save(dest, &a.FileArgs); err != nil {
@@ -214,7 +225,8 @@ func readRepoFile(path string) (*repoFile, error) {
 				f.sections[last].options[key] += "\n" + text
 			}
 		case text[0] == '[' && strings.Contains(text, "]"):
-			f.sections = append(f.sections, repoSection{name: text[1:strings.IndexByte(text, ']')], options: map[string]string{}})
+			f.sections = append(f.sections,
+				repoSection{name: text[1:strings.IndexByte(text, ']')], options: map[string]string{}})
 			key = ""
 		case last >= 0:
 			at := strings.IndexAny(text, "=:")

@@ -185,8 +185,9 @@ func (p *packing) squeeze(from, to, option string) error {
 		return err
 	}
 	script := `exec "$0" "$1" <"$2" >"$3"`
-	_, err = tool.Must(p.Ctx, p.Env, modules.Command{Argv: []string{"/bin/sh", "-c", script, path, option, from, to}, Literal: true,
-		Env: []string{"LC_ALL=C"}})
+	_, err = tool.Must(p.Ctx, p.Env,
+		modules.Command{Argv: []string{"/bin/sh", "-c", script, path, option, from, to}, Literal: true,
+			Env: []string{"LC_ALL=C"}})
 	return err
 }
 

@@ -76,8 +76,8 @@ func runCapabilities(ctx context.Context, env *modules.Env, a capabilitiesArgs) 
 	return res, err
 }
 
-// capabilitiesOf returns those of a file. getcap puts such with the same flags together, and before libcap 2.41 an equals
-// sign before all.
+// capabilitiesOf returns those of a file. getcap puts such with the same flags together, and before libcap 2.41 an
+// equals sign before all.
 func capabilitiesOf(h tool.Host, path string) ([]capability, error) {
 	out, err := h.Run("getcap", "-v", path)
 	if err != nil {

@@ -190,7 +190,8 @@ func (d *DateTime) isoFormat(args *value.Args) (value.Value, error) {
 	if !ok {
 		return nil, value.TypeErrorf("isoformat() argument 1 must be a unicode character, not %s", a[0].Type())
 	}
-	layout := map[string]string{"hours": "15", "minutes": "15:04", "seconds": "15:04:05", "milliseconds": "15:04:05.000", "microseconds": "15:04:05.000000"}
+	layout := map[string]string{"hours": "15", "minutes": "15:04", "seconds": "15:04:05", "milliseconds": "15:04:05.000",
+		"microseconds": "15:04:05.000000"}
 	spec, _ := value.Text(a[1])
 	if spec == "auto" {
 		return value.Str(d.iso(sep)), nil

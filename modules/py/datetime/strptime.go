@@ -48,17 +48,22 @@ type format struct {
 // directives returns the expressions of the fields that are numbers.
 func directives() map[byte]string {
 	return map[byte]string{
-		'd': `3[01]|[12][0-9]|0[1-9]|[1-9]| [1-9]`, 'f': `[0-9]{1,6}`, 'G': `[0-9]{4}`, 'H': `2[0-3]|[01][0-9]|[0-9]`, 'I': `1[0-2]|0[1-9]|[1-9]`,
-		'j': `36[0-6]|3[0-5][0-9]|[12][0-9]{2}|0[1-9][0-9]|00[1-9]|[1-9][0-9]|0[1-9]|[1-9]`, 'm': `1[0-2]|0[1-9]|[1-9]`, 'M': `[0-5][0-9]|[0-9]`,
-		'S': `6[01]|[0-5][0-9]|[0-9]`, 'U': `5[0-3]|[0-4][0-9]|[0-9]`, 'W': `5[0-3]|[0-4][0-9]|[0-9]`, 'V': `5[0-3]|0[1-9]|[1-4][0-9]|[0-9]`,
-		'u': `[1-7]`, 'w': `[0-6]`, 'y': `[0-9]{2}`, 'Y': `[0-9]{4}`, 'z': `[+-][0-9]{2}:?[0-5][0-9](?::?[0-5][0-9](?:\.[0-9]{1,6})?)?|(?-i:Z)`,
+		'd': `3[01]|[12][0-9]|0[1-9]|[1-9]| [1-9]`, 'f': `[0-9]{1,6}`, 'G': `[0-9]{4}`, 'H': `2[0-3]|[01][0-9]|[0-9]`,
+		'I': `1[0-2]|0[1-9]|[1-9]`,
+		'j': `36[0-6]|3[0-5][0-9]|[12][0-9]{2}|0[1-9][0-9]|00[1-9]|[1-9][0-9]|0[1-9]|[1-9]`, 'm': `1[0-2]|0[1-9]|[1-9]`,
+		'M': `[0-5][0-9]|[0-9]`,
+		'S': `6[01]|[0-5][0-9]|[0-9]`, 'U': `5[0-3]|[0-4][0-9]|[0-9]`, 'W': `5[0-3]|[0-4][0-9]|[0-9]`,
+		'V': `5[0-3]|0[1-9]|[1-4][0-9]|[0-9]`,
+		'u': `[1-7]`, 'w': `[0-6]`, 'y': `[0-9]{2}`, 'Y': `[0-9]{4}`,
+		'z': `[+-][0-9]{2}:?[0-5][0-9](?::?[0-5][0-9](?:\.[0-9]{1,6})?)?|(?-i:Z)`,
 	}
 }
 
 // readFormat makes the expression of a format.
 func readFormat(text string, here *time.Location) (*format, error) {
 	f, known := &format{}, directives()
-	for c, words := range map[byte][]string{'A': weekdays(), 'a': short(weekdays()), 'B': months(), 'b': short(months()), 'p': {"am", "pm"}, 'Z': zones(here)} {
+	for c, words := range map[byte][]string{'A': weekdays(), 'a': short(weekdays()), 'B': months(), 'b': short(months()),
+		'p': {"am", "pm"}, 'Z': zones(here)} {
 		words = slices.Clone(words)
 		slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
 		known[c] = strings.Join(words, "|")
@@ -182,7 +187,8 @@ func (p *parsed) take(c byte, text string) error {
 	case 'Z': // says nothing without an offset
 	default:
 		*map[byte]*int{
-			'Y': &p.year, 'G': &p.isoYear, 'm': &p.month, 'd': &p.day, 'H': &p.hour, 'M': &p.minute, 'S': &p.second, 'j': &p.yearDay, 'V': &p.isoWeek,
+			'Y': &p.year, 'G': &p.isoYear, 'm': &p.month, 'd': &p.day, 'H': &p.hour, 'M': &p.minute, 'S': &p.second,
+			'j': &p.yearDay, 'V': &p.isoWeek,
 		}[c] = n
 	}
 	return nil
@@ -221,13 +227,15 @@ func (p *parsed) check() error {
 	case p.year < 0 && p.isoYear >= 0 && (p.isoWeek < 0 || p.weekday < 0):
 		return value.ValueErrorf("%s", "ISO year directive '%G' must be used with the ISO week directive '%V' and "+dayOfWeek)
 	case p.year < 0 && p.isoYear >= 0 && p.yearDay >= 0:
-		return value.ValueErrorf("%s", "Day of the year directive '%j' is not compatible with ISO year directive '%G'. Use '%Y' instead.")
+		return value.ValueErrorf("%s",
+			"Day of the year directive '%j' is not compatible with ISO year directive '%G'. Use '%Y' instead.")
 	case p.year < 0 && p.isoYear >= 0, p.week >= 0 || p.isoWeek < 0:
 		return nil
 	case p.weekday < 0:
 		return value.ValueErrorf("%s", "ISO week directive '%V' must be used with the ISO year directive '%G' and "+dayOfWeek)
 	}
-	return value.ValueErrorf("%s", "ISO week directive '%V' is incompatible with the year directive '%Y'. Use the ISO year '%G' instead.")
+	return value.ValueErrorf("%s",
+		"ISO week directive '%V' is incompatible with the year directive '%Y'. Use the ISO year '%G' instead.")
 }
 
 // made returns the moment that the fields say.

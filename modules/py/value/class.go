@@ -62,7 +62,8 @@ func ClassOf(v Value) *Class {
 	case NativeStr:
 		return &Class{Module: nativeText.Module, Name: v.Type(), Bases: []*Class{strClass, objectClass}}
 	case NativeUnsafeStr:
-		return &Class{Module: unsafeMixin.Module, Name: v.Type(), Bases: []*Class{nativeText, unsafeText, strClass, unsafeMixin, objectClass}}
+		return &Class{Module: unsafeMixin.Module, Name: v.Type(),
+			Bases: []*Class{nativeText, unsafeText, strClass, unsafeMixin, objectClass}}
 	case Markup:
 		return &Class{Module: "markupsafe", Name: v.Type(), Bases: []*Class{strClass, objectClass}}
 	case *Vault:

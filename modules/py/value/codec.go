@@ -79,8 +79,8 @@ func encode(v Value, short bool) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Inert reports whether a text comes to the same whatever kind it is: it is a number, or a word or path that nothing can
-// be evaluated of. Letters of all languages make words; spaces of all kinds part expressions.
+// Inert reports whether a text comes to the same whatever kind it is: it is a number, or a word or path that nothing
+// can be evaluated of. Letters of all languages make words; spaces of all kinds part expressions.
 func Inert(s string) bool {
 	for i := range len(s) {
 		c := s[i]

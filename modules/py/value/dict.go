@@ -239,7 +239,8 @@ func (d *Dict) CopyFor(more int) *Dict {
 		return NewDict()
 	}
 	n := len(d.keys) + more
-	return &Dict{keys: append(make([]Value, 0, n), d.keys...), vals: append(make([]Value, 0, n), d.vals...), texts: maps.Clone(d.texts), other: maps.Clone(d.other)}
+	return &Dict{keys: append(make([]Value, 0, n), d.keys...), vals: append(make([]Value, 0, n), d.vals...),
+		texts: maps.Clone(d.texts), other: maps.Clone(d.other)}
 }
 
 // HashKey returns a text that two keys share exactly when Python holds them equal. It is false for values that cannot

@@ -94,7 +94,8 @@ func (p *jsonReader) word() Value {
 	return p.fail("Expecting value", p.at)
 }
 
-var jsonWords = map[string]Value{"null": None{}, "true": Bool(true), "false": Bool(false), "NaN": Float(math.NaN()), "Infinity": Float(math.Inf(1))}
+var jsonWords = map[string]Value{"null": None{}, "true": Bool(true), "false": Bool(false), "NaN": Float(math.NaN()),
+	"Infinity": Float(math.Inf(1))}
 
 func (p *jsonReader) digits() (n int) {
 	for c := p.next(); c >= '0' && c <= '9'; c = p.next() {

@@ -66,8 +66,10 @@ func newDumper(b *bytes.Buffer, o JSONOptions, forms jsonForms) *jsonWriter {
 // text and tuples are not told apart, numbers print as Python's, and what JSON has no form for is text.
 func PlainJSON(v Value) []byte {
 	var b bytes.Buffer
-	b.Grow(128)                                                                                            // most are small, and larger ones grow in few steps from there
-	if err := (&jsonWriter{Buffer: &b, forms: plainForms, o: compact, short: true}).value(v); err != nil { // it holds itself
+	// most are small, and larger ones grow in few steps from there
+	b.Grow(128)
+	// it holds itself
+	if err := (&jsonWriter{Buffer: &b, forms: plainForms, o: compact, short: true}).value(v); err != nil {
 		return PlainJSON(Str(err.Error()))
 	}
 	return b.Bytes()

@@ -204,7 +204,9 @@ func (p *printer) bigInt(v *BigInt) error {
 		text = v.Int.String()
 	}
 	if text == "" || len(strings.TrimPrefix(text, "-")) > MaxDigits {
-		return ValueErrorf("Exceeds the limit (%d digits) for integer string conversion; use sys.set_int_max_str_digits() to increase the limit", MaxDigits)
+		return ValueErrorf(
+			"Exceeds the limit (%d digits) for integer string conversion; use sys.set_int_max_str_digits() to increase the "+
+				"limit", MaxDigits)
 	}
 	p.b.WriteString(text)
 	return nil
@@ -332,7 +334,8 @@ func notUTF8(s string) string {
 	for rest := s; rest != ""; at++ {
 		r, size := utf8.DecodeRuneInString(rest)
 		if r == utf8.RuneError && size == 1 {
-			return fmt.Sprintf("'utf-8' codec can't encode character '\\udc%02x' in position %d: surrogates not allowed", rest[0], at)
+			return fmt.Sprintf("'utf-8' codec can't encode character '\\udc%02x' in position %d: surrogates not allowed",
+				rest[0], at)
 		}
 		rest = rest[size:]
 	}

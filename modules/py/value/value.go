@@ -86,8 +86,8 @@ func NewList(items ...Value) *List { return &List{Items: items} }
 // NewTuple returns a tuple of the given values.
 func NewTuple(items ...Value) *Tuple { return &Tuple{Items: items} }
 
-// Text gives the text of any kind of string (Str, Source, Rendered, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, an opened
-// *Vault). The second result is false for every other value.
+// Text gives the text of any kind of string (Str, Source, Rendered, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, an
+// opened *Vault). The second result is false for every other value.
 func Text(v Value) (string, bool) {
 	switch v := v.(type) {
 	case Str:

@@ -105,7 +105,8 @@ func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) 
 		req.ContentLength = r.Size
 	}
 	if u := req.URL; u.Scheme != "http" && u.Scheme != "https" {
-		return &Response{Status: -1, Msg: fmt.Sprintf("Request failed: <urlopen error unknown url type: %s>", u.Scheme), URL: r.URL}, nil
+		return &Response{Status: -1, Msg: fmt.Sprintf("Request failed: <urlopen error unknown url type: %s>", u.Scheme),
+			URL: r.URL}, nil
 	}
 	if req.URL.Host == "" {
 		return &Response{Status: -1, Msg: "Request failed: <urlopen error no host given>", URL: r.URL}, nil
@@ -122,7 +123,8 @@ func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) 
 		}
 		return &Response{Status: -1, Msg: refused(err, req.URL.Scheme), URL: r.URL, Elapsed: elapsed}, nil
 	}
-	out := &Response{Status: res.StatusCode, URL: res.Request.URL.String(), Header: res.Header, Body: res.Body, Elapsed: elapsed}
+	out := &Response{Status: res.StatusCode, URL: res.Request.URL.String(), Header: res.Header, Body: res.Body,
+		Elapsed: elapsed}
 	if _, secret := userOf(r.URL); res.Request.URL.String() == asked && !secret {
 		out.URL = r.URL // as it was written
 	}
@@ -251,7 +253,8 @@ func (r Request) unsendable() string {
 		if at := strings.IndexFunc(val, func(c rune) bool { return c > 255 }); at >= 0 {
 			return notLatin1(val)
 		}
-		if i := strings.IndexAny(val, "\r\n"); i >= 0 && !strings.HasPrefix(val[i+1:], " ") && !strings.HasPrefix(val[i+1:], "\t") {
+		if i := strings.IndexAny(val, "\r\n"); i >= 0 && !strings.HasPrefix(val[i+1:], " ") &&
+			!strings.HasPrefix(val[i+1:], "\t") {
 			return "Invalid header value b" + value.ReprText(val)
 		}
 	}
@@ -363,7 +366,8 @@ func refused(err error, scheme string) string {
 func localFile(path, from string) (*Response, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return &Response{Status: -1, Msg: fmt.Sprintf("Request failed: <urlopen error [Errno 2] No such file or directory: '%s'>", path), URL: from}, nil
+		return &Response{Status: -1,
+			Msg: fmt.Sprintf("Request failed: <urlopen error [Errno 2] No such file or directory: '%s'>", path), URL: from}, nil
 	}
 	length := "unknown"
 	if info, err := f.Stat(); err == nil {
@@ -402,9 +406,11 @@ func Fetch(ctx context.Context, env *modules.Env, address string, verify bool) (
 
 // Open begins to get a file, which the caller reads and closes. msg says why there is none: an answer other than 200,
 // or no answer.
-func Open(ctx context.Context, env *modules.Env, address string, verify bool) (body io.ReadCloser, msg string, err error) {
+func Open(ctx context.Context, env *modules.Env, address string,
+	verify bool) (body io.ReadCloser, msg string, err error) {
 	r := Request{
-		Args:   Args{URL: address, Agent: "ansible-httpget", UseProxy: true, Verify: verify, UseNetrc: true, Decompress: true},
+		Args: Args{URL: address, Agent: "ansible-httpget", UseProxy: true, Verify: verify, UseNetrc: true,
+			Decompress: true},
 		Method: http.MethodGet, Timeout: 10 * time.Second, Follow: "safe",
 	}
 	res, err := r.Send(ctx, env)

@@ -111,7 +111,8 @@ func (r Request) next(req *http.Request, code int, to *url.URL) (*http.Request, 
 	case r.Follow == "urllib2", r.Follow == "no", r.Follow != "all" && !reads:
 		return nil, nil
 	case keep, method == http.MethodHead:
-	case code == http.StatusSeeOther, code == http.StatusFound, code == http.StatusMovedPermanently && method == http.MethodPost:
+	case code == http.StatusSeeOther, code == http.StatusFound,
+		code == http.StatusMovedPermanently && method == http.MethodPost:
 		method = http.MethodGet
 	}
 	if to.Scheme == "ftp" {

@@ -54,7 +54,8 @@ func (r Request) client(env *modules.Env) (*http.Client, error) {
 		return nil, err
 	}
 	transport := &http.Transport{
-		TLSClientConfig: secure, DialContext: r.dialPlain, DialTLSContext: r.dialTLS(secure), DisableKeepAlives: true, DisableCompression: true, ForceAttemptHTTP2: false,
+		TLSClientConfig: secure, DialContext: r.dialPlain, DialTLSContext: r.dialTLS(secure), DisableKeepAlives: true,
+		DisableCompression: true, ForceAttemptHTTP2: false,
 	}
 	if r.UseProxy {
 		transport.Proxy = proxies(env.Environ).of

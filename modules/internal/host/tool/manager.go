@@ -21,7 +21,8 @@ func ServiceManager(env *modules.Env) string {
 	switch {
 	case fsx.Exists("/etc/openwrt_release"):
 		return "openwrt_init"
-	case systemctl && (fsx.Exists("/run/systemd/system/") || fsx.Exists("/dev/.run/systemd/") || fsx.Exists("/dev/.systemd/")):
+	case systemctl &&
+		(fsx.Exists("/run/systemd/system/") || fsx.Exists("/dev/.run/systemd/") || fsx.Exists("/dev/.systemd/")):
 		return "systemd"
 	case env.LookPath("initctl") != "" && fsx.Exists("/etc/init/"):
 		return "upstart"

@@ -23,7 +23,8 @@ func Find(env *modules.Env, name string) (string, error) {
 	if path := env.LookPath(name); path != "" {
 		return path, nil
 	}
-	return "", fmt.Errorf("Failed to find required executable %q in paths: %s", name, searched(env)) //lint:ignore ST1005 the words that users see
+	//lint:ignore ST1005 the words that users see
+	return "", fmt.Errorf("Failed to find required executable %q in paths: %s", name, searched(env))
 }
 
 // searched returns the directories that LookPath looks in.

@@ -37,5 +37,6 @@ func Int(v value.Value) (int, error) {
 	if f, ok := v.(value.Float); ok {
 		return int(f), nil
 	}
-	return 0, fmt.Errorf("int() argument must be a string, a bytes-like object or a real number, not '%s'", modules.ClassName(v))
+	return 0, fmt.Errorf("int() argument must be a string, a bytes-like object or a real number, not '%s'",
+		modules.ClassName(v))
 }

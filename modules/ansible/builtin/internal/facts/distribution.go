@@ -74,9 +74,10 @@ func distributionFiles(p *probe) {
 
 func family(name string) string {
 	for family, names := range map[string]string{
-		"RedHat": "RedHat|RHEL|Fedora|CentOS|Scientific|SLC|Ascendos|CloudLinux|PSBM|OracleLinux|OVS|OEL|Amazon|Virtuozzo|XenServer|Alibaba|EulerOS|openEuler|AlmaLinux|Rocky|TencentOS|EuroLinux|Kylin Linux Advanced Server",
-		"Debian": "Debian|Ubuntu|Raspbian|Neon|KDE neon|Linux Mint|SteamOS|Devuan|Kali|Cumulus " +
-			"Linux|Pop!_OS|Parrot|Pardus GNU/Linux|Uos|Deepin|OSMC",
+		"RedHat": "RedHat|RHEL|Fedora|CentOS|Scientific|SLC|Ascendos|CloudLinux|PSBM|OracleLinux|OVS|OEL|Amazon|" +
+			"Virtuozzo|XenServer|Alibaba|EulerOS|openEuler|AlmaLinux|Rocky|TencentOS|EuroLinux|Kylin Linux Advanced Server",
+		"Debian": "Debian|Ubuntu|Raspbian|Neon|KDE neon|Linux Mint|SteamOS|Devuan|Kali|" +
+			"Cumulus Linux|Pop!_OS|Parrot|Pardus GNU/Linux|Uos|Deepin|OSMC",
 		"Suse":       "SuSE|SLES|SLED|openSUSE|openSUSE Tumbleweed|SLES_SAP|SUSE_LINUX|openSUSE Leap",
 		"Archlinux":  "Archlinux|Antergos|Manjaro",
 		"Mandrake":   "Mandrake|Mandriva",
