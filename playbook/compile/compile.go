@@ -71,8 +71,8 @@ type Config struct {
 	// IgnoreMissingHandlers is error_on_missing_handler turned off.
 	IgnoreMissingHandlers bool
 	// Attach reads a file of the controller that a step names as written, so that it can travel with the plan; told asks
-	// for plan.File.TemplateVars and the text too. False leaves the file out, and nil always does. AttachModule does so for the
-	// pack of a step's module that is not native.
+	// for plan.File.TemplateVars and the text too. False leaves the file out, and nil always does. AttachModule does so
+	// for the pack of a step's module that is not native.
 	Attach       func(path, written string, told bool) (Attachment, bool)
 	AttachModule func(s *plan.Step) (plan.File, bool)
 	// Version is that of the ansible-core with the language level. AnyCollection accepts collections that want another

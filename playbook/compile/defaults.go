@@ -70,7 +70,8 @@ func (m moduleDefaults) plug(s *plan.Step, t *task) {
 		own.Defaults, s.Plugin = t.writtenDefaults(), &own
 	case s.Action == modules.GatherFacts:
 		s.Facts = &plan.FactsModules{
-			Plugin: plan.ActionPlugin{Name: modules.GatherFacts, Path: modules.GatherFacts, Collections: t.o.collections, Defaults: t.writtenDefaults()},
+			Plugin: plan.ActionPlugin{Name: modules.GatherFacts, Path: modules.GatherFacts, Collections: t.o.collections,
+				Defaults: t.writtenDefaults()},
 			Always: !native(m.project.cfg.FactsModules),
 		}
 		s.Facts.Defaults, s.Facts.DefaultExprs = m.actions(m.merged(t), modules.GatherFacts)

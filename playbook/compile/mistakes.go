@@ -19,8 +19,9 @@ type Mistake struct {
 	Of    string
 }
 
-// Mistakes returns those of a play's tasks and handlers, with those of its roles and of files that it imports. Words with
-// templates, tasks that are included later, and modules that are not native are left out: nobody can know them yet.
+// Mistakes returns those of a play's tasks and handlers, with those of its roles and of files that it imports. Words
+// with templates, tasks that are included later, and modules that are not native are left out: nobody can know them
+// yet.
 func Mistakes(p *Play) []Mistake {
 	m := mistakes{play: p}
 	lists := [][]*block{p.pre, p.tasks, p.post, p.allHandlers()}
@@ -75,7 +76,8 @@ func (m *mistakes) task(t *task) {
 	if t.handler {
 		m.handlers = append(append(m.handlers, t.src.Listen...), t.src.Name)
 	}
-	if name, ok := value.Text(value.OrNone(t.src.Attrs.Get("register"))); ok && name != "" && !dynamic(name) && !identifier(name) {
+	if name, ok := value.Text(value.OrNone(t.src.Attrs.Get("register"))); ok && name != "" && !dynamic(name) &&
+		!identifier(name) {
 		m.add(t, Mistake{Kind: "register", Word: name})
 	}
 	if n := t.src.Attrs["notify"]; n.Value != nil {
@@ -101,7 +103,8 @@ func (m *mistakes) add(t *task, x Mistake) {
 // metas returns the actions that meta has.
 func metas() []string {
 	return []string{
-		"flush_handlers", "noop", "refresh_inventory", "clear_facts", "clear_host_errors", "end_play", "end_batch", "end_host", "end_role", "reset_connection",
+		"flush_handlers", "noop", "refresh_inventory", "clear_facts", "clear_host_errors", "end_play", "end_batch",
+		"end_host", "end_role", "reset_connection",
 	}
 }
 

@@ -40,8 +40,8 @@ type need struct {
 var releaseVersion = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`(?m)^__version__\s*=\s*['"]([^'"]+)`) })
 
-// packageInit looks for __init__ files of the host's own Ansible too, as under Ansible: a pack holds a part of the package
-// only.
+// packageInit looks for __init__ files of the host's own Ansible too, as under Ansible: a pack holds a part of the
+// package only.
 const packageInit = "from pkgutil import extend_path\n__path__ = extend_path(__path__, __name__)\n"
 
 // always are the files that every module in Python needs; the loader and the profiles are there since ansible-core

@@ -76,7 +76,8 @@ func (c *exprCompiler) expr(x expr, sc scope) evalFunc {
 // embeds reports whether a constant is text which looks like a template, where that matters.
 func (c *exprCompiler) embeds(x *constExpr) bool {
 	text, ok := x.v.(value.Str)
-	return ok && c.t.o.Constant != nil && (strings.Contains(string(text), "{{") || strings.Contains(string(text), "{%") || strings.Contains(string(text), "{#"))
+	return ok && c.t.o.Constant != nil &&
+		(strings.Contains(string(text), "{{") || strings.Contains(string(text), "{%") || strings.Contains(string(text), "{#"))
 }
 
 // missing is an undefined value that one place of a template gives always anew: it is made once.

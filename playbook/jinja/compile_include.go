@@ -303,7 +303,8 @@ func (b *blockRef) Attr(name string) (value.Value, bool) {
 	if b.depth+1 < len(b.stack) {
 		return &blockRef{b.f, b.stack, b.depth + 1}, true
 	}
-	return &value.Undefined{Name: "super", Msg: "there is no parent block called " + value.ReprText(b.stack[0].name) + "."}, true
+	return &value.Undefined{Name: "super",
+		Msg: "there is no parent block called " + value.ReprText(b.stack[0].name) + "."}, true
 }
 
 // Call prints the block. Unlike all other output it must be text already, as Jinja joins it without printing.

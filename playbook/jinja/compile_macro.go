@@ -85,7 +85,8 @@ func (m *macro) Call(c *Call, args *Args) (value.Value, error) {
 			continue
 		}
 		if d.defaults[i] == nil {
-			f.slots[p.index] = &value.Undefined{Name: d.names[i], Msg: "parameter " + value.ReprText(d.names[i]) + " was not provided"}
+			f.slots[p.index] = &value.Undefined{Name: d.names[i],
+				Msg: "parameter " + value.ReprText(d.names[i]) + " was not provided"}
 			continue
 		}
 		v, err := d.defaults[i](f)
@@ -196,7 +197,8 @@ func (c *compiler) specialParams(d *macroDef, st *macroStmt, inner scope) {
 			d.explicitCaller = true
 			d.caller = d.params[i-1]
 			if i <= len(st.params)-len(st.defaults) {
-				c.fail(st.stmtLine(), `When defining macros or call blocks the special "caller" argument must be omitted or be given a default.`)
+				c.fail(st.stmtLine(),
+					`When defining macros or call blocks the special "caller" argument must be omitted or be given a default.`)
 			}
 		} else {
 			d.caller = inner.syms.declare("caller")

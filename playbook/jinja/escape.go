@@ -32,7 +32,8 @@ func EscapeBackslashes(src string, s Syntax) (string, error) {
 
 // IsTemplate reports whether text has a whole tag in it: its beginning and, as the next of all ends, its end.
 func IsTemplate(src string, s Syntax) bool {
-	if !strings.Contains(src, s.BlockStart) && !strings.Contains(src, s.VariableStart) && !strings.Contains(src, s.CommentStart) {
+	if !strings.Contains(src, s.BlockStart) && !strings.Contains(src, s.VariableStart) &&
+		!strings.Contains(src, s.CommentStart) {
 		return false
 	}
 	tokens, _ := lex(src, &s, true)

@@ -139,7 +139,8 @@ func (p *parser) parseBlock(at pos) stmt {
 	s.scoped = p.skipName("scoped")
 	s.required = p.skipName("required")
 	if p.isOp("-") {
-		p.fail("Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an underscore instead.")
+		p.fail(
+			"Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an underscore instead.")
 	}
 	s.body = p.ownBody("endblock")
 	if s.required && !blank(s.body) {

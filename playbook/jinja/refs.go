@@ -28,10 +28,12 @@ func Read(src string, s Syntax) (Reading, error) {
 	if err != nil {
 		return Reading{}, err
 	}
-	r := refs{names: map[string]bool{}, plugins: map[string]bool{}, texts: map[string]bool{}, lookups: map[string]bool{}, complete: true}
+	r := refs{names: map[string]bool{}, plugins: map[string]bool{}, texts: map[string]bool{}, lookups: map[string]bool{},
+		complete: true}
 	r.statements(body)
 	return Reading{
-		Names: sorted(r.names), Complete: r.complete, Plugins: sorted(r.plugins), Texts: sorted(r.texts), Lookups: sorted(r.lookups),
+		Names: sorted(r.names), Complete: r.complete, Plugins: sorted(r.plugins), Texts: sorted(r.texts),
+		Lookups: sorted(r.lookups),
 	}, nil
 }
 
@@ -73,7 +75,8 @@ func (r *refs) expr(x expr) {
 			}
 		}
 	case *attrExpr:
-		if name, ok := x.x.(*nameExpr); ok && name.name == "vars" && x.name != "get" && x.name != "items" && x.name != "keys" && x.name != "values" {
+		if name, ok := x.x.(*nameExpr); ok && name.name == "vars" && x.name != "get" && x.name != "items" &&
+			x.name != "keys" && x.name != "values" {
 			r.names["vars"], r.names[x.name] = true, true
 			return
 		}

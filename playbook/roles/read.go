@@ -20,7 +20,8 @@ type From struct {
 // Imported returns the files of an import_role: the last part of a path counts, as in Ansible 2.14, or the whole
 // path, as from 2.17 on, where that alone exists.
 func (f Found) Imported(from From) From {
-	for dir, name := range map[string]*string{"tasks": &from.Tasks, "vars": &from.Vars, "defaults": &from.Defaults, "handlers": &from.Handlers} {
+	for dir, name := range map[string]*string{"tasks": &from.Tasks, "vars": &from.Vars, "defaults": &from.Defaults,
+		"handlers": &from.Handlers} {
 		last := (*name)[strings.LastIndexByte(*name, '/')+1:]
 		if f.has(dir, last) || !f.has(dir, *name) {
 			*name = last
@@ -72,7 +73,8 @@ func (f Found) Files(sub, main string, dirs bool) ([]string, error) {
 	}
 	for _, file := range files {
 		if rel, err := filepath.Rel(dir, file); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
-			return nil, fail("Failed loading '%s' for role (%s) as it is not inside the expected role path: '%s'", file, f.Name, dir)
+			return nil, fail("Failed loading '%s' for role (%s) as it is not inside the expected role path: '%s'", file, f.Name,
+				dir)
 		}
 	}
 	return files, nil

@@ -149,7 +149,8 @@ var named = sync.OnceValue(func() map[string]bool {
 
 const (
 	// sharedOptions are the options of connections, shells and modules that are not named after one plug-in.
-	sharedOptions = ` ansible_password ansible_private_key_file ansible_timeout ansible_host_key_checking ansible_connection_user
+	sharedOptions = `
+		ansible_password ansible_private_key_file ansible_timeout ansible_host_key_checking ansible_connection_user
 		ansible_control_path ansible_control_path_dir ansible_sshpass_prompt ansible_module_compression ansible_rsync_path
 		ansible_remote_tmp ansible_admin_users ansible_common_remote_group ansible_system_tmpdirs ansible_no_target_syslog
 		ansible_interpreter_python_fallback ansible_python_module_rlimit_nofile ansible_win_async_startup_timeout
@@ -157,6 +158,7 @@ const (
 		ansible_terminal_stdout_re ansible_terminal_stderr_re ansible_terminal_initial_prompt ansible_terminal_initial_answer
 		ansible_terminal_initial_prompt_checkall ansible_terminal_inital_prompt_newline`
 	// magicNames are computed when they are read, or mean something where results are examined.
-	magicNames = ` hostvars groups vars omit ansible_facts ansible_delegated_vars ansible_current_hosts ansible_failed_hosts
-		add_host add_group`
+	magicNames = `
+		hostvars groups vars omit ansible_facts ansible_delegated_vars ansible_current_hosts ansible_failed_hosts add_host
+		add_group`
 )

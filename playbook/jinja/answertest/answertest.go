@@ -197,9 +197,10 @@ func ourAnswer(t *testing.T, engine *templar.Engine, shared, c Case) string {
 		t.Fatal(err)
 	}
 	tpl := templar.New(vars, templar.Options{
-		Engine: engine,
-		Native: shared.Native,
-		Do:     slices.Contains(shared.Extensions, "jinja2.ext.do"), LoopControls: slices.Contains(shared.Extensions, "jinja2.ext.loopcontrols"),
+		Engine:       engine,
+		Native:       shared.Native,
+		Do:           slices.Contains(shared.Extensions, "jinja2.ext.do"),
+		LoopControls: slices.Contains(shared.Extensions, "jinja2.ext.loopcontrols"),
 		Load: func(_ context.Context, name string) (value.Source, bool, error) {
 			if s, ok := c.Files[name]; ok {
 				return value.SourceText(s), true, nil

@@ -93,7 +93,8 @@ func (o Option) value(given value.Value) (value.Value, error) {
 	}
 	v, err := convert(given, o.Kind)
 	if r, refused := err.(*refusal); refused {
-		r.text = fmt.Sprintf("argument '%s' is of type %s and we were unable to convert to %s: %s", o.Name, value.ClassOf(given).Str(), o.typeName(), r.text)
+		r.text = fmt.Sprintf("argument '%s' is of type %s and we were unable to convert to %s: %s", o.Name,
+			value.ClassOf(given).Str(), o.typeName(), r.text)
 	}
 	if err != nil {
 		return nil, err

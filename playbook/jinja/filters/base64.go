@@ -31,7 +31,8 @@ func bindBase64(fn string, in value.Value, args *jinja.Args) (b base64Args, err 
 	}
 	ok := false
 	if b.encoding, ok = value.Text(a[0]); !ok {
-		return b, value.TypeErrorf("%s() argument 'encoding' must be str, not %s", strings.TrimPrefix(fn, "b64"), value.NativeType(a[0]))
+		return b, value.TypeErrorf("%s() argument 'encoding' must be str, not %s", strings.TrimPrefix(fn, "b64"),
+			value.NativeType(a[0]))
 	}
 	b.urlSafe, err = value.Truth(a[1])
 	return b, err

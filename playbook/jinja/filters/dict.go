@@ -16,12 +16,14 @@ func ansibleDicts() map[string]jinja.Filter {
 }
 
 func dict2items(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("dict_to_list_of_dict_key_value_elements", value.Opt("key_name", value.Str("key")), value.Opt("value_name", value.Str("value")))
+	a, err := args.Bind("dict_to_list_of_dict_key_value_elements", value.Opt("key_name", value.Str("key")),
+		value.Opt("value_name", value.Str("value")))
 	if err != nil {
 		return nil, err
 	}
 	if !value.IsMapping(in) {
-		return nil, value.Errorf("AnsibleFilterTypeError", "dict2items requires a dictionary, got %s instead.", value.ClassOf(in).Str())
+		return nil, value.Errorf("AnsibleFilterTypeError", "dict2items requires a dictionary, got %s instead.",
+			value.ClassOf(in).Str())
 	}
 	d, err := value.ToDict(in)
 	if err != nil {
@@ -39,7 +41,8 @@ func dict2items(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 }
 
 func items2dict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("list_of_dict_key_value_elements_to_dict", value.Opt("key_name", value.Str("key")), value.Opt("value_name", value.Str("value")))
+	a, err := args.Bind("list_of_dict_key_value_elements_to_dict", value.Opt("key_name", value.Str("key")),
+		value.Opt("value_name", value.Str("value")))
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +50,8 @@ func items2dict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 		return nil, u.Use()
 	}
 	if !value.IsSequence(in) || value.IsText(in) {
-		return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list, got %s instead.", value.ClassOf(in).Str())
+		return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list, got %s instead.",
+			value.ClassOf(in).Str())
 	}
 	items, err := value.Elements(in)
 	if err != nil {
@@ -59,7 +63,8 @@ func items2dict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 		for i, name := range a {
 			_, isInt := value.AsInt(name)
 			if !value.IsMapping(item) && (!isInt || !value.IsSequence(item) || value.IsText(item)) {
-				return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list of dictionaries, got %s instead.", value.PrintedRepr(in))
+				return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list of dictionaries, got %s instead.",
+					value.PrintedRepr(in))
 			}
 			v, err := value.Get(item, name)
 			if e, ok := err.(*value.Error); ok && e.Type == "KeyError" {

@@ -127,7 +127,8 @@ func toUUID(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 	if err != nil {
 		return nil, err
 	}
-	space, hexErr := hex.DecodeString(strings.Trim(strings.ReplaceAll(strings.TrimPrefix(text, "urn:uuid:"), "-", ""), "{}"))
+	space, hexErr := hex.DecodeString(strings.Trim(strings.ReplaceAll(strings.TrimPrefix(text, "urn:uuid:"), "-", ""),
+		"{}"))
 	if hexErr != nil || len(space) != 16 {
 		return nil, value.FilterErrorf("Invalid value '%s' for 'namespace': badly formed hexadecimal UUID string", text)
 	}

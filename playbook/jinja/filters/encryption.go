@@ -37,7 +37,8 @@ func secretText(v value.Value, refusal string) (string, error) {
 }
 
 func vaultFilter(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("do_vault", value.Req("secret"), value.Opt("salt", none), value.Opt("vaultid", value.Str(filterVaultID)),
+	a, err := args.Bind("do_vault", value.Req("secret"), value.Opt("salt", none),
+		value.Opt("vaultid", value.Str(filterVaultID)),
 		value.Opt("wrap_object", value.Bool(false)), value.Opt("vault_id", none))
 	if err != nil {
 		return nil, err

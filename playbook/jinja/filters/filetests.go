@@ -15,21 +15,27 @@ import (
 
 // fileTests are Ansible's tests of file names. Those that look at files look at this machine.
 func fileTests() map[string]jinja.Test {
-	const stat, lstat = "stat: path should be string, bytes, os.PathLike or integer", "lstat: path should be string, bytes or os.PathLike"
+	const stat, lstat = "stat: path should be string, bytes, os.PathLike or integer",
+		"lstat: path should be string, bytes or os.PathLike"
 	tests := map[string]jinja.Test{
-		"directory":   onPath(stat, func(s string) bool { info, err := os.Stat(s); return err == nil && info.IsDir() }),
-		"file":        onPath(stat, func(s string) bool { info, err := os.Stat(s); return err == nil && info.Mode().IsRegular() }),
-		"link":        onPath(lstat, func(s string) bool { info, err := os.Lstat(s); return err == nil && info.Mode()&os.ModeSymlink != 0 }),
+		"directory": onPath(stat, func(s string) bool { info, err := os.Stat(s); return err == nil && info.IsDir() }),
+		"file": onPath(stat,
+			func(s string) bool { info, err := os.Stat(s); return err == nil && info.Mode().IsRegular() }),
+		"link": onPath(lstat,
+			func(s string) bool { info, err := os.Lstat(s); return err == nil && info.Mode()&os.ModeSymlink != 0 }),
 		"exists":      onPath(stat, func(s string) bool { _, err := os.Stat(s); return err == nil }),
 		"link_exists": onPath(lstat, func(s string) bool { _, err := os.Lstat(s); return err == nil }),
-		"abs":         onPath("expected str, bytes or os.PathLike object", func(s string) bool { return strings.HasPrefix(s, "/") }),
-		"mount":       onPath(lstat, isMount),
-		"same_file":   sameFile,
+		"abs": onPath("expected str, bytes or os.PathLike object", func(s string) bool {
+			return strings.HasPrefix(s, "/")
+		}),
+		"mount":     onPath(lstat, isMount),
+		"same_file": sameFile,
 
 		"vaulted_file": vaultedFile,
 	}
 	for long, short := range map[string]string{
-		"is_dir": "directory", "is_file": "file", "is_link": "link", "is_abs": "abs", "is_mount": "mount", "is_same_file": "same_file",
+		"is_dir": "directory", "is_file": "file", "is_link": "link", "is_abs": "abs", "is_mount": "mount",
+		"is_same_file": "same_file",
 	} {
 		tests[long] = tests[short]
 	}
@@ -52,7 +58,8 @@ func onPath(refusal string, f func(string) bool) jinja.Test {
 
 func isMount(s string) bool {
 	var here, above unix.Stat_t
-	if unix.Lstat(s, &here) != nil || here.Mode&unix.S_IFMT == unix.S_IFLNK || unix.Lstat(filepath.Join(s, ".."), &above) != nil {
+	if unix.Lstat(s, &here) != nil || here.Mode&unix.S_IFMT == unix.S_IFLNK ||
+		unix.Lstat(filepath.Join(s, ".."), &above) != nil {
 		return false
 	}
 	return here.Dev != above.Dev || here.Ino == above.Ino

@@ -60,7 +60,8 @@ func Declared[P any](collection string, rows []dialect.Plugin, have map[string]P
 	})
 }
 
-// named returns plug-ins by all the names of their rows. function returns that of a row, false for one that is left out.
+// named returns plug-ins by all the names of their rows. function returns that of a row, false for one that is left
+// out.
 func named[P any](rows []dialect.Plugin, function func(*dialect.Plugin) (P, bool)) map[string]P {
 	all := map[string]P{}
 	for i := range rows {

@@ -179,8 +179,9 @@ func (j *joiner) Call(*jinja.Call, *jinja.Args) (value.Value, error) {
 	return j.sep, nil
 }
 
-const lorem = "a ac accumsan ad adipiscing aenean aliquam aliquet amet ante aptent arcu at auctor augue bibendum blandit " +
-	"class commodo condimentum congue consectetuer consequat conubia convallis cras cubilia cum curabitur curae cursus dapibus"
+const lorem = "a ac accumsan ad adipiscing aenean aliquam aliquet amet ante aptent arcu at auctor augue bibendum " +
+	"blandit class commodo condimentum congue consectetuer consequat conubia convallis cras cubilia cum curabitur curae " +
+	"cursus dapibus"
 
 // lipsum gives paragraphs of filler text. Jinja's are random; these are not.
 func lipsum(args *value.Args) (value.Value, error) {

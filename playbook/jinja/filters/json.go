@@ -25,11 +25,13 @@ func toNiceJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	if n := len(args.Pos); n > 2 {
 		return nil, dumpsPositional(n-2, args.Kw, "indent", "separators", "sort_keys", "cls")
 	}
-	a, rest, err := bindSome(args, "to_nice_json", value.Opt("indent", value.Int(4)), value.Opt("sort_keys", value.Bool(true)))
+	a, rest, err := bindSome(args, "to_nice_json", value.Opt("indent", value.Int(4)),
+		value.Opt("sort_keys", value.Bool(true)))
 	if err != nil {
 		return nil, err
 	}
-	return dumpJSON(in, value.JSONOptions{Item: ",", Colon: ": "}, append([]jinja.Kwarg{{Name: "indent", V: a[0]}, {Name: "sort_keys", V: a[1]}}, rest...))
+	return dumpJSON(in, value.JSONOptions{Item: ",", Colon: ": "},
+		append([]jinja.Kwarg{{Name: "indent", V: a[0]}, {Name: "sort_keys", V: a[1]}}, rest...))
 }
 
 // dumpsPositional is the error of json.dumps for n arguments by position. Ansible gives it some by keyword besides
@@ -44,11 +46,14 @@ func dumpsPositional(n int, kw []jinja.Kwarg, ansibles ...string) error {
 	if len(ansibles) == 1 {
 		s = ""
 	}
-	return value.TypeErrorf("dumps() takes 1 positional argument but %d positional arguments (and %d keyword-only argument%s) were given", n+1, len(ansibles), s)
+	return value.TypeErrorf(
+		"dumps() takes 1 positional argument but %d positional arguments (and %d keyword-only argument%s) were given", n+1,
+		len(ansibles), s)
 }
 
 // dumpsOptions are what json.dumps takes by keyword.
-var dumpsOptions = []string{"skipkeys", "ensure_ascii", "check_circular", "allow_nan", "cls", "indent", "separators", "default", "sort_keys"}
+var dumpsOptions = []string{"skipkeys", "ensure_ascii", "check_circular", "allow_nan", "cls", "indent", "separators",
+	"default", "sort_keys"}
 
 // dumpJSON prints with the options that json.dumps takes by keyword. What lies between items and after keys is set by
 // separators, or else by indent.

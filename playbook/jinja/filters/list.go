@@ -137,8 +137,9 @@ func unique(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 		k = folded(k, sensitive)
 		if plain := value.IsNone(a[0]) && value.IsNone(a[1]); !plain {
 			if err := value.Hashable(k); err != nil {
-				return nil, value.FilterErrorf("Jinja2's unique filter failed and we cannot fall back to Ansible's version as it does not "+
-					"support the parameters supplied. %v", err)
+				return nil, value.FilterErrorf(
+					"Jinja2's unique filter failed and we cannot fall back to Ansible's version as it does not "+
+						"support the parameters supplied. %v", err)
 			}
 		}
 		found, err := remember(seen, &unhashable, k)

@@ -86,7 +86,8 @@ func pyRound(f float64, digits int) float64 {
 func number(fn string, v value.Value) (float64, error) {
 	f, ok := value.AsFloat(v)
 	if !ok {
-		return 0, value.Errorf("AnsibleFilterTypeError", "%s() can only be used on numbers: must be real number, not %s", fn, value.NativeType(v))
+		return 0, value.Errorf("AnsibleFilterTypeError", "%s() can only be used on numbers: must be real number, not %s", fn,
+			value.NativeType(v))
 	}
 	return f, nil
 }
@@ -181,7 +182,9 @@ func rootBase(v value.Value) (float64, error) {
 	case ok:
 		return base, nil
 	case isText:
-		return 0, value.Errorf("AnsibleFilterTypeError", "root() can only be used on numbers: could not convert string to float: %s", value.ReprText(s))
+		return 0, value.Errorf("AnsibleFilterTypeError",
+			"root() can only be used on numbers: could not convert string to float: %s", value.ReprText(s))
 	}
-	return 0, value.Errorf("AnsibleFilterTypeError", "root() can only be used on numbers: float() argument must be a string or a real number, not '%s'", v.Type())
+	return 0, value.Errorf("AnsibleFilterTypeError",
+		"root() can only be used on numbers: float() argument must be a string or a real number, not '%s'", v.Type())
 }

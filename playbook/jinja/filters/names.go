@@ -158,7 +158,8 @@ func pathJoin(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error)
 	}
 	if !value.IsText(in) {
 		if !value.IsSequence(in) {
-			return nil, value.Errorf("AnsibleFilterTypeError", "|path_join expects string or sequence, got %s instead.", value.ClassOf(in).Str())
+			return nil, value.Errorf("AnsibleFilterTypeError", "|path_join expects string or sequence, got %s instead.",
+				value.ClassOf(in).Str())
 		}
 		var err error
 		if items, err = value.Elements(in); err != nil {
@@ -190,7 +191,8 @@ func pathJoin(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error)
 func commonPath(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 	items, err := value.Elements(in)
 	if err != nil || value.IsText(in) {
-		return nil, value.Errorf("AnsibleFilterTypeError", "|commonpath expects sequence, got %s instead.", value.ClassOf(in).Str())
+		return nil, value.Errorf("AnsibleFilterTypeError", "|commonpath expects sequence, got %s instead.",
+			value.ClassOf(in).Str())
 	}
 	var common []string
 	for i, item := range items {

@@ -105,7 +105,8 @@ func subelements(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 		return nil, err
 	}
 	if len(path) == 0 && len(elements) > 0 {
-		return nil, value.Errorf("UnboundLocalError", "cannot access local variable 'subelement' where it is not associated with a value")
+		return nil, value.Errorf("UnboundLocalError",
+			"cannot access local variable 'subelement' where it is not associated with a value")
 	}
 	var out []value.Value
 	for _, e := range elements {
@@ -113,7 +114,8 @@ func subelements(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 		missing := false
 		for _, key := range path {
 			if !value.IsMapping(v) {
-				return nil, value.Errorf("AnsibleFilterTypeError", "the key %s should point to a dictionary, got '%s'", key, value.PrintedRepr(v))
+				return nil, value.Errorf("AnsibleFilterTypeError", "the key %s should point to a dictionary, got '%s'", key,
+					value.PrintedRepr(v))
 			}
 			item, ok, err := value.Item(v, value.Str(key))
 			if err != nil {
@@ -121,7 +123,8 @@ func subelements(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 			}
 			if !ok {
 				if !skip {
-					return nil, value.FilterErrorf("could not find %s key in iterated item %s", value.ReprText(key), value.PrintedRepr(v))
+					return nil, value.FilterErrorf("could not find %s key in iterated item %s", value.ReprText(key),
+						value.PrintedRepr(v))
 				}
 				missing = true
 				break
@@ -133,7 +136,8 @@ func subelements(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 		}
 		items, err := value.Elements(v)
 		if err != nil || !value.IsSequence(v) || value.IsText(v) {
-			return nil, value.Errorf("AnsibleFilterTypeError", "the key %s should point to a list, got %s", value.ReprText(path[len(path)-1]), value.PrintedRepr(v))
+			return nil, value.Errorf("AnsibleFilterTypeError", "the key %s should point to a list, got %s",
+				value.ReprText(path[len(path)-1]), value.PrintedRepr(v))
 		}
 		for _, sub := range items {
 			out = append(out, value.NewTuple(e, sub))

@@ -89,7 +89,8 @@ func parseInt(s string, base int) value.Value {
 	if prefix != "" && len(s) > 2 && strings.EqualFold(s[:2], prefix) {
 		s = strings.TrimPrefix(s[2:], "_")
 	}
-	if s == "" || strings.HasPrefix(s, "_") || strings.HasSuffix(s, "_") || strings.Contains(s, "__") || s[0] == '-' || s[0] == '+' {
+	if s == "" || strings.HasPrefix(s, "_") || strings.HasSuffix(s, "_") || strings.Contains(s, "__") || s[0] == '-' ||
+		s[0] == '+' {
 		return nil
 	}
 	if base != 0 && (base < 2 || base > 36) {

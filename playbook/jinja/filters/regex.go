@@ -94,7 +94,8 @@ func mandatoryCount(re *pyre.Regexp, want value.Value, s string, pattern value.V
 }
 
 func regexFindAll(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("regex_findall", value.Req("regex"), value.Opt("multiline", value.Bool(false)), value.Opt("ignorecase", value.Bool(false)))
+	a, err := args.Bind("regex_findall", value.Req("regex"), value.Opt("multiline", value.Bool(false)),
+		value.Opt("ignorecase", value.Bool(false)))
 	if err != nil {
 		return nil, err
 	}

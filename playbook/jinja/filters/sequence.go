@@ -140,7 +140,8 @@ func groupTuple(key value.Value, items []value.Value) value.Value {
 }
 
 func groupBy(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("sync_do_groupby", value.Req("attribute"), value.Opt("default", none), value.Opt("case_sensitive", value.Bool(false)))
+	a, err := args.Bind("sync_do_groupby", value.Req("attribute"), value.Opt("default", none),
+		value.Opt("case_sensitive", value.Bool(false)))
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,8 @@ func fileSize(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 var sizeUnits = []struct {
 	letter string
 	power  float64
-}{{"Y", 1 << 80}, {"Z", 1 << 70}, {"E", 1 << 60}, {"P", 1 << 50}, {"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1}}
+}{{"Y", 1 << 80}, {"Z", 1 << 70}, {"E", 1 << 60}, {"P", 1 << 50}, {"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20},
+	{"K", 1 << 10}, {"B", 1}}
 
 func humanReadable(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("human_readable", value.Opt("isbits", value.Bool(false)), value.Opt("unit", none))
@@ -80,9 +81,11 @@ func humanReadable(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value
 	size, ok := value.AsFloat(in)
 	switch {
 	case !ok && hasUnit:
-		return nil, value.Errorf("AnsibleFilterTypeError", "human_readable() failed on bad input: unsupported operand type(s) for /: '%s' and 'int'", in.Type())
+		return nil, value.Errorf("AnsibleFilterTypeError",
+			"human_readable() failed on bad input: unsupported operand type(s) for /: '%s' and 'int'", in.Type())
 	case !ok:
-		return nil, value.Errorf("AnsibleFilterTypeError", "human_readable() failed on bad input: '>=' not supported between instances of '%s' and 'int'", in.Type())
+		return nil, value.Errorf("AnsibleFilterTypeError",
+			"human_readable() failed on bad input: '>=' not supported between instances of '%s' and 'int'", in.Type())
 	}
 	base := "Bytes"
 	if isBits {
@@ -134,7 +137,9 @@ func sizeAsked(in value.Value, args *jinja.Args) (q sizeQuery, err error) {
 	return q, err
 }
 
-var exactSize = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]*\.?[0-9]+)(?:\s*([A-Za-z]+))?\s*$`) })
+var exactSize = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9]*\.?[0-9]+)(?:\s*([A-Za-z]+))?\s*$`)
+})
 
 // exactBytes is human_to_bytes that takes whole texts, and units in full only.
 func exactBytes(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
@@ -164,7 +169,8 @@ func exactBytes(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 		}
 	}
 	if at < 0 {
-		return nil, value.FilterErrorf(bad+"failed to convert %s (unit = %s). The suffix must be one of %s", q.text, unit, strings.Join(letters, ", "))
+		return nil, value.FilterErrorf(bad+"failed to convert %s (unit = %s). The suffix must be one of %s", q.text, unit,
+			strings.Join(letters, ", "))
 	}
 	class, word := "B", "byte"
 	if q.bits {
@@ -175,7 +181,8 @@ func exactBytes(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	if expected = "expect " + short + " or " + letter; letter == "B" {
 		short, expected = class, "expect "+class+" or "+word
 	}
-	prefix := map[string]string{"Y": "yotta", "Z": "zeta", "E": "exa", "P": "peta", "T": "tera", "G": "giga", "M": "mega", "K": "kilo"}[letter]
+	prefix := map[string]string{"Y": "yotta", "Z": "zeta", "E": "exa", "P": "peta", "T": "tera", "G": "giga", "M": "mega",
+		"K": "kilo"}[letter]
 	if len(unit) > 1 && strings.ToLower(unit) != prefix+word && unit != short {
 		return nil, value.FilterErrorf(bad+"failed to convert %s. Value is not a valid string (%s)", q.text, expected)
 	}

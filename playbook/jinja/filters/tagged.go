@@ -32,20 +32,23 @@ func taggedBool(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	}
 	one := value.Same(in, value.Int(1))
 	if d, ok := c.Scope.(interface{ Deprecate(msg string) }); ok && !one && !value.Same(in, value.Int(0)) {
-		d.Deprecate("The `bool` filter coerced invalid value " + value.PrintedRepr(in) + " (" + value.PlainType(in) + ") to False.")
+		d.Deprecate("The `bool` filter coerced invalid value " + value.PrintedRepr(in) + " (" + value.PlainType(in) +
+			") to False.")
 	}
 	return value.Bool(one), nil
 }
 
 // strictDefault takes nothing but bools as its second argument.
 func strictDefault(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("ansible_default", value.Opt("default_value", value.Str("")), value.Opt("boolean", value.Bool(false)))
+	a, err := args.Bind("ansible_default", value.Opt("default_value", value.Str("")),
+		value.Opt("boolean", value.Bool(false)))
 	if err != nil {
 		return nil, err
 	}
 	boolean, ok := a[1].(value.Bool)
 	if !ok {
-		return nil, value.TypeErrorf("The 'boolean' argument must be of type 'bool', not %s.", value.ReprText(value.PlainType(a[1])))
+		return nil, value.TypeErrorf("The 'boolean' argument must be of type 'bool', not %s.",
+			value.ReprText(value.PlainType(a[1])))
 	}
 	if _, undefined := in.(*value.Undefined); undefined || bool(boolean) && value.Falsy(in) {
 		return a[0], nil

@@ -20,7 +20,9 @@ var (
 			`|(https?://)(\pN{1,3}(\.\pN{1,3}){3}|\[([\pNa-f]{0,4}:){2}([\pNa-f]{0,4}:?){1,6}\])` +
 			`)(:\pN{1,5})?([/?#]\S*)?\n?$`)
 	})
-	mailText   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\S+@[\pL\pN_][\pL\pN_.-]*\.[\pL\pN_]+\n?$`) })
+	mailText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\S+@[\pL\pN_][\pL\pN_.-]*\.[\pL\pN_]+\n?$`)
+	})
 	schemeText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([\pL\pN_.+-]{2,}:/{0,2})\n?$`) })
 	openings   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([(<]|&lt;)+`) })
 	closings   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([)>.,\n]|&gt;)+$`) })
@@ -145,7 +147,8 @@ func (l *linker) link(s string) string {
 		return `<a href="` + to + `"` + l.attrs + `>` + l.shown(s) + `</a>`
 	case strings.HasPrefix(s, "mailto:") && mailText().MatchString(s[len("mailto:"):]):
 		return `<a href="` + s + `">` + s[len("mailto:"):] + `</a>`
-	case strings.Contains(s, "@") && !strings.HasPrefix(s, "www.") && !strings.Contains(s, ":") && mailText().MatchString(s):
+	case strings.Contains(s, "@") && !strings.HasPrefix(s, "www.") && !strings.Contains(s, ":") &&
+		mailText().MatchString(s):
 		return `<a href="mailto:` + s + `">` + s + `</a>`
 	}
 	for _, scheme := range l.schemes {

@@ -25,7 +25,8 @@ func operators() ([]string, map[string]func(int) bool) {
 
 func versionRules() ([]string, map[string]versions.Rule) {
 	return []string{"loose", "strict", "semver", "semantic", "pep440"}, map[string]versions.Rule{
-		"loose": versions.Loose, "strict": versions.Strict, "semver": versions.Semantic, "semantic": versions.Semantic, "pep440": versions.PEP440,
+		"loose": versions.Loose, "strict": versions.Strict, "semver": versions.Semantic, "semantic": versions.Semantic,
+		"pep440": versions.PEP440,
 	}
 }
 

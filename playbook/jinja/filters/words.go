@@ -62,7 +62,8 @@ func center(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 }
 
 func indent(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("do_indent", value.Opt("width", value.Int(4)), value.Opt("first", value.Bool(false)), value.Opt("blank", value.Bool(false)))
+	a, err := args.Bind("do_indent", value.Opt("width", value.Int(4)), value.Opt("first", value.Bool(false)),
+		value.Opt("blank", value.Bool(false)))
 	if err != nil {
 		return nil, err
 	}

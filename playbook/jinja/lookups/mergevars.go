@@ -189,7 +189,8 @@ func (m *merger) into(dest, src *value.Dict, path string) error {
 				return err
 			}
 			if !same {
-				return failf("The key '%s' with value '%s' will be overwritten with value '%s' from '%s.%s'", key, value.Printed(old), value.Printed(v), path, key)
+				return failf("The key '%s' with value '%s' will be overwritten with value '%s' from '%s.%s'", key,
+					value.Printed(old), value.Printed(v), path, key)
 			}
 		}
 		dest.SetKey(k, copied(v))

@@ -42,7 +42,9 @@ func (o randomOptions) number(name string, def int64) (int, error) {
 		ok = err == nil
 	}
 	if !ok || n > maxRandom {
-		return 0, value.Errorf("AnsibleOptionsError", "Invalid type for configuration option plugin_type: lookup plugin: community.general.random_string setting: %s : %s", name, value.PrintedRepr(v))
+		return 0, value.Errorf("AnsibleOptionsError",
+			"Invalid type for configuration option plugin_type: lookup plugin: community.general.random_string setting: %s : %s",
+			name, value.PrintedRepr(v))
 	}
 	return int(n), nil
 }

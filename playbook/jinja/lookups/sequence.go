@@ -30,7 +30,9 @@ func sequence(_ *jinja.Call, terms []value.Value, kw *value.Dict) ([]value.Value
 	for _, t := range terms {
 		text, ok := value.Text(t)
 		if !ok {
-			return nil, failf("unknown error parsing with_sequence arguments: %s. Error was: expected string or bytes-like object, got '%s'", value.PrintedRepr(t), t.Type())
+			return nil, failf(
+				"unknown error parsing with_sequence arguments: %s. Error was: expected string or bytes-like object, got '%s'",
+				value.PrintedRepr(t), t.Type())
 		}
 		s := series{start: 1, stride: 1, format: "%d"}
 		if err := s.read(text); err != nil {
@@ -140,7 +142,8 @@ func (s *series) set(name, text string) error {
 func parseInt(text string) (int64, error) {
 	t := strings.ToLower(strings.TrimSpace(text))
 	digits := strings.TrimLeft(t, "+-")
-	if len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "0_") != "" && !strings.ContainsRune("xob", rune(digits[1])) {
+	if len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "0_") != "" &&
+		!strings.ContainsRune("xob", rune(digits[1])) {
 		return 0, fmt.Errorf("leading zero")
 	}
 	n, ok := value.ParseInt(t, 0)

@@ -14,7 +14,8 @@ func Of(v value.Value, name string) Func {
 		return dictMethod(name)
 	case *value.List:
 		return listMethod(name)
-	case value.Str, value.Source, value.Rendered, value.UnsafeStr, value.NativeStr, value.NativeUnsafeStr, value.Markup, value.Omit, *value.Vault:
+	case value.Str, value.Source, value.Rendered, value.UnsafeStr, value.NativeStr, value.NativeUnsafeStr, value.Markup,
+		value.Omit, *value.Vault:
 		return textMethod(name)
 	case *value.Tuple, value.Range:
 		return sequenceMethod(name)

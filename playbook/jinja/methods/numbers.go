@@ -224,7 +224,8 @@ func decodeASCII(raw value.Bytes, errors string) (value.Value, error) {
 		case errors == "replace":
 			b.WriteRune(utf8.RuneError)
 		default:
-			return nil, value.Errorf("UnicodeDecodeError", "'ascii' codec can't decode byte 0x%02x in position %d: ordinal not in range(128)", c, i)
+			return nil, value.Errorf("UnicodeDecodeError",
+				"'ascii' codec can't decode byte 0x%02x in position %d: ordinal not in range(128)", c, i)
 		}
 	}
 	return value.Str(b.String()), nil

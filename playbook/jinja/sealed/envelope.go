@@ -57,7 +57,8 @@ func parseBody(text []byte) (*body, error) {
 	}
 	parts := bytes.SplitN(inner, []byte("\n"), 3)
 	if len(parts) < 3 {
-		return nil, &FormatError{Msg: fmt.Sprintf("Vault vaulttext format error: not enough values to unpack (expected 3, got %d)", len(parts))}
+		return nil, &FormatError{Msg: fmt.Sprintf(
+			"Vault vaulttext format error: not enough values to unpack (expected 3, got %d)", len(parts))}
 	}
 	var s body
 	for i, to := range []*[]byte{&s.salt, &s.mac, &s.cipher} {

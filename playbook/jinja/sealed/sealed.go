@@ -63,7 +63,8 @@ func (k Keys) Open(data []byte, name string) ([]byte, Secret, error) {
 	env, err := parseEnvelope(data)
 	if err != nil {
 		if name != "" {
-			return nil, Secret{}, &FormatError{Msg: fmt.Sprintf("Vault envelope format error in %s: %v", name, err), Envelope: true}
+			return nil, Secret{}, &FormatError{Msg: fmt.Sprintf("Vault envelope format error in %s: %v", name, err),
+				Envelope: true}
 		}
 		return nil, Secret{}, &FormatError{Msg: fmt.Sprintf("Vault envelope format error: %v", err), Envelope: true}
 	}

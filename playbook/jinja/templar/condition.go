@@ -97,8 +97,10 @@ func (t *Templar) judge(ctx context.Context, c value.Value, text *string, r rend
 
 // patterns of undefinedAnswer.
 var (
-	undefinedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'(hostvars\[.+\]|[\pL\pN_]+)' is undefined`) })
-	definedTest   = sync.OnceValue(func() *regexp.Regexp {
+	undefinedName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`'(hostvars\[.+\]|[\pL\pN_]+)' is undefined`)
+	})
+	definedTest = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(hostvars\[.+\]|[\pL\pN_]+)\s+(not\s+is|is|is\s+not)\s+(defined|undefined)`)
 	})
 )

@@ -153,7 +153,8 @@ func unknownPlugin(_, name string) string {
 	if !pluginName().MatchString(full) {
 		reason = value.ReprText("invalid plugin name: " + full)
 	} else if parts := strings.Split(full, "."); parts[0] != "ansible" {
-		reason = value.ReprText(fmt.Sprintf("Invalid plugin FQCN (%s): unable to locate collection %s", full, strings.Join(parts[:2], ".")))
+		reason = value.ReprText(fmt.Sprintf("Invalid plugin FQCN (%s): unable to locate collection %s", full,
+			strings.Join(parts[:2], ".")))
 	}
 	return dialect.PluginNotFound.Text(name, reason)
 }

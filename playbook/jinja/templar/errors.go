@@ -66,9 +66,11 @@ type ErrorPart struct {
 // Parts returns what an error is told as, outermost first.
 func Parts(err error) []ErrorPart {
 	var e, cause *Error
-	if errors.As(err, &e) && errors.As(e.Err, &cause) && (cause.Part || e.Src != "" && cause.Src != "" && cause.Src != e.Src && strings.HasSuffix(e.Msg, ": "+cause.Msg)) {
+	if errors.As(err, &e) && errors.As(e.Err, &cause) &&
+		(cause.Part || e.Src != "" && cause.Src != "" && cause.Src != e.Src && strings.HasSuffix(e.Msg, ": "+cause.Msg)) {
 		// as of a value that a template uses, or of a variable's template in a condition
-		return []ErrorPart{{Msg: strings.TrimSuffix(e.Msg, ": "+cause.Msg) + ".", Src: e.Src}, {Msg: cause.Msg, Src: cause.Src}}
+		return []ErrorPart{{Msg: strings.TrimSuffix(e.Msg, ": "+cause.Msg) + ".", Src: e.Src},
+			{Msg: cause.Msg, Src: cause.Src}}
 	}
 	if e == nil {
 		return []ErrorPart{{Msg: err.Error()}}

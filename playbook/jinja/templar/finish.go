@@ -78,12 +78,15 @@ func unsupported(kind, shown string) error {
 	if kind == "builtin_function_or_method" {
 		kind = "method"
 	}
-	return &Error{Class: "AnsibleVariableTypeError", Msg: "Type " + value.ReprText(kind) + " is unsupported for variable storage.", Src: shown, Part: true}
+	return &Error{Class: "AnsibleVariableTypeError",
+		Msg: "Type " + value.ReprText(kind) + " is unsupported for variable storage.", Src: shown, Part: true}
 }
 
 // sealed is the error of a vault string that cannot be opened.
 func sealed(v *value.Vault, err error) error {
-	return &Error{Class: "UndecryptableVaultError", Msg: "Attempt to use undecryptable variable: " + strings.TrimSuffix(err.Error(), ".") + ".", Src: v.Cipher, Part: true}
+	return &Error{Class: "UndecryptableVaultError",
+		Msg: "Attempt to use undecryptable variable: " + strings.TrimSuffix(err.Error(), ".") + ".", Src: v.Cipher,
+		Part: true}
 }
 
 // storable reports whether a scalar may be in a variable.

@@ -30,7 +30,8 @@ func (p *program) readHeader() error {
 	for _, pair := range strings.Split(line, ",") {
 		key, val, ok := strings.Cut(pair, ":")
 		if !ok {
-			return ansibleError(nil, "failed to parse jinja2 override '%s'. Did you use something different from colon as key-value separator?",
+			return ansibleError(nil,
+				"failed to parse jinja2 override '%s'. Did you use something different from colon as key-value separator?",
 				strings.TrimSpace(pair))
 		}
 		v, ok, err := parseLiteral(strings.TrimSpace(val), false)

@@ -68,11 +68,13 @@ func looking(c *jinja.Call, args *jinja.Args, called string) (value.Value, error
 
 func query(c *jinja.Call, args *jinja.Args) (value.Value, error) {
 	kw := append([]jinja.Kwarg(nil), args.Kw...)
-	return looking(c, &jinja.Args{Pos: args.Pos, Kw: append(kw, jinja.Kwarg{Name: "wantlist", V: value.Bool(true)})}, "query")
+	return looking(c, &jinja.Args{Pos: args.Pos, Kw: append(kw, jinja.Kwarg{Name: "wantlist", V: value.Bool(true)})},
+		"query")
 }
 
 // Call runs a lookup and gives its result as a list, or a filter or test that is not hark's own.
-func (s *scope) Call(ctx context.Context, plugin, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
+func (s *scope) Call(ctx context.Context, plugin, name string, args []value.Value,
+	kw *value.Dict) (value.Value, error) {
 	if plugin != "lookup" {
 		if s.t.o.Plugin == nil {
 			return nil, jinja.ErrNoPlugin
@@ -171,7 +173,8 @@ func (s *scope) elsewhere(ctx context.Context, name string, terms []value.Value,
 	}
 	for i, item := range items.Items {
 		if _, missing := item.(*value.List); missing && i < len(terms) {
-			return nil, &Error{Class: "AnsibleUndefinedVariable", Msg: `The "env" lookup, found an undefined variable: ` + firstWord(terms[i])}
+			return nil, &Error{Class: "AnsibleUndefinedVariable",
+				Msg: `The "env" lookup, found an undefined variable: ` + firstWord(terms[i])}
 		}
 	}
 	return ran, nil
@@ -204,7 +207,8 @@ func (s *scope) lookupError(name, mode string, err error) error {
 	msg := "Lookup failed but the error is being ignored: " + err.Error()
 	failure := err
 	if class != "AnsibleLookupError" {
-		msg = fmt.Sprintf("An unhandled exception occurred while running the lookup plugin '%s'. Error was a %s, original message: %s",
+		msg = fmt.Sprintf(
+			"An unhandled exception occurred while running the lookup plugin '%s'. Error was a %s, original message: %s",
 			name, classRepr(err), err)
 		failure = because("AnsibleError", err, msg)
 	}

@@ -9,7 +9,8 @@ import (
 	"hark/playbook/jinja"
 )
 
-func (t *Templar) templateText(ctx context.Context, v value.Value, src string, r rendering, s *scope) (value.Value, error) {
+func (t *Templar) templateText(ctx context.Context, v value.Value, src string, r rendering,
+	s *scope) (value.Value, error) {
 	if !t.possiblyTemplate(src) {
 		return v, nil
 	}

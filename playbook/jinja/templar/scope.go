@@ -100,7 +100,8 @@ func (s *scope) Var(ctx context.Context, name string) (value.Value, bool, error)
 		return v, err == nil, err
 	}
 	switch v := raw.(type) {
-	case value.UnsafeStr, value.NativeUnsafeStr, value.Int, value.Bool, value.Float, value.None, value.Mapping, *value.Undefined:
+	case value.UnsafeStr, value.NativeUnsafeStr, value.Int, value.Bool, value.Float, value.None, value.Mapping,
+		*value.Undefined:
 		return v, true, nil
 	case value.Source:
 		if !s.t.possiblyTemplate(v.Text()) {

@@ -223,7 +223,8 @@ func (s *scope) lazyVar(ctx context.Context, name string, raw value.Value) (valu
 }
 
 func taggedLoop() error {
-	return &Error{Class: "AnsibleTemplateError", Msg: "Recursive loop detected in template: maximum recursion depth exceeded"}
+	return &Error{Class: "AnsibleTemplateError",
+		Msg: "Recursive loop detected in template: maximum recursion depth exceeded"}
 }
 
 // concatTagged makes the result of what a template printed: one value is itself, several are a text. None prints as
@@ -318,7 +319,8 @@ func printableItems(items []value.Value, depth int) error {
 func (e *Engine) deferTagged(kind, name string, err error) error {
 	var syntax *jinja.SyntaxError
 	switch {
-	case passThrough(err), ErrorClass(err) == "RecursionError", errors.As(err, &syntax) && syntax.Late: // Ansible knows when it compiles what is missing
+	// Ansible knows when it compiles what is missing
+	case passThrough(err), ErrorClass(err) == "RecursionError", errors.As(err, &syntax) && syntax.Late:
 		return nil
 	case kind == "":
 		return taggedError(err, false)
@@ -369,9 +371,11 @@ func taggedError(err error, expression bool) error {
 	}
 	var missing *jinja.NotFoundError
 	if errors.As(err, &missing) && !missing.Several {
-		return &Error{Class: "AnsibleTemplateError", Msg: "Error rendering " + what + ": " + value.ReprText(missing.Name) + " not found in search path", Err: err}
+		return &Error{Class: "AnsibleTemplateError",
+			Msg: "Error rendering " + what + ": " + value.ReprText(missing.Name) + " not found in search path", Err: err}
 	}
-	return &Error{Class: "AnsibleTemplateError", Msg: bounded("Error rendering " + what + ": " + plainTypes(err.Error())), Err: err}
+	return &Error{Class: "AnsibleTemplateError", Msg: bounded("Error rendering " + what + ": " + plainTypes(err.Error())),
+		Err: err}
 }
 
 // partly is an error of a template or expression; one that is about a value alone is the cause of the template's.
@@ -387,6 +391,7 @@ func plainTypes(msg string) string {
 	if !strings.Contains(msg, "Ansible") && !strings.Contains(msg, "NativeJinja") {
 		return msg
 	}
-	return strings.NewReplacer("AnsibleUnicode", "str", "AnsibleUnsafeText", "str", "NativeJinjaUnsafeText", "str", "NativeJinjaText", "str",
+	return strings.NewReplacer("AnsibleUnicode", "str", "AnsibleUnsafeText", "str", "NativeJinjaUnsafeText", "str",
+		"NativeJinjaText", "str",
 		"AnsibleVaultEncryptedUnicode", "str").Replace(msg)
 }

@@ -36,8 +36,8 @@ func (t *Templar) taggedCondition(ctx context.Context, c value.Value) (bool, err
 	if ok {
 		is = "True"
 	}
-	msg := "Conditional result (" + is + ") was derived from value of type " + value.ReprText(value.PlainType(v)) + " at '<unknown>'. " +
-		"Conditionals must have a boolean result."
+	msg := "Conditional result (" + is + ") was derived from value of type " + value.ReprText(value.PlainType(v)) + " " +
+		"at '<unknown>'. Conditionals must have a boolean result."
 	of, variable := !value.IsNone(v), variableOf(ctx, t, value.Printed(c), v, ok)
 	if t.o.BrokenConditions {
 		t.o.deprecate(Deprecation{Msg: msg, Help: brokenAllowed, Src: value.Printed(c), Version: next, Of: of, Var: variable})
@@ -71,7 +71,8 @@ func variableOf(ctx context.Context, t *Templar, c string, v value.Value, truth 
 	return ""
 }
 
-const brokenAllowed = "Broken conditionals are currently allowed because the `ALLOW_BROKEN_CONDITIONALS` configuration option is enabled."
+const brokenAllowed = "Broken conditionals are currently allowed because the `ALLOW_BROKEN_CONDITIONALS` " +
+	"configuration option is enabled."
 
 // conditionValue returns what a condition evaluates to.
 func (t *Templar) conditionValue(ctx context.Context, c value.Value) (value.Value, error) {
@@ -98,7 +99,8 @@ func (t *Templar) conditionValue(ctx context.Context, c value.Value) (value.Valu
 			return nil, err
 		}
 		if !value.IsText(v) {
-			t.deprecated("Conditionals should not be surrounded by templating delimiters such as {{ }} or {% %}.", "", text, next)
+			t.deprecated("Conditionals should not be surrounded by templating delimiters such as {{ }} or {% %}.", "", text,
+				next)
 			return v, nil
 		}
 		c = v
@@ -144,7 +146,8 @@ func (t *Templar) taggedExpr(ctx context.Context, src string, condition bool, r 
 	if p.err != nil {
 		err := taggedError(p.err, true)
 		if e, ok := err.(*Error); ok && t.possiblyTemplate(src) {
-			e.Msg = strings.Replace(e.Msg, "Syntax error in expression:", "Syntax error in expression. Template delimiters are not supported in expressions:", 1)
+			e.Msg = strings.Replace(e.Msg, "Syntax error in expression:",
+				"Syntax error in expression. Template delimiters are not supported in expressions:", 1)
 		}
 		return nil, about(err, src)
 	}
@@ -191,7 +194,8 @@ func constantClassic(_ context.Context, _ jinja.Scope, text string) (value.Value
 
 const embeddedHelp = "Use inline expressions, for example: "
 
-const embedded = "Jinja constant strings should not contain embedded templates. This feature will be disabled by default in ansible-core 2.23."
+const embedded = "Jinja constant strings should not contain embedded templates. This feature will be disabled by " +
+	"default in ansible-core 2.23."
 
 // taggedFile renders the text of a template file.
 func (t *Templar) taggedFile(ctx context.Context, text value.Source, r rendering) (string, error) {

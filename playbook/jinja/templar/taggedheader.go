@@ -27,7 +27,8 @@ func (p *program) readTaggedHeader() error {
 		case strings.TrimSpace(pair) == "":
 			return refuse("Empty '" + overrideHeader + "' override pair not allowed.")
 		case !ok:
-			return refuse("Missing key-value separator `:` in '" + overrideHeader + "' override pair " + value.ReprText(pair) + ".")
+			return refuse("Missing key-value separator `:` in '" + overrideHeader + "' override pair " + value.ReprText(pair) +
+				".")
 		}
 		kind := overrideKind(key)
 		if kind == "" {

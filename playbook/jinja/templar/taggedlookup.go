@@ -10,12 +10,14 @@ import (
 )
 
 // taggedLookup runs a lookup in the tagged language. Of its terms only constants with templates in them are rendered.
-func (s *scope) taggedLookup(c *jinja.Call, name, mode string, wantlist bool, terms []value.Value, kw *value.Dict) (value.Value, error) {
+func (s *scope) taggedLookup(c *jinja.Call, name, mode string, wantlist bool, terms []value.Value,
+	kw *value.Dict) (value.Value, error) {
 	listed := make([]value.Value, len(terms))
 	for i, term := range terms {
 		listed[i] = term
 		if text, ok := term.(value.Source); ok && s.t.trusts(text) {
-			s.noted(embedded, embeddedHelp+"`msg: \"{{ lookup('env', '{{ a_var }}') }}\"` becomes `msg: \"{{ lookup('env', a_var) }}\"`", s.src)
+			s.noted(embedded,
+				embeddedHelp+"`msg: \"{{ lookup('env', '{{ a_var }}') }}\"` becomes `msg: \"{{ lookup('env', a_var) }}\"`", s.src)
 			v, err := s.t.deeperText(c.Ctx, text, s)
 			if err != nil {
 				return nil, err
@@ -61,7 +63,8 @@ func (s *scope) taggedLookupError(name, mode string, err error) error {
 	case passThrough(err):
 		return err
 	case errors.Is(err, ErrUnknownLookup):
-		return &Error{Class: "AnsibleTemplatePluginNotFoundError", Msg: "The lookup plugin " + value.ReprText(name) + " was not found.", Err: err}
+		return &Error{Class: "AnsibleTemplatePluginNotFoundError",
+			Msg: "The lookup plugin " + value.ReprText(name) + " was not found.", Err: err}
 	case errors.As(err, &used) && used.Undefined != nil && shortName(name) == "vars" && used.Undefined.Err == nil:
 		return value.UndefinedHint("No variable named " + value.ReprText(used.Undefined.Name) + " was found.").Use()
 	case errors.As(err, &used) && used.Undefined != nil:

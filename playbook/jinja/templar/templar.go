@@ -299,8 +299,8 @@ func (t *Templar) templateDict(ctx context.Context, d *value.Dict, r rendering, 
 	return out, nil
 }
 
-// data is text that Go has made, of what it has come to know: nothing that is rendered. Unless it is a word or a number,
-// neither is what a template makes of it.
+// data is text that Go has made, of what it has come to know: nothing that is rendered. Unless it is a word or a
+// number, neither is what a template makes of it.
 func data(v value.Value) value.Value {
 	if isWild(v) {
 		return value.Unsafe(v)
