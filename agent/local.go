@@ -24,7 +24,8 @@ type Local struct {
 
 // Run serves one operator, by its key, over the transport until ctx is over. listens is called once, when the agent
 // can be spoken to. The error is why there is no agent.
-func (l Local) Run(ctx context.Context, over wire.Transport, self *wire.Identity, operator string, listens func()) error {
+func (l Local) Run(ctx context.Context, over wire.Transport, self *wire.Identity, operator string,
+	listens func()) error {
 	var here Host
 	if l.StateDir != "" {
 		processes, err := OpenProcesses(l.StateDir, l.Commands)
@@ -36,7 +37,8 @@ func (l Local) Run(ctx context.Context, over wire.Transport, self *wire.Identity
 	}
 	a := New(Config{
 		Transport: over, Identity: self, Name: "localhost", Trusted: func(key string) bool { return key == operator },
-		Modules: l.Modules, Logger: l.Logger, Heartbeat: -1, Grace: -1, Host: here, Ready: listens, Controller: true, Hidden: l.Hidden,
+		Modules: l.Modules, Logger: l.Logger, Heartbeat: -1, Grace: -1, Host: here, Ready: listens, Controller: true,
+		Hidden: l.Hidden,
 	})
 	return a.Run(ctx)
 }

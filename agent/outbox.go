@@ -27,19 +27,21 @@ type outbox struct {
 	line *controllerLink
 
 	mu     sync.Mutex
-	log    *store.Log       // nil in memory; guarded by mu
-	place  store.Place      // guarded by mu
-	seq    uint64           // of the last event; guarded by mu
-	acked  uint64           // guarded by mu
-	sent   uint64           // the last event that is on its way or acknowledged; guarded by mu
-	queue  []store.Unsent   // guarded by mu
-	size   int              // bytes in queue; guarded by mu
-	window int              // guarded by mu
-	due    uint64           // the last event that is to be sent now; guarded by mu
-	first  *receipt         // the acknowledgement of the plan as long as it is to go with a batch, nil for none; guarded by mu
-	later  *time.Timer      // makes all waiting events due, nil if none has waited; guarded by mu
-	failed error            // the log could not be written; guarded by mu
-	begun  bool             // something that may change the host has begun since the last finished step was reported; guarded by mu
+	log    *store.Log     // nil in memory; guarded by mu
+	place  store.Place    // guarded by mu
+	seq    uint64         // of the last event; guarded by mu
+	acked  uint64         // guarded by mu
+	sent   uint64         // the last event that is on its way or acknowledged; guarded by mu
+	queue  []store.Unsent // guarded by mu
+	size   int            // bytes in queue; guarded by mu
+	window int            // guarded by mu
+	due    uint64         // the last event that is to be sent now; guarded by mu
+	// the acknowledgement of the plan as long as it is to go with a batch, nil for none; guarded by mu
+	first  *receipt
+	later  *time.Timer // makes all waiting events due, nil if none has waited; guarded by mu
+	failed error       // the log could not be written; guarded by mu
+	// something that may change the host has begun since the last finished step was reported; guarded by mu
+	begun  bool
 	gate   pendingGate      // guarded by mu
 	air    []*batchInFlight // the batches on their way, in their order; guarded by mu
 	broken bool             // one of them did not arrive, so no other is sent before rewind; guarded by mu

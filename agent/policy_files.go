@@ -66,7 +66,8 @@ func isPath(p *modules.Param) bool {
 func ofController(inv runner.Invocation) string {
 	given := func(name string) bool { return modules.IsGiven(inv.Args, name) }
 	switch {
-	case given("hark_source"), given("hark_digest"), given("hark_missing"), given("hark_tree") && inv.Args.Text("mode") != "pull":
+	case given("hark_source"), given("hark_digest"), given("hark_missing"),
+		given("hark_tree") && inv.Args.Text("mode") != "pull":
 		return "src"
 	case given("hark_tree"), inv.Module.Has(modules.BringsFiles):
 		return "dest"
@@ -110,7 +111,8 @@ func isGiven(p *modules.Param, given *value.Dict) bool {
 func (r *Rule) path(p *modules.Param, text string) error {
 	declared := p.Type == "path" || p.Elements == "path"
 	always := isPath(p)
-	if scheme, rest, ok := strings.Cut(text, ":"); ok && !declared && slices.Contains(urlTexts[:], p.Name) && urlScheme().MatchString(scheme) {
+	if scheme, rest, ok := strings.Cut(text, ":"); ok && !declared && slices.Contains(urlTexts[:], p.Name) &&
+		urlScheme().MatchString(scheme) {
 		switch strings.ToLower(scheme) {
 		case "http", "https", "ftp", "ftps":
 			return nil

@@ -116,7 +116,8 @@ func (r *Rule) inside(what, dir string) error {
 	if dir == "" || len(r.Paths) == 0 {
 		return nil
 	}
-	if !filepath.IsAbs(dir) || slices.Contains(strings.Split(dir, "/"), "..") || !r.within(dir) || !r.within(resolve(dir)) {
+	if !filepath.IsAbs(dir) || slices.Contains(strings.Split(dir, "/"), "..") || !r.within(dir) ||
+		!r.within(resolve(dir)) {
 		return forbidden("%s %s", what, dir)
 	}
 	return nil
@@ -137,7 +138,8 @@ func (r *Rule) programs(inv runner.Invocation) error {
 		if p == nil || !isGiven(p, inv.Args) || slices.Contains(r.Arguments, m.Name+"."+name) {
 			continue
 		}
-		if slices.Contains(m.Programs, name) || slices.ContainsFunc(given(p, inv.Args), func(v string) bool { return strings.Contains(v, "/") }) {
+		if slices.Contains(m.Programs, name) ||
+			slices.ContainsFunc(given(p, inv.Args), func(v string) bool { return strings.Contains(v, "/") }) {
 			return forbidden("the argument %s of %s, which can run a program: arguments would have to have %s.%s", name,
 				m.Name, m.Name, name)
 		}
@@ -169,7 +171,8 @@ var (
 	})
 	usualFlags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*-[HSniElm]+)*\s*$`) })
 	usualWords = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|NO_COLOR|DEBIAN_FRONTEND|(?i:https?|ftp|no|all)(?i:_proxy))$`)
+		return regexp.MustCompile(
+			`^(LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|NO_COLOR|DEBIAN_FRONTEND|(?i:https?|ftp|no|all)(?i:_proxy))$`)
 	})
 )
 

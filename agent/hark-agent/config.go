@@ -119,7 +119,8 @@ func (s *settings) check() error {
 			", or enrol this host with `hark-agent join`")
 	}
 	if len(s.Operators) == 0 && s.enrolled == nil {
-		return errors.New("no operator is trusted: give --operator KEY (see `hark key show --public`) or set operators in " + defaultConfig)
+		return errors.New("no operator is trusted: give --operator KEY (see `hark key show --public`) or set operators in " +
+			defaultConfig)
 	}
 	for i, key := range s.Operators {
 		s.Operators[i] = strings.TrimSpace(key)

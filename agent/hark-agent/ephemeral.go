@@ -60,7 +60,8 @@ func serveEphemeral(ctx context.Context, dir string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	bus, err := nats.Dial(ctx, nats.Config{
-		Open: func() (net.Conn, error) { return &stdio{in: in, out: os.Stdout}, nil }, Once: true, ID: identity.ID(), Name: "hark-agent " + grant.Name, Identity: identity, JWT: grant.JWT, Logger: zerolog.Nop(),
+		Open: func() (net.Conn, error) { return &stdio{in: in, out: os.Stdout}, nil }, Once: true, ID: identity.ID(),
+		Name: "hark-agent " + grant.Name, Identity: identity, JWT: grant.JWT, Logger: zerolog.Nop(),
 		OnClosed: func(error) { stop() },
 	})
 	if err != nil {

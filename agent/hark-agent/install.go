@@ -97,7 +97,8 @@ func serviceCommands() []*cobra.Command {
 }
 
 // statusCommand is hark-agent status.
-func statusCommand(command func(use, short string, do func(service.Service, *cobra.Command) error) *cobra.Command, config *string) *cobra.Command {
+func statusCommand(command func(use, short string, do func(service.Service, *cobra.Command) error) *cobra.Command,
+	config *string) *cobra.Command {
 	var asMetrics bool
 	cmd := command("status", "Tell whether the service runs", func(s service.Service, cmd *cobra.Command) error {
 		if asMetrics {

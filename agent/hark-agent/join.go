@@ -36,8 +36,9 @@ func joinCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "join TOKEN",
 		Short: "Enrol this host with a token of its operator",
-		Long: "Enrols this host with the token that `hark agents token` prints; - reads it from standard input, where it does not show in the list of " +
-			"processes. The agent's keys are made on this host and stay here. When an operator must approve the host first, it waits for that.",
+		Long: "Enrols this host with the token that `hark agents token` prints; - reads it from standard input, where it " +
+			"does not show in the list of processes. The agent's keys are made on this host and stay here. When an operator " +
+			"must approve the host first, it waits for that.",
 		Args:    cobra.ExactArgs(1),
 		Example: "  hark-agent join --install - <token",
 	}
@@ -204,7 +205,8 @@ func (j *joiner) put(ctx context.Context, bus wire.Transport, identity, bearer *
 	}
 	var c wire.Codec
 	frame, err := c.Pack(wire.Header{Kind: wire.KindJoin, Nonce: nonce}, wire.Join{
-		Name: j.Name, XKey: identity.XKey, OS: runtime.GOOS, Arch: runtime.GOARCH, Version: version.String(), Token: bearer.Key, Proof: proof,
+		Name: j.Name, XKey: identity.XKey, OS: runtime.GOOS, Arch: runtime.GOARCH, Version: version.String(),
+		Token: bearer.Key, Proof: proof,
 	}, wire.Packing{Sign: identity})
 	if err != nil {
 		return nil, err

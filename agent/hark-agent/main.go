@@ -48,9 +48,10 @@ type configError struct{ error }
 
 func root() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:           "hark-agent",
-		Short:         "The resident agent of hark",
-		Long:          "hark-agent lives on every target, listens for what its operators have signed and does it where the work is.",
+		Use:   "hark-agent",
+		Short: "The resident agent of hark",
+		Long: "hark-agent lives on every target, listens for what its operators have signed and does it where the " +
+			"work is.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

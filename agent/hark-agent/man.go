@@ -17,7 +17,8 @@ func extraCommands() []*cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
-			if err := doc.GenManTree(root, &doc.GenManHeader{Section: "8", Source: "hark-agent " + version.String(), Manual: "hark"}, args[0]); err != nil {
+			if err := doc.GenManTree(root,
+				&doc.GenManHeader{Section: "8", Source: "hark-agent " + version.String(), Manual: "hark"}, args[0]); err != nil {
 				return err
 			}
 			return manual.Add(args[0], manualSections())

@@ -27,7 +27,9 @@ func reachBroker(ctx context.Context, urls string) error {
 		}
 		said = append(said, fmt.Sprintf("%s: %v", strings.TrimSpace(one), err))
 	}
-	return fmt.Errorf("this host does not reach the broker, so nothing was installed (%s): see that the address is right (--broker-url) and that no firewall is between them",
+	return fmt.Errorf(
+		"this host does not reach the broker, so nothing was installed (%s): see that the address is right (--broker-url) "+
+			"and that no firewall is between them",
 		strings.Join(said, "; "))
 }
 

@@ -105,14 +105,16 @@ func serve(ctx context.Context, s settings) error {
 	resting := time.AfterFunc(restFor, debug.FreeOSMemory) // an agent that waits should cost next to nothing
 	defer resting.Stop()
 	a := agent.New(agent.Config{
-		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version.String(), Trusted: operators.Obeys, Operators: operators, Policy: policy,
+		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version.String(),
+		Trusted: operators.Obeys, Operators: operators, Policy: policy,
 		Modules: registry(), State: state, Logger: log, Host: processes.Host(),
 		Idle: func() {
 			resting.Reset(restFor)
 			retire.consider()
 		},
 		Credentials: s.renewed(operators,
-			bus), Upgrade: up.upgrade, Program: sync.OnceValue(running), Greeted: func() { confirm(s.StateDir, log) }, FleetSizeChanged: bus.SetFleetSize,
+			bus), Upgrade: up.upgrade, Program: sync.OnceValue(running), Greeted: func() { confirm(s.StateDir, log) },
+		FleetSizeChanged: bus.SetFleetSize,
 		Ready: func() {
 			log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version.String()).Msg("agent ready")
 			s.notify(log, daemon.SdNotifyReady)
@@ -170,10 +172,14 @@ func explain(token string, now time.Time, err error) error {
 		return err
 	}
 	if t, bad := wire.ParseToken(token); bad == nil && !t.Expires.IsZero() && now.After(t.Expires) {
-		return fmt.Errorf("the credentials of this agent expired on %s: enrol it again, with `hark bootstrap`, or with `systemctl stop hark-agent` and `hark-agent join --install`",
+		return fmt.Errorf(
+			"the credentials of this agent expired on %s: enrol it again, with `hark bootstrap`, or with `systemctl stop "+
+				"hark-agent` and `hark-agent join --install`",
 			t.Expires.Format(time.DateTime))
 	}
-	return fmt.Errorf("the broker does not let this agent in (%w): it may have been revoked (`hark agents approve NAME` lets it in again), or the broker has another authority than it had", err)
+	return fmt.Errorf(
+		"the broker does not let this agent in (%w): it may have been revoked (`hark agents approve NAME` lets it in "+
+			"again), or the broker has another authority than it had", err)
 }
 
 // watchdog tells systemd that the agent is alive, as often as systemd asks for, until ctx is over.

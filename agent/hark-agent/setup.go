@@ -142,7 +142,8 @@ func (s *setup) begin() (wire.SetupKeys, error) {
 		return keys, errors.New("installing the agent needs root: use become (-b), or connect as root")
 	}
 	if _, err := exec.LookPath("systemctl"); err != nil {
-		return keys, errors.New("this host has no systemd: run hark-agent under its service manager and enrol it with `hark-agent join`")
+		return keys,
+			errors.New("this host has no systemd: run hark-agent under its service manager and enrol it with `hark-agent join`")
 	}
 	if err := s.reach(s.request.Broker); err != nil {
 		return keys, err

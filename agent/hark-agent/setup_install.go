@@ -101,7 +101,8 @@ func (s *setup) enrol(grant wire.SetupGrant) error {
 	}
 	slices.Sort(operators)
 	e := agent.Enrolment{
-		Name: s.request.Name, Broker: s.request.Broker, CA: grant.CA, JWT: grant.JWT, Operators: slices.Compact(operators), Fleet: s.request.Fleet,
+		Name: s.request.Name, Broker: s.request.Broker, CA: grant.CA, JWT: grant.JWT, Operators: slices.Compact(operators),
+		Fleet: s.request.Fleet,
 	}
 	if err := e.Write(s.state); err != nil {
 		return err

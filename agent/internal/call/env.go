@@ -35,7 +35,8 @@ func (h Host) Env(c wire.Call, mod *modules.Module, origin string, ask Ask) (*En
 	env := &Env{}
 	files := files{cache: h.Open, ask: ask, together: newExpected(ask)}
 	env.Env = &modules.Env{
-		Check: c.Check, Diff: c.Diff, NoLog: c.NoLog, Verbosity: c.Verbosity, Release: modules.Release(c.Level), Invocation: c.Invocation, User: c.User.User,
+		Check: c.Check, Diff: c.Diff, NoLog: c.NoLog, Verbosity: c.Verbosity, Release: modules.Release(c.Level),
+		Invocation: c.Invocation, User: c.User.User,
 		Environ: environ, Name: c.Name, Host: origin, Task: c.Task, Interpreter: c.Interpreter,
 		Open: files.open, Expect: files.together.expect, Upload: files.upload, RemoteSum: files.remoteSum, Warn: env.warn,
 	}

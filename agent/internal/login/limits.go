@@ -105,7 +105,8 @@ func (w *wanted) line(words []string) (none bool, err error) {
 	}
 	l := w.found[res.number]
 	if l == nil {
-		l = &ranked{modules.Limit{Resource: res.number, Soft: modules.InheritedLimit, Hard: modules.InheritedLimit}, nobody, nobody}
+		l = &ranked{modules.Limit{Resource: res.number, Soft: modules.InheritedLimit, Hard: modules.InheritedLimit}, nobody,
+			nobody}
 		w.found[res.number] = l
 	}
 	kind := strings.ToLower(words[1])

@@ -112,7 +112,8 @@ func (r Reporter) shortened(res *result.Result, s result.Status) *result.Result 
 // stated reports whether a member of a result says how it came out: views that show the state alone read no others.
 func (r Reporter) stated(name string) bool {
 	switch name {
-	case "changed", "failed", "skipped", "rc", "attempts", "retries", "warnings", "deprecations", "exception", "results", "censored", "ansible_loop_var", "item",
+	case "changed", "failed", "skipped", "rc", "attempts", "retries", "warnings", "deprecations", "exception", "results",
+		"censored", "ansible_loop_var", "item",
 		"ansible_job_id", "started", "finished", "ansible_stats":
 		return true
 	case "diff":

@@ -221,7 +221,8 @@ func (c *caller) strict(ctx context.Context, out *value.Dict) error {
 	}
 	msg := "Refusing to deserialize an invalid UTF8 string value: " + why
 	return c.e.check(ctx, &fault{text: msg, links: []link{{
-		msg: msg, help: "This check can be disabled with the `MODULE_STRICT_UTF8_RESPONSE` setting.", spot: spot{nowhere: true},
+		msg: msg, help: "This check can be disabled with the `MODULE_STRICT_UTF8_RESPONSE` setting.",
+		spot: spot{nowhere: true},
 	}}})
 }
 

@@ -126,8 +126,8 @@ func (j conditionJudge) suppress(res *result.Result, failed bool) {
 	}
 }
 
-// returned reports whether an action returned the failure, as fail and assert do: it raised no exception. From the level
-// of dialect.FailedWhen on, Ansible makes an exception of each failure.
+// returned reports whether an action returned the failure, as fail and assert do: it raised no exception. From the
+// level of dialect.FailedWhen on, Ansible makes an exception of each failure.
 func (j conditionJudge) returned(res *result.Result) bool {
 	m := j.e.g.cfg.Modules.Declared(j.e.s.Action)
 	return !j.e.has(dialect.FailedWhen) && res.FailedBy == "Action" && m != nil && m.Traits&modules.IsAction != 0

@@ -84,7 +84,8 @@ func changeInventory(ctx context.Context, r *walk, t *task, res *result.Result) 
 // makeChange asks the controller for the change, and reports whether anything changed.
 func (e *eval) makeChange(ctx context.Context) (bool, error) {
 	change := *e.change
-	ans, err := e.g.line.ask(ctx, wire.Ask{Kind: wire.AskInventory, Step: e.id, Name: change.action, Kw: plan.Dict{Dict: change.with}})
+	ans, err := e.g.line.ask(ctx,
+		wire.Ask{Kind: wire.AskInventory, Step: e.id, Name: change.action, Kw: plan.Dict{Dict: change.with}})
 	if err == nil && ans.Err != "" {
 		err = errors.New(ans.Err)
 	}
