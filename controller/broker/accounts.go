@@ -42,11 +42,14 @@ func permissions(r role, api string) jwt.Permissions {
 			wire.Presence("{{name()}}", ">"), wire.Credentials("{{name()}}"), wire.ReadPiece(">")}
 		subscribe = []string{wire.HostSubject("{{name()}}", ">"), wire.RunSubject("*", ">"), wire.ToAll(">"), inbox}
 		p.Resp = answers
-	case controllers: // commands agents, hears all of them, reads the streams, and tells of his own runs; what he may ask the registrar to do, that decides
+	// commands agents, hears all of them, reads the streams, and tells of his own runs; what he may ask the registrar to
+	// do, that decides
+	case controllers:
 		publish = append(readStreams(), wire.Prefix+".t.>", wire.Registrar(">"), wire.Credentials("{{name()}}"),
 			wire.Inbox(">"), wire.Record("{{name()}}", "*", "*"), wire.RunStopSubject("{{name()}}", "*"),
 			wire.DutyStateSubject("{{name()}}", "*", "*"), wire.Facts("{{name()}}", "*"), wire.FactsKeys("{{name()}}",
-				"*"), wire.Keeper("*"), dutystate.LockSubject("{{name()}}"), wire.FilePiece("{{name()}}", "*", "*"), wire.EventSubject("{{name()}}", "*", "*"))
+				"*"), wire.Keeper("*"), dutystate.LockSubject("{{name()}}"), wire.FilePiece("{{name()}}", "*", "*"),
+			wire.EventSubject("{{name()}}", "*", "*"))
 		subscribe = []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.PresenceOfAll(">"),
 			wire.EventSubject("*", "*", "*"), wire.DisconnectSubject, wire.Record("*", "*", "*"),
 			wire.RunStopSubject("{{name()}}", "*"), wire.Keeper("{{name()}}"), inbox}
@@ -60,7 +63,8 @@ func permissions(r role, api string) jwt.Permissions {
 		publish = []string{wire.JoinSubject}
 		subscribe = []string{inbox}
 	case registrars:
-		publish = []string{api + ".>", "$JS.API.DIRECT.GET.>", "$JS.API.STREAM.INFO.*", wire.ToAll(wire.KindFleetSize), wire.PresenceOfAll(wire.KindBye)}
+		publish = []string{api + ".>", "$JS.API.DIRECT.GET.>", "$JS.API.STREAM.INFO.*", wire.ToAll(wire.KindFleetSize),
+			wire.PresenceOfAll(wire.KindBye)}
 		subscribe = []string{
 			wire.JoinSubject, wire.Credentials("*"), wire.Registrar(">"), wire.ConnectSubject, wire.DisconnectSubject, inbox,
 		}
@@ -108,7 +112,8 @@ func (a *Authority) Account() (key, token string, err error) {
 			&jwt.Import{Name: "management of streams", Account: system, Type: jwt.Service, Share: true, Subject: "$JS.API.>",
 				LocalSubject: jwt.RenamingSubject(api + ".>")})
 		c.Limits.JetStreamLimits = jwt.JetStreamLimits{
-			MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit,
+			MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit,
+			MaxAckPending: jwt.NoLimit,
 		}
 		for key, at := range revoked {
 			c.RevokeAt(key, at)
@@ -163,7 +168,8 @@ func (a *Authority) systemAccount() (key, token string, err error) {
 	})
 }
 
-func (a *Authority) encode(pair nkeys.KeyPair, name string, complete func(*jwt.AccountClaims) error) (key, token string, err error) {
+func (a *Authority) encode(pair nkeys.KeyPair, name string,
+	complete func(*jwt.AccountClaims) error) (key, token string, err error) {
 	if key, err = pair.PublicKey(); err != nil {
 		return "", "", err
 	}

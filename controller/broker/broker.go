@@ -118,7 +118,8 @@ func (c Config) serve(ctx context.Context, listen *string, ready func(url string
 	}
 	cfg.Logger.Info().Str("url", url).Str("data", cfg.Data).Msg("broker ready")
 	if store.failedWithRoom(ctx) {
-		cfg.Logger.Error().Msg("the store takes nothing since the disk was full, and there is room again: the server is restarted")
+		cfg.Logger.Error().Msg(
+			"the store takes nothing since the disk was full, and there is room again: the server is restarted")
 		if strings.HasSuffix(*listen, ":0") {
 			*listen = srv.Addr().String()
 		}
@@ -138,7 +139,8 @@ func (c Config) options() (*server.Options, error) {
 		return nil, err
 	}
 	if !Loopback(listen) && (c.Authority == nil || c.Certificates == nil) {
-		return nil, fmt.Errorf("cannot listen on %q: without TLS and credentials the broker serves this machine only (127.0.0.1)", listen)
+		return nil, fmt.Errorf(
+			"cannot listen on %q: without TLS and credentials the broker serves this machine only (127.0.0.1)", listen)
 	}
 	if number == 0 {
 		number = server.RANDOM_PORT

@@ -107,9 +107,11 @@ func newApp(s System) (*app, error) {
 // dialer reaches brokers as the settings say.
 func (a *app) dialer() *fleet.Dialer {
 	return &fleet.Dialer{
-		Home: a.cfg.Text("HARK_HOME"), OperatorKey: a.cfg.Text("HARK_OPERATOR_KEY"), CA: a.cfg.Text("HARK_CA"), Credentials: a.cfg.Text("HARK_CREDENTIALS"),
-		Timeout: time.Duration(a.cfg.Int("DEFAULT_TIMEOUT")) * time.Second, Name: "hark " + version.String(), Logger: a.logTo,
-		Warn: func(text string) { a.display.Warn(text) }, Say: func(text string) { a.display.Verbose(1, "", text) },
+		Home: a.cfg.Text("HARK_HOME"), OperatorKey: a.cfg.Text("HARK_OPERATOR_KEY"), CA: a.cfg.Text("HARK_CA"),
+		Credentials: a.cfg.Text("HARK_CREDENTIALS"),
+		Timeout:     time.Duration(a.cfg.Int("DEFAULT_TIMEOUT")) * time.Second, Name: "hark " + version.String(),
+		Logger: a.logTo,
+		Warn:   func(text string) { a.display.Warn(text) }, Say: func(text string) { a.display.Verbose(1, "", text) },
 	}
 }
 
@@ -157,7 +159,8 @@ func Main(ctx context.Context, s System) int {
 func frontEnd(path string) string {
 	name := filepath.Base(path)
 	switch name {
-	case "ansible", "ansible-playbook", "ansible-inventory", "ansible-vault", "ansible-config", "ansible-doc", "ansible-pull", "ansible-galaxy", "ansible-console":
+	case "ansible", "ansible-playbook", "ansible-inventory", "ansible-vault", "ansible-config", "ansible-doc",
+		"ansible-pull", "ansible-galaxy", "ansible-console":
 		return name
 	}
 	return "hark"

@@ -30,12 +30,14 @@ func (p *run) views(ctx context.Context, screen string, more []string, own bool)
 	if own {
 		_, dirs = p.Compiler.Plugin("callback", "")
 	}
-	if !p.inPython(screen, dirs) && !slices.ContainsFunc(more, func(name string) bool { return !known(name) }) && !project.HoldsPlugins(dirs) {
+	if !p.inPython(screen, dirs) && !slices.ContainsFunc(more, func(name string) bool { return !known(name) }) &&
+		!project.HoldsPlugins(dirs) {
 		return p.app.screens.Views(screen, shownOf(p.o), more, p.hintViews()...)
 	}
 	o := plugins.CallbackOptions{
 		Command: p.o.Line, Enabled: more, Native: view.Names(), Dirs: dirs, Books: p.Compiler.Books(), Homes: p.Plugins.Homes,
-		Collections: p.Plugins.Collections, Out: terminal.FileOf(p.term.Out), Err: terminal.FileOf(p.term.Err), Lend: p.display.Lend, Inventory: p.Inventory,
+		Collections: p.Plugins.Collections, Out: terminal.FileOf(p.term.Out), Err: terminal.FileOf(p.term.Err),
+		Lend: p.display.Lend, Inventory: p.Inventory,
 		Warn: p.display.Warn, Detach: p.detach,
 	}
 	if p.inPython(screen, dirs) {

@@ -31,7 +31,8 @@ func newAgentsCommand(a *app) *cobra.Command {
 func newAgentsListCommand(a *app) *cobra.Command {
 	var asJSON, present, pending bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the agents", Args: argparse.NoArgs, Example: "  hark agents list --present --json\n  hark agents list --pending",
+		Use: "list", Short: "List the agents", Args: argparse.NoArgs,
+		Example: "  hark agents list --present --json\n  hark agents list --pending",
 	}
 	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error {
 		agents, err := b.Agents(ctx)
@@ -127,8 +128,9 @@ func until(t time.Time) string {
 func newAgentsShowCommand(a *app) *cobra.Command {
 	var asJSON, present bool
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show one agent", Annotations: map[string]string{"args": "name"}, Example: "  hark agents show web1",
-		Args: cobra.MatchAll(argparse.Needs("name"), cobra.MaximumNArgs(1)),
+		Use: "show", Short: "Show one agent", Annotations: map[string]string{"args": "name"},
+		Example: "  hark agents show web1",
+		Args:    cobra.MatchAll(argparse.Needs("name"), cobra.MaximumNArgs(1)),
 	}
 	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, args []string) error {
 		agents, err := b.Agents(ctx)
@@ -164,7 +166,8 @@ func describeAgent(a *app, x fleet.Agent) {
 		{"name", x.Name}, {"state", presence(x)}, {"seen", fleet.Ago(x.Seen)}, {"since", since}, {"version", x.Version},
 		{"platform", x.OS + "/" + x.Arch}, {"id", x.ID}, {"key", x.Key}, {"enrolled", string(x.State)}, {"expires",
 			until(x.Expires)},
-		{"cannot connect", x.CannotConnect}, {"trouble", x.Trouble}, {"held", holdText(x.Hold)}, {"runs", strings.Join(x.Runs, " ")},
+		{"cannot connect", x.CannotConnect}, {"trouble", x.Trouble}, {"held", holdText(x.Hold)},
+		{"runs", strings.Join(x.Runs, " ")},
 	} {
 		if row[1] == "" && row[0] != "runs" && row[0] != "enrolled" {
 			continue

@@ -31,8 +31,8 @@ func newAgentsTokenCommand(a *app) *cobra.Command {
 	j := &tokenJob{app: a}
 	cmd := &cobra.Command{
 		Use: "token", Short: "Make a token with which hosts enrol themselves", Args: argparse.NoArgs,
-		Long: "Prints a token for `hark-agent join`. Hosts that come with it wait for `hark agents approve`, unless --approve lets them in at once. " +
-			"Their agents will obey this operator, and those of --trust.",
+		Long: "Prints a token for `hark-agent join`. Hosts that come with it wait for `hark agents approve`, unless " +
+			"--approve lets them in at once. Their agents will obey this operator, and those of --trust.",
 		Example: "  hark agents token --uses 10 --expires 30m\n  hark agents token --name web1 --approve",
 	}
 	fs := onBroker(a, cmd, j.run)
@@ -48,7 +48,8 @@ func newAgentsTokenCommand(a *app) *cobra.Command {
 
 func (j *tokenJob) run(ctx context.Context, b *fleet.Connection, _ []string) error {
 	if j.url != "" && !nats.ValidURL(j.url) {
-		return &argparse.UsageError{Text: fmt.Sprintf("argument --url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
+		return &argparse.UsageError{Text: fmt.Sprintf(
+			"argument --url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
 	}
 	for _, key := range j.trust {
 		if !wire.ValidKey(key) {
@@ -125,7 +126,8 @@ func tokenTable(a *app, tokens []enrol.Token) error {
 func newAgentsApproveCommand(a *app) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use: "approve", Short: "Let agents in that are waiting or were revoked", Example: "  hark agents approve web1 web2\n  hark agents approve --all",
+		Use: "approve", Short: "Let agents in that are waiting or were revoked",
+		Example:     "  hark agents approve web1 web2\n  hark agents approve --all",
 		Annotations: map[string]string{"args": "name ..."},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all {
@@ -173,7 +175,8 @@ func newAgentsRemoveCommand(a *app) *cobra.Command {
 }
 
 // eachAgent does something with agents, named by their names, keys or ids, and prints each when it is done.
-func eachAgent(a *app, ctx context.Context, names []string, done string, do func(ctx context.Context, name string) ([]enrol.Agent, error)) error {
+func eachAgent(a *app, ctx context.Context, names []string, done string,
+	do func(ctx context.Context, name string) ([]enrol.Agent, error)) error {
 	var errs []error
 	for _, name := range names {
 		agents, err := do(ctx, name)

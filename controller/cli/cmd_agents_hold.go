@@ -18,8 +18,10 @@ import (
 func newAgentsHoldCommand(a *app) *cobra.Command {
 	var span, why string
 	cmd := &cobra.Command{
-		Use: "hold", Short: "Keep keepers away from hosts for a while", Annotations: map[string]string{"args": "agent [agent ...]"}, Args: argparse.Needs("agent"),
-		Long:    "Keepers do nothing to a host that is held, and say until when and why. A hold ends by itself; runs of people are not held.",
+		Use: "hold", Short: "Keep keepers away from hosts for a while",
+		Annotations: map[string]string{"args": "agent [agent ...]"}, Args: argparse.Needs("agent"),
+		Long: "Keepers do nothing to a host that is held, and say until when and why. A hold ends by itself; runs of " +
+			"people are not held.",
 		Example: "  hark agents hold web7 --for 2h --why 'disk swap, anna'",
 	}
 	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, args []string) error {
@@ -41,7 +43,8 @@ func newAgentsHoldCommand(a *app) *cobra.Command {
 // newAgentsReleaseCommand is hark agents release.
 func newAgentsReleaseCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "release", Short: "End the hold of hosts", Annotations: map[string]string{"args": "agent [agent ...]"}, Args: argparse.Needs("agent"),
+		Use: "release", Short: "End the hold of hosts", Annotations: map[string]string{"args": "agent [agent ...]"},
+		Args:    argparse.Needs("agent"),
 		Example: "  hark agents release web7",
 	}
 	onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, args []string) error {

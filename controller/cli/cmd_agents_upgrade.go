@@ -32,11 +32,14 @@ type upgradeJob struct {
 func newAgentsUpgradeCommand(a *app) *cobra.Command {
 	j := &upgradeJob{app: a}
 	cmd := &cobra.Command{
-		Use: "upgrade", Short: "Replace agents by another version", Annotations: map[string]string{"args": "[name ...]"}, Args: cobra.ArbitraryArgs,
-		Long: "Replaces the agents whose names match (all without a name; * and ? may be used). Each agent pulls the new program, checks its digest, " +
-			"lets it try itself, and takes it when it has nothing to do; when the new one does not reach the broker within a minute it goes back to the " +
-			"old one by itself. A stage begins when the one before it is through; a failure ends the upgrade.",
-		Example: "  hark agents upgrade --percent 5,25,100\n  hark agents upgrade 'web*' --agent-binary dist/hark-agent-linux-amd64",
+		Use: "upgrade", Short: "Replace agents by another version", Annotations: map[string]string{"args": "[name ...]"},
+		Args: cobra.ArbitraryArgs,
+		Long: "Replaces the agents whose names match (all without a name; * and ? may be used). Each agent pulls the new " +
+			"program, checks its digest, lets it try itself, and takes it when it has nothing to do; when the new one does " +
+			"not reach the broker within a minute it goes back to the old one by itself. A stage begins when the one before " +
+			"it is through; a failure ends the upgrade.",
+		Example: "  hark agents upgrade --percent 5,25,100\n" +
+			"  hark agents upgrade 'web*' --agent-binary dist/hark-agent-linux-amd64",
 	}
 	fs := a.flags(cmd)
 	fs.verbosity(&j.verbosity)
@@ -74,7 +77,8 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 		return err
 	}
 	hub := link.New(link.Config{
-		Run: link.NewID(), Operator: b.Operator, Broker: b.Transport, Roster: b.Roster, Asks: upgrade.Asks{Binaries: binaries}, Lease: time.Minute, Logger: j.logTo(),
+		Run: link.NewID(), Operator: b.Operator, Broker: b.Transport, Roster: b.Roster,
+		Asks: upgrade.Asks{Binaries: binaries}, Lease: time.Minute, Logger: j.logTo(),
 	})
 	defer hub.Close()
 	cfg := upgrade.Config{
@@ -85,7 +89,8 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 }
 
 // through goes through the stages.
-func (j *upgradeJob) through(ctx context.Context, cfg upgrade.Config, agents []roster.Agent, staged rollout.Stages) error {
+func (j *upgradeJob) through(ctx context.Context, cfg upgrade.Config, agents []roster.Agent,
+	staged rollout.Stages) error {
 	total, begun, good := len(agents), 0, true
 	for i := range staged {
 		upTo := staged.UpTo(i, total)

@@ -50,10 +50,12 @@ const forksOfBootstrap = 25
 func newBootstrapCommand(a *app) *cobra.Command {
 	j := &bootstrapJob{app: a}
 	cmd := &cobra.Command{
-		Use: "bootstrap", Short: "Put agents on hosts over ssh", Annotations: map[string]string{"args": "[pattern]"}, Args: cobra.ArbitraryArgs,
-		Long: "Installs the agent on the hosts of an inventory, over the ssh of this machine and with the connection variables that Ansible has " +
-			"(ansible_host, ansible_user, ansible_ssh_common_args, become and so on), enrols it and waits until it answers. A host that is as it " +
-			"should be is left alone; one that cannot be finished is put back as it was.",
+		Use: "bootstrap", Short: "Put agents on hosts over ssh", Annotations: map[string]string{"args": "[pattern]"},
+		Args: cobra.ArbitraryArgs,
+		Long: "Installs the agent on the hosts of an inventory, over the ssh of this machine and with the connection " +
+			"variables that Ansible has (ansible_host, ansible_user, ansible_ssh_common_args, become and so on), enrols it " +
+			"and waits until it answers. A host that is as it should be is left alone; one that cannot be finished is put " +
+			"back as it was.",
 		Example: "  hark bootstrap -i inventory\n  hark bootstrap -i inventory web -b -K --forks 50",
 	}
 	fs := a.flags(cmd)
@@ -168,7 +170,8 @@ func (j *bootstrapJob) setup(b *fleet.Connection) (wire.Setup, error) {
 		Force: j.force}
 	if j.url != "" {
 		if !nats.ValidURL(j.url) {
-			return s, &argparse.UsageError{Text: fmt.Sprintf("argument --broker-url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
+			return s, &argparse.UsageError{Text: fmt.Sprintf(
+				"argument --broker-url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
 		}
 		s.Broker = j.url
 	}

@@ -68,7 +68,9 @@ func (p *run) sshHost(name string, v *connections.Variables) bootstrap.Host {
 		v.Fail(errLocal)
 	case connections.Smart, connections.SSH:
 	default:
-		v.Fail(fmt.Errorf("its connection is %s, and agents are put on hosts over ssh only: leave it out of the pattern, or install hark-agent there and use a token", kind))
+		v.Fail(fmt.Errorf(
+			"its connection is %s, and agents are put on hosts over ssh only: leave it out of the pattern, or install "+
+				"hark-agent there and use a token", kind))
 	}
 	h.Err = errors.Join(v.Err, wire.CheckName(h.Name))
 	return h

@@ -30,7 +30,8 @@ func newBrokerCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "broker", Short: "Run the server that connects this machine and the agents",
 		RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
 	cmd.AddCommand(newBrokerRunCommand(a), newBrokerInstallCommand(a), newBrokerUninstallCommand(a),
-		newBrokerStatusCommand(a), newBrokerConfigCommand(a), newBrokerRegistrarCommand(a), newBrokerAdmitCommand(a), newBrokerUseCommand(a),
+		newBrokerStatusCommand(a), newBrokerConfigCommand(a), newBrokerRegistrarCommand(a), newBrokerAdmitCommand(a),
+		newBrokerUseCommand(a),
 		newBrokerOperatorsCommand(a), newBrokerExpelCommand(a))
 	return cmd
 }
@@ -58,10 +59,12 @@ func newBrokerRunCommand(a *app) *cobra.Command {
 	j := &brokerJob{app: a}
 	cmd := &cobra.Command{
 		Use: "run", Short: "Run a broker until it is interrupted", Args: argparse.NoArgs,
-		Long: "Runs a broker: a NATS server with credentials for everybody and, unless it serves this machine only, TLS. Keys, certificates and " +
-			"the book of agents are made in its directory at the first start. The operator who starts it gets access to it. Without --listen or " +
-			"--advertise it serves this machine only: agents of other hosts cannot reach it.",
-		Example: "  hark broker run\n  hark broker run --listen 0.0.0.0:4222\n  hark broker run --data /var/lib/hark-broker --advertise broker.example.org",
+		Long: "Runs a broker: a NATS server with credentials for everybody and, unless it serves this machine only, TLS. " +
+			"Keys, certificates and the book of agents are made in its directory at the first start. The operator who starts " +
+			"it gets access to it. Without --listen or --advertise it serves this machine only: agents of other hosts cannot " +
+			"reach it.",
+		Example: "  hark broker run\n  hark broker run --listen 0.0.0.0:4222\n" +
+			"  hark broker run --data /var/lib/hark-broker --advertise broker.example.org",
 	}
 	fs := a.flags(cmd)
 	fs.verbosity(&j.verbosity)
@@ -87,7 +90,8 @@ func (j *brokerJob) serverFlags(fs flags, data, listen string) {
 	fs.Text(&j.c.Listen, "listen", "", listen, "HOST:PORT",
 		fmt.Sprintf("where to listen; port 0 takes a free one (default: %s)", listen))
 	fs.Text(&j.c.Advertise, "advertise", "", "", "HOST[:PORT]",
-		"how agents and operators reach it, if not by the address it listens on; without --listen it listens on all addresses then")
+		"how agents and operators reach it, if not by the address it listens on; without --listen it listens on all "+
+			"addresses then")
 	fs.List(&j.names, "name", "", "NAME", "one more name or address for its certificate")
 	fs.Text(&j.health, "health", "", "", "HOST:PORT",
 		"where to answer GET /healthz: 200 if it works, 503 if not (default: nowhere)")

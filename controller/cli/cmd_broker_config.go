@@ -28,7 +28,9 @@ func openAuthority(data string) (*broker.Authority, error) {
 		return nil, fmt.Errorf("the keys of the broker in %s are for root only: call this command with sudo", data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("there are no keys of a broker in %s: give --data DIR, or start with `hark broker run` or `hark broker config`", data)
+		return nil, fmt.Errorf(
+			"there are no keys of a broker in %s: give --data DIR, or start with `hark broker run` or `hark broker config`",
+			data)
 	}
 	return broker.OpenAuthority(data)
 }
@@ -39,8 +41,9 @@ func newBrokerConfigCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "config", Short: "Print what a NATS cluster of your own needs", Args: argparse.NoArgs,
-		Long: "Prints the accounts and permissions that NATS servers of your own need to serve as the broker, as configuration to include, or with " +
-			"--json as data. The keys behind them are made in the directory if they are not there.",
+		Long: "Prints the accounts and permissions that NATS servers of your own need to serve as the broker, as " +
+			"configuration to include, or with --json as data. The keys behind them are made in the directory if they are not " +
+			"there.",
 		Example: "  hark broker config --data /etc/hark/authority > hark.conf",
 	}
 	fs := a.flags(cmd)
@@ -73,9 +76,11 @@ func newBrokerAdmitCommand(a *app) *cobra.Command {
 	var data string
 	var g admission
 	cmd := &cobra.Command{
-		Use: "admit", Short: "Give an operator access to the broker", Annotations: map[string]string{"args": "key"}, Args: cobra.ArbitraryArgs,
-		Long: "Prints what an operator needs to reach the broker, for `hark broker use` on his machine. It is run where the broker's keys are. " +
-			"Agents obey him only when they are told to: `hark key trust`. He may not let agents in or out unless --agents says so.",
+		Use: "admit", Short: "Give an operator access to the broker", Annotations: map[string]string{"args": "key"},
+		Args: cobra.ArbitraryArgs,
+		Long: "Prints what an operator needs to reach the broker, for `hark broker use` on his machine. It is run where " +
+			"the broker's keys are. Agents obey him only when they are told to: `hark key trust`. He may not let agents in or " +
+			"out unless --agents says so.",
 		Example: "  hark broker admit UABC... > access.json",
 	}
 	fs := a.flags(cmd)
@@ -200,7 +205,8 @@ func admit(data, key string, g admission) (trust.Access, error) {
 func newBrokerUseCommand(a *app) *cobra.Command {
 	var verbosity int
 	cmd := &cobra.Command{
-		Use: "use", Short: "Save the access that another operator gave you", Annotations: map[string]string{"args": "file"}, Args: cobra.ArbitraryArgs,
+		Use: "use", Short: "Save the access that another operator gave you", Annotations: map[string]string{"args": "file"},
+		Args:    cobra.ArbitraryArgs,
 		Example: "  hark broker use access.json",
 	}
 	a.flags(cmd).verbosity(&verbosity)

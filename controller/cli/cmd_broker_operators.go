@@ -27,8 +27,9 @@ func newBrokerOperatorsCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "operators", Short: "List who has access to the broker", Args: argparse.NoArgs,
-		Long: "Lists operators, keepers, consoles and others who were given access to the broker: since when, by whom, when they were last " +
-			"connected, and until when. `hark broker admit` gives access, `hark broker expel` takes it back.",
+		Long: "Lists operators, keepers, consoles and others who were given access to the broker: since when, by whom, " +
+			"when they were last connected, and until when. `hark broker admit` gives access, `hark broker expel` takes it " +
+			"back.",
 		Example: "  hark broker operators\n  hark broker operators --json",
 	}
 	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error {
@@ -79,10 +80,11 @@ func accessEnds(o enrol.Operator, now time.Time) string {
 // newBrokerExpelCommand takes back what an operator was given.
 func newBrokerExpelCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "expel", Short: "Take an operator's access and trust back", Annotations: map[string]string{"args": "name"}, Args: exactly("name"),
-		Long: "Takes back what an operator was given, by name or public key: access to the broker (connections are closed), the trust of all agents " +
-			"that are present, and, of this operator, reading records and the word for agents. It says what stays. It needs access with --agents. " +
-			"Call it again for agents that were absent.",
+		Use: "expel", Short: "Take an operator's access and trust back", Annotations: map[string]string{"args": "name"},
+		Args: exactly("name"),
+		Long: "Takes back what an operator was given, by name or public key: access to the broker (connections are " +
+			"closed), the trust of all agents that are present, and, of this operator, reading records and the word for " +
+			"agents. It says what stays. It needs access with --agents. Call it again for agents that were absent.",
 		Example: "  hark broker expel bela\n  hark broker expel UABC...",
 	}
 	onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, args []string) error {

@@ -73,7 +73,8 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 		}
 	}
 	bus, err := dialStarting(nats.Config{
-		URL: r.url, Open: r.open, ID: self.ID(), Name: "hark registrar", Identity: self, JWT: token, TLS: secure, Logger: j.c.Logger,
+		URL: r.url, Open: r.open, ID: self.ID(), Name: "hark registrar", Identity: self, JWT: token, TLS: secure,
+		Logger: j.c.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the broker: %w", err)
@@ -81,7 +82,8 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), ensureLimit)
 	defer cancel()
 	// beside the broker in this process, that cares for it
-	if err := broker.EnsureStreams(ctx, streams.Manager{Conn: bus.Conn(), API: api}, j.c.Logger); err != nil && r.open == nil {
+	if err := broker.EnsureStreams(ctx, streams.Manager{Conn: bus.Conn(), API: api}, j.c.Logger); err != nil &&
+		r.open == nil {
 		return nil, errors.Join(err, bus.Close())
 	}
 	heard := roster.New(bus.Conn(), nil)
@@ -114,8 +116,8 @@ func newBrokerRegistrarCommand(a *app) *cobra.Command {
 	var caFile string
 	cmd := &cobra.Command{
 		Use: "registrar", Short: "Enrol agents at a NATS cluster of your own", Args: argparse.NoArgs,
-		Long: "Enrols agents, as `hark broker run` does beside its own server, at NATS servers with the configuration that `hark broker config` " +
-			"prints. The operator who starts it gets access to them.",
+		Long: "Enrols agents, as `hark broker run` does beside its own server, at NATS servers with the configuration that " +
+			"`hark broker config` prints. The operator who starts it gets access to them.",
 		Example: "  hark broker registrar --data /etc/hark/authority --url tls://n1:4222,tls://n2:4222 --ca ca.pem",
 	}
 	fs := a.flags(cmd)

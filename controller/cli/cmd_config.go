@@ -48,7 +48,8 @@ func (j *configJob) formatFlag(fs flags, value string, choices ...string) {
 }
 
 // newConfigSub makes a sub-command: its flags, and its work with the configuration that was asked for.
-func newConfigSub(a *app, name, short string, add func(*configJob, flags), run func(context.Context, *configJob) error) *cobra.Command {
+func newConfigSub(a *app, name, short string, add func(*configJob, flags),
+	run func(context.Context, *configJob) error) *cobra.Command {
 	j := &configJob{app: a}
 	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs,
 		Annotations: map[string]string{"args": "[args ...]"}}

@@ -109,7 +109,8 @@ func initValue(s config.Setting) string {
 
 func newConfigListCommand(a *app) *cobra.Command {
 	return newConfigSub(a, "list", "Describe all settings",
-		func(j *configJob, fs flags) { j.formatFlag(fs, "yaml", "json", "yaml") }, func(ctx context.Context, j *configJob) error {
+		func(j *configJob, fs flags) { j.formatFlag(fs, "yaml", "json", "yaml") },
+		func(ctx context.Context, j *configJob) error {
 			all := value.NewDict()
 			for _, s := range j.settings() {
 				into := all

@@ -34,10 +34,12 @@ func newConsoleCommand(a *app) *cobra.Command {
 	j := &consoleJob{app: a}
 	cmd := &cobra.Command{
 		Use: "console", Short: "Show runs and the fleet in a browser", Args: argparse.NoArgs,
-		Long: "Serves pages that show the runs on record, live, and the fleet, and change nothing. On this machine only a key in the address lets you in; to be reached " +
-			"from elsewhere it needs a certificate, and readers sign in with their operator's key (hark console login) or are named by a proxy. " +
-			"It has a key of its own, which agents do not obey, and reads no other.",
-		Example: "  hark console\n  hark console --listen 0.0.0.0:8470 --tls-cert cert.pem --tls-key key.pem --operator UABC...=anna",
+		Long: "Serves pages that show the runs on record, live, and the fleet, and change nothing. On this machine only a " +
+			"key in the address lets you in; to be reached from elsewhere it needs a certificate, and readers sign in with " +
+			"their operator's key (hark console login) or are named by a proxy. It has a key of its own, which agents do not " +
+			"obey, and reads no other.",
+		Example: "  hark console\n  hark console --listen 0.0.0.0:8470 --tls-cert cert.pem --tls-key key.pem --operator " +
+			"UABC...=anna",
 	}
 	fs := a.flags(cmd)
 	fs.verbosity(&j.verbosity)
@@ -104,7 +106,8 @@ func newConsoleLoginCommand(a *app) *cobra.Command {
 		Use: "login", Short: "Sign in at a console with the operator's key", Annotations: map[string]string{"args": "url"},
 		Args: cobra.MatchAll(argparse.Needs("url"),
 			cobra.MaximumNArgs(1)), Example: "  hark console login https://console.example.org:8470",
-		Long: "Asks the console for a challenge, signs it for its certificate, and prints a link that lets a browser in, once, within two minutes. The key stays here.",
+		Long: "Asks the console for a challenge, signs it for its certificate, and prints a link that lets a browser in, " +
+			"once, within two minutes. The key stays here.",
 	}
 	fs := a.flags(cmd)
 	fs.verbosity(&verbosity)
@@ -130,8 +133,8 @@ func newConsoleLoginCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// consoleDir returns the directory of the console that commands are about: for root that of the service, if there is one,
-// otherwise that of this user.
+// consoleDir returns the directory of the console that commands are about: for root that of the service, if there is
+// one, otherwise that of this user.
 func consoleDir(a *app) string {
 	if home, given := a.cfg.Getenv("HARK_HOME"); os.Geteuid() == 0 && (!given || home == "") {
 		if _, err := os.Stat(filepath.Join(consoleData, service.ReaderFile)); err == nil {
@@ -173,8 +176,9 @@ func newConsoleUseCommand(a *app) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use: "use", Short: "Let this console read at a broker", Annotations: map[string]string{"args": "file"},
-		Args:    cobra.MatchAll(argparse.Needs("file"), cobra.MaximumNArgs(1)),
-		Long:    "Takes what `hark broker admit --read-only` printed for the console's key. A console that runs takes it when it is started again.",
+		Args: cobra.MatchAll(argparse.Needs("file"), cobra.MaximumNArgs(1)),
+		Long: "Takes what `hark broker admit --read-only` printed for the console's key. A console that runs takes it " +
+			"when it is started again.",
 		Example: "  hark console use access.json",
 	}
 	a.flags(cmd).Text(&dir, "data", "", consoleDir(a), "DIR",
@@ -200,10 +204,11 @@ func newConsoleUseCommand(a *app) *cobra.Command {
 func newConsoleBelieveCommand(a *app) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use: "believe", Short: "Show runs and duties of one more operator, such as a keeper", Annotations: map[string]string{"args": "key"},
-		Args: cobra.MatchAll(needsKey, cobra.MaximumNArgs(1)), Example: "  hark console believe UKEEPER...",
-		Long: "Takes an operator's public key. He has to seal for this console too: `hark runs readers add console KEY`, with the key that `hark console key --seal` prints. " +
-			"A console that runs takes it when it is started again.",
+		Use: "believe", Short: "Show runs and duties of one more operator, such as a keeper",
+		Annotations: map[string]string{"args": "key"},
+		Args:        cobra.MatchAll(needsKey, cobra.MaximumNArgs(1)), Example: "  hark console believe UKEEPER...",
+		Long: "Takes an operator's public key. He has to seal for this console too: `hark runs readers add console KEY`, " +
+			"with the key that `hark console key --seal` prints. A console that runs takes it when it is started again.",
 	}
 	a.flags(cmd).Text(&dir, "data", "", consoleDir(a), "DIR",
 		"the directory of the console's own keys")

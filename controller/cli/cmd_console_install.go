@@ -31,9 +31,11 @@ func newConsoleInstallCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "install", Short: "Install the console as a service of this machine and start it", Args: argparse.NoArgs,
 		Long: "Installs a systemd service that runs the console with the given flags, as a user of its own (" +
-			consoleService().Name + ") with a reader's key of its own, and " +
-			"starts it. Unless --operator or --trust-header says who may read, the operator who installs it may. Run again with other flags it changes the service. It needs root.",
-		Example: "  hark console install --listen 0.0.0.0:8470 --tls-cert /etc/ssl/console.pem --tls-key /etc/ssl/private/console.pem",
+			consoleService().Name + ") with a reader's key of its own, and starts it. Unless --operator or --trust-header " +
+			"says who may read, the operator who installs it may. Run again with other flags it changes the service. It needs " +
+			"root.",
+		Example: "  hark console install --listen 0.0.0.0:8470 --tls-cert /etc/ssl/console.pem --tls-key " +
+			"/etc/ssl/private/console.pem",
 	}
 	fs := a.flags(cmd)
 	fs.verbosity(&j.verbosity)

@@ -21,7 +21,8 @@ func newDoctorCommand(a *app) *cobra.Command {
 	var o project.Options
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Find what does not work, and say what to do", Args: argparse.NoArgs, Example: "  hark doctor\n  hark doctor --json",
+		Use: "doctor", Short: "Find what does not work, and say what to do", Args: argparse.NoArgs,
+		Example: "  hark doctor\n  hark doctor --json",
 	}
 	fs := a.flags(cmd)
 	fs.verbosity(&o.Verbosity)
@@ -40,7 +41,8 @@ func newDoctorCommand(a *app) *cobra.Command {
 		defer done()
 		failed := false
 		findings := doctor.Examine(cmd.Context(), doctor.Config{
-			Settings: a.cfg.File, Broker: o.Broker, Dialer: a.fleet, Version: version.String(), Hosts: hosts, Inventory: unread, NoSSH: !a.cfg.Bool("HARK_SSH"),
+			Settings: a.cfg.File, Broker: o.Broker, Dialer: a.fleet, Version: version.String(), Hosts: hosts, Inventory: unread,
+			NoSSH:   !a.cfg.Bool("HARK_SSH"),
 			Ansible: pythonOfAnsible(a).ansible != "", Try: try,
 			Tell: func(f doctor.Finding) {
 				failed = failed || f.State == "failed"

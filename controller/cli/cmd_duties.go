@@ -120,7 +120,8 @@ func newDutiesListCommand(a *app) *cobra.Command {
 
 func dutyTable(out io.Writer, rows []listed) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "DUTY\tMODE\tEVERY\tLEVEL\tHOSTS\tKEPT\tDRIFTED\tMENDED\tFAILED\tABSENT\tHELD\tNEVER\tBLIND\tCOMMIT\tNEXT")
+	fmt.Fprintln(w,
+		"DUTY\tMODE\tEVERY\tLEVEL\tHOSTS\tKEPT\tDRIFTED\tMENDED\tFAILED\tABSENT\tHELD\tNEVER\tBLIND\tCOMMIT\tNEXT")
 	for _, d := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d", d.Name, d.Mode, cmp.Or(d.Every, "once"), cmp.Or(d.Level, "-"), d.Count)
 		for _, k := range dutystate.Kinds() {
@@ -178,9 +179,11 @@ func newDutiesShowCommand(a *app) *cobra.Command {
 	var asJSON, sweeps bool
 	var host string
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show how the hosts of a duty stand, or the turns of one", Annotations: map[string]string{"args": "duty"},
+		Use: "show", Short: "Show how the hosts of a duty stand, or the turns of one",
+		Annotations: map[string]string{"args": "duty"},
 		Args: cobra.MatchAll(argparse.Needs("duty"),
-			cobra.MaximumNArgs(1)), Example: "  hark duties show base\n  hark duties show base --host web7\n  hark duties show base --sweeps",
+			cobra.MaximumNArgs(1)),
+		Example: "  hark duties show base\n  hark duties show base --host web7\n  hark duties show base --sweeps",
 	}
 	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, args []string) error {
 		all, err := words(ctx, a, b)
@@ -298,7 +301,8 @@ func newDutiesDriftCommand(a *app) *cobra.Command {
 	var asJSON, diff bool
 	var host string
 	cmd := &cobra.Command{
-		Use: "drift", Short: "Show what drifts, equal drift of several hosts once", Annotations: map[string]string{"args": "[duty]"}, Args: cobra.MaximumNArgs(1),
+		Use: "drift", Short: "Show what drifts, equal drift of several hosts once",
+		Annotations: map[string]string{"args": "[duty]"}, Args: cobra.MaximumNArgs(1),
 		Long:    "Exit code: 0 if nothing drifts, 3 if anything does, 1 if that cannot be told.",
 		Example: "  hark duties drift\n  hark duties drift base --diff --host web7",
 	}
@@ -371,7 +375,8 @@ func newDutiesAskCommand(a *app, what, short, example string) *cobra.Command {
 	var asJSON bool
 	var limit, reason string
 	cmd := &cobra.Command{
-		Use: what, Short: short, Annotations: map[string]string{"args": "duty"}, Args: cobra.MatchAll(argparse.Needs("duty"), cobra.MaximumNArgs(1)), Example: example,
+		Use: what, Short: short, Annotations: map[string]string{"args": "duty"},
+		Args: cobra.MatchAll(argparse.Needs("duty"), cobra.MaximumNArgs(1)), Example: example,
 		Long: short + ". The keeper of the duty does it, if it is running and believes this operator.",
 	}
 	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, args []string) error {

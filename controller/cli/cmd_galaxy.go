@@ -56,7 +56,8 @@ func impliedRole(name string, args []string) []string {
 		return args
 	}
 	rest := args[front:]
-	if len(rest) == 0 || slices.Contains([]string{"-h", "--help", "--version"}, rest[0]) || slices.Contains(rest, "role") || slices.Contains(rest, "collection") {
+	if len(rest) == 0 || slices.Contains([]string{"-h", "--help", "--version"}, rest[0]) ||
+		slices.Contains(rest, "role") || slices.Contains(rest, "collection") {
 		return args
 	}
 	return slices.Concat(args[:front], []string{"role"}, rest)
@@ -86,7 +87,8 @@ type galaxyJob struct {
 }
 
 // newGalaxySub makes a sub-command: its flags, those that all have, and its work with a client.
-func newGalaxySub(a *app, use, short, args string, add func(flags, *galaxyJob), run func(context.Context, *galaxyJob) error) *cobra.Command {
+func newGalaxySub(a *app, use, short, args string, add func(flags, *galaxyJob),
+	run func(context.Context, *galaxyJob) error) *cobra.Command {
 	j := &galaxyJob{app: a}
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, Annotations: map[string]string{"args": args}}
 	fs := a.flags(cmd)

@@ -52,7 +52,8 @@ func (j *galaxyJob) signatureFlags(fs flags, install, single bool) {
 
 func (j *galaxyJob) checkSignatureFlags(cmd *cobra.Command) error {
 	if j.count != "" && !galaxy.ValidCount(j.count) {
-		return &argparse.UsageError{Text: fmt.Sprintf("argument --required-valid-signature-count: invalid validate_signature_count value: '%s'", j.count)}
+		return &argparse.UsageError{Text: fmt.Sprintf(
+			"argument --required-valid-signature-count: invalid validate_signature_count value: '%s'", j.count)}
 	}
 	for _, code := range j.ignoreStatus {
 		if !slices.Contains(galaxy.StatusNames(), code) {
@@ -83,7 +84,8 @@ func newCollectionInstallCommand(a *app) *cobra.Command {
 		func(fs flags, j *galaxyJob) {
 			mine = j
 			j.installFlags(fs, j.cacheFlags)
-			fs.Text(&j.path, "collections-path", "p", a.cfg.List("COLLECTIONS_PATHS")[0], "COLLECTIONS_PATH", "where to put them")
+			fs.Text(&j.path, "collections-path", "p", a.cfg.List("COLLECTIONS_PATHS")[0], "COLLECTIONS_PATH",
+				"where to put them")
 			fs.Text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to fetch")
 			fs.Toggle(&j.pre, "pre", "", false, "take pre-releases too")
 			fs.Toggle(&j.upgrade, "upgrade", "U", false, "fetch newer versions of what is there")
@@ -114,16 +116,21 @@ func (j *galaxyJob) requirementsFile() string {
 }
 
 func ignoredKind(file, kind string) string {
-	return fmt.Sprintf("The requirements file '%[1]s' contains %[2]ss which will be ignored. To install these %[2]ss run 'ansible-galaxy %[2]s install -r' "+
-		"or to install both at the same time run 'ansible-galaxy install -r' without a custom install path.", file, kind)
+	return fmt.Sprintf(
+		"The requirements file '%[1]s' contains %[2]ss which will be ignored. To install these %[2]ss run 'ansible-galaxy "+
+			"%[2]s install -r' "+
+			"or to install both at the same time run 'ansible-galaxy install -r' without a custom install path.", file, kind)
 }
 
 func (j *galaxyJob) installCollections(ctx context.Context, list []galaxy.Requirement, path string) error {
 	j.display.Print(view.NoColor, "Starting galaxy collection install process")
 	configured := j.cfg.List("COLLECTIONS_PATHS")
 	if !slices.ContainsFunc(configured, func(p string) bool { return strings.HasPrefix(p, path) }) {
-		j.display.Warn(fmt.Sprintf("The specified collections path '%s' is not part of the configured Ansible collections paths '%s'. The installed "+
-			"collection will not be picked up in an Ansible run, unless within a playbook-adjacent collections directory.", path, strings.Join(configured, ":")))
+		j.display.Warn(fmt.Sprintf(
+			"The specified collections path '%s' is not part of the configured Ansible collections paths '%s'. The installed "+
+				"collection will not be picked up in an Ansible run, unless within a playbook-adjacent collections directory.",
+			path,
+			strings.Join(configured, ":")))
 	}
 	return j.client.Install(ctx, list, galaxy.Root(path), galaxy.InstallOptions{Force: j.force, ForceDeps: j.forceDeps,
 		NoDeps:  j.noDeps,

@@ -19,12 +19,14 @@ func (j *galaxyJob) configured(name string) (galaxy.ServerOptions, error) {
 	}
 	o := j.serverOptions(name, get("url"))
 	if o.URL == "" {
-		return o, ansibleerror.Errorf("No setting was provided for required configuration plugin_type: galaxy_server plugin: %s setting: url ", name)
+		return o, ansibleerror.Errorf(
+			"No setting was provided for required configuration plugin_type: galaxy_server plugin: %s setting: url ", name)
 	}
 	if text := get("timeout"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return o, ansibleerror.Errorf("Invalid type for configuration option plugin_type: galaxy_server plugin: %s setting: timeout : %v", name, err)
+			return o, ansibleerror.Errorf(
+				"Invalid type for configuration option plugin_type: galaxy_server plugin: %s setting: timeout : %v", name, err)
 		}
 		o.Timeout = time.Duration(n) * time.Second
 	}

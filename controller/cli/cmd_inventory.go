@@ -78,7 +78,8 @@ func (j *inventoryJob) run(cmd *cobra.Command, args []string) error {
 	case used == 0:
 		return argparse.OptionsError("No action selected, at least one of --host, --graph or --list needs to be specified.")
 	case used > 1:
-		return argparse.OptionsError("Conflicting options used, only one of --host, --graph or --list can be used at the same time.")
+		return argparse.OptionsError(
+			"Conflicting options used, only one of --host, --graph or --list can be used at the same time.")
 	}
 	j.pattern = "all"
 	if len(args) == 1 {

@@ -31,12 +31,14 @@ type jobsJob struct {
 // newJobsCommand is hark jobs.
 func newJobsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "jobs", Short: "List, follow and cancel background jobs (async)", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs,
+		Use: "jobs", Short: "List, follow and cancel background jobs (async)", RunE: argparse.NeedCommand,
+		Args: cobra.ArbitraryArgs,
 		Long: "Background jobs are tasks with async. Their agents keep them, so they are found by every run and every\n" +
 			"controller. Without an inventory all agents that are present are asked, and this machine.",
 	}
 	for _, add := range []func(*jobsJob) *cobra.Command{
-		(*jobsJob).listCommand, (*jobsJob).showCommand, (*jobsJob).tailCommand, (*jobsJob).waitCommand, (*jobsJob).cancelCommand,
+		(*jobsJob).listCommand, (*jobsJob).showCommand, (*jobsJob).tailCommand, (*jobsJob).waitCommand,
+		(*jobsJob).cancelCommand,
 	} {
 		cmd.AddCommand(add(&jobsJob{app: a}))
 	}
@@ -44,9 +46,11 @@ func newJobsCommand(a *app) *cobra.Command {
 }
 
 // command makes a command of hark jobs. do gets the hosts, and the jobs that the arguments name if it is about jobs.
-func (j *jobsJob) command(use, short, args, example string, do func(context.Context, *jobHosts, []string) error) *cobra.Command {
+func (j *jobsJob) command(use, short, args, example string,
+	do func(context.Context, *jobHosts, []string) error) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: use, Short: short, Annotations: map[string]string{"args": args}, Args: cobra.ArbitraryArgs, Example: "  hark jobs " + example,
+		Use: use, Short: short, Annotations: map[string]string{"args": args}, Args: cobra.ArbitraryArgs,
+		Example: "  hark jobs " + example,
 	}
 	fs := j.flags(cmd)
 	fs.verbosity(&j.o.Verbosity)

@@ -45,8 +45,8 @@ func newKeeperInstallCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "install", Short: "Install the keeper as a service of this machine and start it", Args: argparse.NoArgs,
 		Long: "Installs a systemd service that runs the keeper with the given flags, as a user of its own (" +
-			keeperService().Name + ") with an operator key of its own, and " +
-			"starts it. Run again with other flags it changes the service. It needs root, and says what lets the keeper to the broker and to hosts.",
+			keeperService().Name + ") with an operator key of its own, and starts it. Run again with other flags it changes " +
+			"the service. It needs root, and says what lets the keeper to the broker and to hosts.",
 		Example: "  hark keeper install --project https://example.org/site.git#main --verify-tags /etc/hark/release-keys.gpg",
 	}
 	fs := a.flags(cmd)
@@ -105,7 +105,8 @@ func (j *keeperInstall) install(ctx context.Context) error {
 	fmt.Fprintf(j.term.Out, "keeper installed, its key is %s\n", keeper.Key)
 	if !reaches {
 		fmt.Fprintf(j.term.Out,
-			"to reach a broker it needs access: hark broker admit %s > access.json; then install it again, with --access access.json\n", keeper.Key)
+			"to reach a broker it needs access: hark broker admit %s > access.json; then install it again, with --access "+
+				"access.json\n", keeper.Key)
 	}
 	fmt.Fprintf(j.term.Out,
 		"to look, hosts must trust its key: hark key trust %s --check --until 90d\nto mend them too: hark key trust %[1]s\n"+

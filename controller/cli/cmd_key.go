@@ -76,10 +76,11 @@ func newKeyBelieveCommand(a *app) *cobra.Command {
 	var verbosity int
 	var url string
 	cmd := &cobra.Command{
-		Use: "believe", Short: "Trust another operator's word on which key an agent has", Annotations: map[string]string{"args": "key"},
-		Args: cobra.MatchAll(needsKey, cobra.MaximumNArgs(1)), Example: "  hark key believe UABC...",
-		Long: "Takes that operator's word for the names of agents that this operator has not met yet. It is about this machine alone: whom agents " +
-			"obey is the matter of `hark key trust`.",
+		Use: "believe", Short: "Trust another operator's word on which key an agent has",
+		Annotations: map[string]string{"args": "key"},
+		Args:        cobra.MatchAll(needsKey, cobra.MaximumNArgs(1)), Example: "  hark key believe UABC...",
+		Long: "Takes that operator's word for the names of agents that this operator has not met yet. It is about this " +
+			"machine alone: whom agents obey is the matter of `hark key trust`.",
 	}
 	fs := a.flags(cmd)
 	fs.verbosity(&verbosity)
@@ -106,7 +107,8 @@ func newKeyDisbelieveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "disbelieve", Short: "No longer trust that operator's word", Annotations: map[string]string{"args": "key"},
 		Args: cobra.MatchAll(needsKey, cobra.MaximumNArgs(1)), Example: "  hark key disbelieve UABC...",
-		Long: "Takes back `hark key believe`, and what `hark broker use` brought with an access: that operator's word for agents, runs and duties.",
+		Long: "Takes back `hark key believe`, and what `hark broker use` brought with an access: that operator's word for " +
+			"agents, runs and duties.",
 	}
 	a.flags(cmd).verbosity(&verbosity)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -193,7 +195,8 @@ func needsKey(cmd *cobra.Command, args []string) error {
 }
 
 // changeTrust tells agents whom to obey, and prints the result for each.
-func changeTrust(a *app, ctx context.Context, b *fleet.Connection, patterns []string, change wire.Trust) (failed int, err error) {
+func changeTrust(a *app, ctx context.Context, b *fleet.Connection, patterns []string,
+	change wire.Trust) (failed int, err error) {
 	agents, err := b.Present(ctx, patterns)
 	if err != nil {
 		return 0, err
@@ -221,8 +224,9 @@ func newKeyRotateCommand(a *app) *cobra.Command {
 	var data string
 	cmd := &cobra.Command{
 		Use: "rotate", Short: "Replace the operator key by a new one", Args: argparse.NoArgs,
-		Long: "Makes a new operator key, has all agents that are present obey it in place of the old one, and then takes it. The new key needs access " +
-			"to the broker: rotate where the broker's keys are (--data), or have it admitted (hark broker admit) as the command says.",
+		Long: "Makes a new operator key, has all agents that are present obey it in place of the old one, and then takes " +
+			"it. The new key needs access to the broker: rotate where the broker's keys are (--data), or have it admitted " +
+			"(hark broker admit) as the command says.",
 	}
 	fs := onBroker(a, cmd,
 		func(ctx context.Context, b *fleet.Connection, _ []string) error { return rotate(a, ctx, b, data) })
@@ -255,7 +259,8 @@ func rotate(a *app, ctx context.Context, b *fleet.Connection, data string) error
 		return err
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d agents do not obey the new key: the old one stays; call the command again, or remove those agents", failed)
+		return fmt.Errorf(
+			"%d agents do not obey the new key: the old one stays; call the command again, or remove those agents", failed)
 	}
 	if err := vouchAnew(a, ctx, b, next, access); err != nil {
 		return err

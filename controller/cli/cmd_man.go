@@ -21,7 +21,8 @@ func extraCommands() []*cobra.Command {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
 			nameArguments(root)
-			if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "hark " + version.String(), Manual: "hark"}, args[0]); err != nil {
+			if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "hark " + version.String(), Manual: "hark"},
+				args[0]); err != nil {
 				return err
 			}
 			return manual.Add(args[0], manualSections())

@@ -13,7 +13,8 @@ import (
 
 // evaluators prints of each task of a play who evaluates it: its host, or the controller and why. What dynamic
 // includes bring is not known before they run.
-func (l listing) evaluators(ctx context.Context, n int, p *compile.Play, s *compile.Settings, hosts []*inventory.Host) error {
+func (l listing) evaluators(ctx context.Context, n int, p *compile.Play, s *compile.Settings,
+	hosts []*inventory.Host) error {
 	names := make([]string, 0, len(hosts))
 	for _, h := range hosts {
 		names = append(names, h.Name)

@@ -62,7 +62,9 @@ func laterFits(cmd *cobra.Command, names []string) error {
 	})
 	switch {
 	case len(others) > 0:
-		return argparse.OptionsError(fmt.Sprintf("--later does not go with %s: the keeper plays the project with its own flags, and of a call only --check, --tags and --skip-tags go along", strings.Join(others, ", ")))
+		return argparse.OptionsError(fmt.Sprintf(
+			"--later does not go with %s: the keeper plays the project with its own flags, and of a call only --check, --tags "+
+				"and --skip-tags go along", strings.Join(others, ", ")))
 	case len(names) > 1:
 		return argparse.OptionsError("--later is for one playbook")
 	}
@@ -147,7 +149,9 @@ func (l *later) choose(ctx context.Context, a *app) error {
 		errs = append(errs, fmt.Errorf("the keeper %s: %w", k.Keeper, err))
 	}
 	if len(errs) == 0 {
-		return errors.New("--later needs a keeper, which plays for those who come back, and none is at work whose words are believed here: `hark keeper run`, `hark keeper status`, `hark key believe`")
+		return errors.New(
+			"--later needs a keeper, which plays for those who come back, and none is at work whose words are believed here: " +
+				"`hark keeper run`, `hark keeper status`, `hark key believe`")
 	}
 	return fmt.Errorf("--later needs a keeper that can play this; nothing was done: %w", errors.Join(errs...))
 }
@@ -169,7 +173,8 @@ func (l *later) hand(ctx context.Context, a *app) error {
 	}
 	if done.Duty != "" {
 		fmt.Fprintf(a.term.Err,
-			"later: %s: a keeper plays it there as soon as an agent is back, until %s: hark duties show %s, hark duties cancel %[3]s\n",
+			"later: %s: a keeper plays it there as soon as an agent is back, until %s: hark duties show %s, hark duties "+
+				"cancel %[3]s\n",
 			strings.Join(view.Fold(away), " "), l.ask.Later.Until.Local().Format(time.DateTime), done.Duty)
 	}
 	return nil

@@ -234,7 +234,8 @@ func (j *pullJob) play(ctx context.Context) error {
 	add("--vault-id", j.o.Vault.IDs...)
 	add("--skip-tags", j.o.Tags.Skip...)
 	add("-t", j.o.Tags.Only...)
-	for flag, on := range map[string]bool{"--ask-become-pass": j.o.Become.AskPassword, "-C": j.o.Mode.Check, "-D": j.o.Mode.Diff} {
+	for flag, on := range map[string]bool{"--ask-become-pass": j.o.Become.AskPassword, "-C": j.o.Mode.Check,
+		"-D": j.o.Mode.Diff} {
 		if on {
 			args = append(args, flag)
 		}

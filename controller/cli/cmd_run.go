@@ -122,7 +122,8 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	p.retryOf = j.retryOf
 	hintVariables(p)
 	hosts, err := j.hosts(ctx, p)
-	if errors.Is(err, project.ErrNoHosts) && j.o.Inventory.Limit == "" || err != nil && j.o.Inventory.Limit == "" && j.cast.expr == "" {
+	if errors.Is(err, project.ErrNoHosts) && j.o.Inventory.Limit == "" ||
+		err != nil && j.o.Inventory.Limit == "" && j.cast.expr == "" {
 		hosts = nil
 		j.display.Warn("No hosts matched, nothing to do")
 	} else if err != nil {
@@ -226,7 +227,8 @@ func takesText(module string) bool {
 func (j *runJob) view(ctx context.Context, p *run, hosts []*inventory.Host) (view.View, error) {
 	if j.cast.counts() {
 		o := j.expected(hosts)
-		if err := p.record(j.cmd, "", hosts, &record.Tally{Expected: record.Fold(o.Expected), Enough: o.Enough, Left: o.Left}); err != nil {
+		if err := p.record(j.cmd, "", hosts,
+			&record.Tally{Expected: record.Fold(o.Expected), Enough: o.Enough, Left: o.Left}); err != nil {
 			return nil, err
 		}
 		return view.NewTally(j.screens.Options(shownOf(&j.o)), o), nil

@@ -172,7 +172,9 @@ func (j *runJob) where(ctx context.Context, p *run) ([]*inventory.Host, error) {
 	known := len(slices.DeleteFunc(slices.Clone(hosts),
 		func(h *inventory.Host) bool { return slices.Contains(unsure, h) }))
 	j.display.PrintErr(view.NoColor,
-		fmt.Sprintf("facts: %d of %d hosts are asked: %d that fit by the facts on record, %d whose facts are missing or too old; %d are left out by theirs",
+		fmt.Sprintf(
+			"facts: %d of %d hosts are asked: %d that fit by the facts on record, %d whose facts are missing or too old; %d "+
+				"are left out by theirs",
 			len(hosts), all, known, len(hosts)-known, all-len(hosts)))
 	if len(hosts) == 0 {
 		return nil, project.ErrNoHosts

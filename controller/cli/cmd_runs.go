@@ -14,8 +14,10 @@ import (
 // newRunsCommand is hark runs.
 func newRunsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "runs", Short: "See what was run, watch it, compare it and run it again", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs,
-		Long: "Every run is recorded as it was shown (HARK_RECORD, HARK_RUNS_KEEP). RUN is its id or the beginning of one, `last` or `last-failed`.",
+		Use: "runs", Short: "See what was run, watch it, compare it and run it again", RunE: argparse.NeedCommand,
+		Args: cobra.ArbitraryArgs,
+		Long: "Every run is recorded as it was shown (HARK_RECORD, HARK_RUNS_KEEP). RUN is its id or the beginning of one, " +
+			"`last` or `last-failed`.",
 	}
 	cmd.AddCommand((&runsList{app: a}).command(), (&runsShow{app: a}).command(), (&runsTail{app: a}).command(),
 		(&runsDiff{app: a}).command(),
@@ -25,7 +27,8 @@ func newRunsCommand(a *app) *cobra.Command {
 }
 
 // ofRuns makes a command that takes from least to most names of runs, which do gets as they were found.
-func ofRuns(a *app, cmd *cobra.Command, least, most int, do func(ctx context.Context, runs []record.Entry) error) flags {
+func ofRuns(a *app, cmd *cobra.Command, least, most int,
+	do func(ctx context.Context, runs []record.Entry) error) flags {
 	var verbosity int
 	fs := a.flags(cmd)
 	fs.verbosity(&verbosity)
@@ -79,5 +82,6 @@ func moment(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, &argparse.UsageError{Text: fmt.Sprintf("%q is no time: wanted is how long ago (2h, 7d) or a day (2026-11-01)", text)}
+	return time.Time{},
+		&argparse.UsageError{Text: fmt.Sprintf("%q is no time: wanted is how long ago (2h, 7d) or a day (2026-11-01)", text)}
 }

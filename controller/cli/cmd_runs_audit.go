@@ -26,10 +26,12 @@ type runsAudit struct {
 
 func (j *runsAudit) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "audit", Short: "Check that the records at the broker are what operators signed", Annotations: map[string]string{"args": "[run]"},
-		Args: cobra.MaximumNArgs(1), Example: "  hark runs audit --since 30d",
-		Long: "Looks at every record at the broker, or at that of one run: who signed it, whether a part was altered, left out, swapped or taken from another " +
-			"run, whether it is complete, and whether everything is there that was sent from here. The exit code is 1 if anything is wrong.",
+		Use: "audit", Short: "Check that the records at the broker are what operators signed",
+		Annotations: map[string]string{"args": "[run]"},
+		Args:        cobra.MaximumNArgs(1), Example: "  hark runs audit --since 30d",
+		Long: "Looks at every record at the broker, or at that of one run: who signed it, whether a part was altered, left " +
+			"out, swapped or taken from another run, whether it is complete, and whether everything is there that was sent " +
+			"from here. The exit code is 1 if anything is wrong.",
 	}
 	fs := onBroker(j.app, cmd, j.audit)
 	fs.Text(&j.since, "since", "", "", "TIME",

@@ -26,9 +26,11 @@ type runsCollect struct {
 
 func (j *runsCollect) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "collect", Short: "Finish a run whose controller died", Annotations: map[string]string{"args": "run"}, Args: exactly("run"),
-		Long: "Asks the agents of a run that was lost what became of it, which they keep for a day, and adds that to the record: then the fate of every host is known, or " +
-			"that it did not answer. It begins nothing and ends nothing on the hosts. It is called where the run was started, by the same operator.",
+		Use: "collect", Short: "Finish a run whose controller died", Annotations: map[string]string{"args": "run"},
+		Args: exactly("run"),
+		Long: "Asks the agents of a run that was lost what became of it, which they keep for a day, and adds that to the " +
+			"record: then the fate of every host is known, or that it did not answer. It begins nothing and ends nothing on " +
+			"the hosts. It is called where the run was started, by the same operator.",
 		Example: "  hark runs collect last",
 	}
 	fs := onBroker(j.app, cmd, j.collect)

@@ -22,7 +22,8 @@ type runsDiff struct {
 func (j *runsDiff) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "diff", Short: "Compare two runs by task and host", Annotations: map[string]string{"args": "[old] run"},
-		Long:    "Compares a run with an older one: the one that is named first, or the last one before it with the same command line.",
+		Long: "Compares a run with an older one: the one that is named first, or the last one before it with the same " +
+			"command line.",
 		Example: "  hark runs diff last\n  hark runs diff k3f9 9ab1",
 	}
 	fs := ofRuns(j.app, cmd, 1, 2, j.diff)
@@ -67,7 +68,8 @@ func (j *runsDiff) before(ctx context.Context, e *record.Entry) (*record.Entry, 
 		return x.Head.Run != e.Head.Run && x.Body && x.Head.Dir == e.Head.Dir && slices.Equal(x.Head.Line, e.Head.Line)
 	})
 	if i < 0 {
-		return nil, ansibleerror.Errorf("there is no run before %s with the same command line: name the one to compare with", e.Head.Run)
+		return nil, ansibleerror.Errorf("there is no run before %s with the same command line: name the one to compare with",
+			e.Head.Run)
 	}
 	return &all.Entries[i], nil
 }

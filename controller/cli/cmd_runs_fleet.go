@@ -123,7 +123,9 @@ func stopRemote(ctx context.Context, a *app, e *record.Entry) error {
 	}
 	defer b.Close()
 	if e.Head.Who != b.Operator.Key {
-		return ansibleerror.Errorf("run %s is of another operator, and its controller obeys only that one: ask %s (%s) to stop it", e.Head.Run, whence(e), e.Head.Who)
+		return ansibleerror.Errorf(
+			"run %s is of another operator, and its controller obeys only that one: ask %s (%s) to stop it", e.Head.Run,
+			whence(e), e.Head.Who)
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendLimit)
 	defer cancel()

@@ -18,9 +18,11 @@ import (
 // runsReaders is hark runs readers.
 func runsReaders(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "readers", Short: "Who may read the records of this operator's runs", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs,
-		Long: "Records, facts and words on duties at the broker are sealed: they can be read by this operator and by the readers that are named here. Whoever is added " +
-			"reads all that is there, and what comes; whoever is removed reads nothing of later weeks, and may have kept what he has read.",
+		Use: "readers", Short: "Who may read the records of this operator's runs", RunE: argparse.NeedCommand,
+		Args: cobra.ArbitraryArgs,
+		Long: "Records, facts and words on duties at the broker are sealed: they can be read by this operator and by the " +
+			"readers that are named here. Whoever is added reads all that is there, and what comes; whoever is removed reads " +
+			"nothing of later weeks, and may have kept what he has read.",
 	}
 	cmd.AddCommand(readersList(a), readersAdd(a), readersRemove(a))
 	return cmd
@@ -64,7 +66,8 @@ func readersList(a *app) *cobra.Command {
 
 func readersAdd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "add", Short: "Let somebody read records", Annotations: map[string]string{"args": "name key"}, Args: exactly("name", "key"),
+		Use: "add", Short: "Let somebody read records", Annotations: map[string]string{"args": "name key"},
+		Args:    exactly("name", "key"),
 		Example: "  hark runs readers add bela XABC...",
 	}
 	onReaders(a, cmd, func(args []string) error { return trust.AddReader(a.fleet.Home, args[0], args[1]) },
@@ -76,7 +79,8 @@ func readersAdd(a *app) *cobra.Command {
 
 func readersRemove(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "remove", Short: "Stop somebody from reading records of later weeks", Annotations: map[string]string{"args": "name"}, Args: exactly("name"),
+		Use: "remove", Short: "Stop somebody from reading records of later weeks",
+		Annotations: map[string]string{"args": "name"}, Args: exactly("name"),
 	}
 	onReaders(a, cmd, func(args []string) error { return trust.RemoveReader(a.fleet.Home, args[0]) },
 		func(args []string) string { return args[0] + " reads no records of later weeks" })

@@ -28,8 +28,10 @@ type runsRetry struct {
 
 func (j *runsRetry) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "retry", Short: "Run the same command on the hosts that failed or were not reached", Annotations: map[string]string{"args": "run [-- option ...]"},
-		Long: "Runs the command of a run again, in its directory and limited to the hosts that failed or were not reached. What follows -- is added to the command;\n" +
+		Use: "retry", Short: "Run the same command on the hosts that failed or were not reached",
+		Annotations: map[string]string{"args": "run [-- option ...]"},
+		Long: "Runs the command of a run again, in its directory and limited to the hosts that failed or were not reached. " +
+			"What follows -- is added to the command;\n" +
 			"values of -e are not kept, so they are given again there.",
 		Example: "  hark runs retry last\n  hark runs retry k3f9 -- -e db_password=...",
 	}
@@ -82,7 +84,8 @@ func (j *runsRetry) retry(e *record.Entry) error {
 // again returns the command line of the retry.
 func (j *runsRetry) again(e *record.Entry, hosts []string) ([]string, error) {
 	limit := strings.Join(hosts, ",")
-	if slices.ContainsFunc(hosts, func(h string) bool { return strings.ContainsAny(h, ",:!&*?[]~@ ") }) || len(limit) > 32<<10 {
+	if slices.ContainsFunc(hosts, func(h string) bool { return strings.ContainsAny(h, ",:!&*?[]~@ ") }) ||
+		len(limit) > 32<<10 {
 		path, err := runStore(j.app).Limit(e.Head.Run, hosts)
 		if err != nil {
 			return nil, err

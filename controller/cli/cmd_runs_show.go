@@ -211,7 +211,8 @@ type runsTail struct {
 
 func (j *runsTail) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "tail", Short: "Show a run that is under way; ends with its exit code", Annotations: map[string]string{"args": "run"}, Example: "  hark runs tail -f last",
+		Use: "tail", Short: "Show a run that is under way; ends with its exit code",
+		Annotations: map[string]string{"args": "run"}, Example: "  hark runs tail -f last",
 	}
 	fs := ofRuns(j.app, cmd, 1, 1, func(ctx context.Context, runs []record.Entry) error { return j.tail(ctx, &runs[0]) })
 	fs.Toggle(&j.follow, "follow", "f", false, "go on until the run ends; Ctrl-C ends the tail and not the run")

@@ -20,8 +20,9 @@ type runsStop struct {
 
 func (j *runsStop) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "stop", Short: "Stop a run as Ctrl-C at its terminal does; a second time it ends at once", Annotations: map[string]string{"args": "run"},
-		Example: "  hark runs stop last",
+		Use: "stop", Short: "Stop a run as Ctrl-C at its terminal does; a second time it ends at once",
+		Annotations: map[string]string{"args": "run"},
+		Example:     "  hark runs stop last",
 	}
 	fs := ofRuns(j.app, cmd, 1, 1, func(ctx context.Context, runs []record.Entry) error { return j.stop(ctx, &runs[0]) })
 	fs.json(&j.asJSON)
@@ -60,7 +61,8 @@ type runsKeep struct {
 
 func (j *runsKeep) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "keep", Short: "Keep a run for ever, whatever HARK_RUNS_KEEP says", Annotations: map[string]string{"args": "run"}, Example: "  hark runs keep k3f9",
+		Use: "keep", Short: "Keep a run for ever, whatever HARK_RUNS_KEEP says",
+		Annotations: map[string]string{"args": "run"}, Example: "  hark runs keep k3f9",
 	}
 	fs := ofRuns(j.app, cmd, 1, 1, func(_ context.Context, runs []record.Entry) error { return j.keep(&runs[0]) })
 	fs.Toggle(&j.no, "no", "", false, "keep it as long as others again")

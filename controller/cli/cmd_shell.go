@@ -32,7 +32,8 @@ func newShellCommand(a *app, name string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: "Run tasks one by one, as they are typed",
-		Long:  "Reads lines from a person: modules with their arguments, which run on the chosen hosts, and commands that say where and how.",
+		Long: "Reads lines from a person: modules with their arguments, which run on the chosen hosts, and commands that " +
+			"say where and how.",
 		Example: "  " + a.example(name) + " -i inventory web\n  echo 'service name=nginx state=restarted' | " +
 			a.example(name) + " -i inventory web -b",
 		Annotations: map[string]string{"args": "[pattern]"},
@@ -100,8 +101,10 @@ func (j *shellJob) run(cmd *cobra.Command, args []string) error {
 func (j *shellJob) shell(ctx context.Context, pattern string) *shell.Shell {
 	c := &shell.Shell{
 		State: shell.State{
-			Pattern: pattern, RemoteUser: j.o.Connect.User, Become: j.o.Become.On, BecomeUser: j.o.Become.User, BecomeMethod: j.o.Become.Method,
-			Check: j.o.Mode.Check, Diff: j.o.Mode.Diff, Forks: j.o.Forks.Number, Verbosity: j.o.Verbosity, Timeout: j.o.TaskTimeout,
+			Pattern: pattern, RemoteUser: j.o.Connect.User, Become: j.o.Become.On, BecomeUser: j.o.Become.User,
+			BecomeMethod: j.o.Become.Method,
+			Check:        j.o.Mode.Check, Diff: j.o.Mode.Diff, Forks: j.o.Forks.Number, Verbosity: j.o.Verbosity,
+			Timeout: j.o.TaskTimeout,
 		},
 		Hosts: func(pattern string) ([]string, error) { return j.hosts(pattern) }, Groups: j.groups,
 		Known: j.p.Compiler.HasModule, Run: j.task,
@@ -199,8 +202,11 @@ func (j *shellJob) asRun(t shell.Task) *cobra.Command {
 		}
 	})
 	for name, v := range map[string]string{
-		"module-name": t.Module, "args": t.Args, "user": t.RemoteUser, "become-user": t.BecomeUser, "become-method": t.BecomeMethod,
-		"become": strconv.FormatBool(t.Become), "check": strconv.FormatBool(t.Check), "diff": strconv.FormatBool(t.Diff), "forks": strconv.Itoa(t.Forks),
+		"module-name": t.Module, "args": t.Args, "user": t.RemoteUser, "become-user": t.BecomeUser,
+		"become-method": t.BecomeMethod,
+		"become":        strconv.FormatBool(t.Become), "check": strconv.FormatBool(t.Check),
+		"diff":  strconv.FormatBool(t.Diff),
+		"forks": strconv.Itoa(t.Forks),
 	} {
 		if f := flags.Lookup(name); f != nil && f.Value.String() != v {
 			_ = flags.Set(name, v)

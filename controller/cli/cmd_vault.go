@@ -57,7 +57,8 @@ func (j *vaultJob) secretFlags(fs flags) {
 }
 
 // newVaultSub makes a sub-command: its flags, and its work once the flags are checked.
-func newVaultSub(a *app, name, short string, add func(flags, *vaultJob), run func(context.Context, *vaultJob) error) *cobra.Command {
+func newVaultSub(a *app, name, short string, add func(flags, *vaultJob),
+	run func(context.Context, *vaultJob) error) *cobra.Command {
 	j := &vaultJob{app: a}
 	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs,
 		Annotations: map[string]string{"args": "[file_name ...]"}}
@@ -70,7 +71,8 @@ func newVaultSub(a *app, name, short string, add func(flags, *vaultJob), run fun
 		j.args = args
 		for _, id := range j.o.Vault.IDs {
 			if strings.Contains(id, ";") {
-				return argparse.OptionsError(fmt.Sprintf("'%s' is not a valid vault id. The character ';' is not allowed in vault ids", id))
+				return argparse.OptionsError(fmt.Sprintf(
+					"'%s' is not a valid vault id. The character ';' is not allowed in vault ids", id))
 			}
 		}
 		if j.output != "" && len(args) > 1 {
@@ -116,7 +118,8 @@ func (j *vaultJob) sealSecret(ctx context.Context) (err error) {
 		for _, s := range j.secrets.List {
 			ids = append(ids, s.ID)
 		}
-		return argparse.OptionsError(fmt.Sprintf("The vault-ids %s are available to encrypt. Specify the vault-id to encrypt with --encrypt-vault-id",
+		return argparse.OptionsError(fmt.Sprintf(
+			"The vault-ids %s are available to encrypt. Specify the vault-id to encrypt with --encrypt-vault-id",
 			strings.Join(ids, ",")))
 	}
 	j.with, err = j.secrets.ForEncryption(id)

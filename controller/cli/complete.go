@@ -45,7 +45,8 @@ func (a *app) completeArgs(cmd *cobra.Command, most int, words func(*completion)
 
 // completer returns the words that begin as the one at the cursor does. Nothing that goes wrong is told: it is no
 // time for messages.
-func (a *app) completer(words func(*completion) []string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func (a *app) completer(words func(*completion) []string) func(*cobra.Command, []string,
+	string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		errs := a.term.Err
 		a.term.Err = io.Discard

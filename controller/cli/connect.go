@@ -20,7 +20,8 @@ import (
 
 // onBroker returns a command the flags that every command of the broker has, and runs it on a connection that is
 // closed in the end. The command's own flags go into the set.
-func onBroker(a *app, cmd *cobra.Command, run func(ctx context.Context, b *fleet.Connection, args []string) error) flags {
+func onBroker(a *app, cmd *cobra.Command,
+	run func(ctx context.Context, b *fleet.Connection, args []string) error) flags {
 	var verbosity int
 	var url string
 	fs := a.flags(cmd)

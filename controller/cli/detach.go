@@ -29,7 +29,8 @@ const readyFD = 3
 // detached has a process of its own drive the run, and ends when that has begun.
 func (j *playJob) detached() error {
 	switch {
-	case j.o.Connect.AskPassword, j.o.Become.AskPassword, j.o.Vault.Ask, j.step, slices.ContainsFunc(j.o.Vault.IDs, func(id string) bool { return strings.HasSuffix(id, "prompt") }):
+	case j.o.Connect.AskPassword, j.o.Become.AskPassword, j.o.Vault.Ask, j.step,
+		slices.ContainsFunc(j.o.Vault.IDs, func(id string) bool { return strings.HasSuffix(id, "prompt") }):
 		return ansibleerror.Errorf("a run with --detach cannot ask: give passwords in files, and leave out --step")
 	case j.cfg.Text("HARK_RECORD") == "off":
 		return ansibleerror.Errorf("a run with --detach is seen by its record only: HARK_RECORD cannot be off")

@@ -63,7 +63,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &options), errors.As(err, &setting):
 		return exitOptions
-	case errors.Is(err, context.Canceled), errors.Is(err, play.ErrAborted), errors.Is(err, play.ErrDetached), errors.Is(err, play.ErrQuit):
+	case errors.Is(err, context.Canceled), errors.Is(err, play.ErrAborted), errors.Is(err, play.ErrDetached),
+		errors.Is(err, play.ErrQuit):
 		return exitInterrupted
 	case errors.As(err, &many):
 		return exitCode(many[0])

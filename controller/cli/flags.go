@@ -69,7 +69,8 @@ func (f flags) connect(o *project.Connect) {
 	f.Text(&o.User, "user", "u", f.cfg.Text("DEFAULT_REMOTE_USER"), "REMOTE_USER",
 		"log in as this user over ssh; an agent runs tasks as this user where they do not become another")
 	f.Text(&o.Kind, "connection", "c", f.cfg.Text("DEFAULT_TRANSPORT"), "CONNECTION",
-		"how to reach hosts: smart takes a host's agent if it has one and ssh otherwise, ssh, local (this machine), or a connection plug-in")
+		"how to reach hosts: smart takes a host's agent if it has one and ssh otherwise, ssh, local (this machine), or a "+
+			"connection plug-in")
 	f.Number(&o.Timeout, "timeout", "T", f.cfg.Int("DEFAULT_TIMEOUT"), "TIMEOUT", "seconds that reaching a host may take")
 	f.Text(&o.SSHCommon, "ssh-common-args", "", "", "SSH_COMMON_ARGS",
 		"more arguments of ssh, for runs over ssh and bootstrap")

@@ -278,7 +278,8 @@ func hintVariables(p *run) {
 	facts := hint.FactVariables()
 	told := map[string]bool{}
 	inventory.OwnVariables(p.Inventory, func(owner, name string) {
-		if told[name] || !strings.HasPrefix(name, "ansible_") || slices.Contains(known, name) || slices.Contains(facts, name) || strings.HasSuffix(name, "_interpreter") {
+		if told[name] || !strings.HasPrefix(name, "ansible_") || slices.Contains(known, name) ||
+			slices.Contains(facts, name) || strings.HasSuffix(name, "_interpreter") {
 			return
 		}
 		told[name] = true

@@ -45,7 +45,8 @@ type drive struct {
 // connect has a run use the connection that is there already.
 func (d *drive) connect(cfg *link.Config) {
 	b := d.broker
-	cfg.Dial, cfg.Broker, cfg.Operator, cfg.Roster, cfg.WhyAbsent, cfg.Nonce = nil, b.Transport, b.Operator, b.Roster, b.WhyAbsent(), d.nonce
+	cfg.Dial, cfg.Broker, cfg.Operator, cfg.Roster, cfg.WhyAbsent, cfg.Nonce = nil, b.Transport, b.Operator, b.Roster,
+		b.WhyAbsent(), d.nonce
 }
 
 // watchedLink explains why plans were not taken.
@@ -158,12 +159,14 @@ func (w *driving) look(ctx context.Context, b *fleet.Connection, j keeper.Job, h
 }
 
 // play is exactly `hark play --limit HOST --diff [--check] PLAY`.
-func (w *driving) play(ctx context.Context, b *fleet.Connection, j keeper.Job, hosts []keeper.Host, all map[string]keeper.Outcome) {
+func (w *driving) play(ctx context.Context, b *fleet.Connection, j keeper.Job, hosts []keeper.Host,
+	all map[string]keeper.Outcome) {
 	account := keeper.NewTurnResult()
 	var mu sync.Mutex
 	replayed := map[string]bool{} // guarded by mu
 	d := &drive{
-		run: j.Run, duty: j.Duty, watch: account, clean: func() bool { return account.Clean(&j) }, nonce: j.Opening, broker: b,
+		run: j.Run, duty: j.Duty, watch: account, clean: func() bool { return account.Clean(&j) }, nonce: j.Opening,
+		broker: b,
 		absent: func(e *link.AbsentError) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -53,6 +53,8 @@ func brokerFor(url string, hosts []bootstrap.Host) error {
 	if i < 0 {
 		return nil
 	}
-	return fmt.Errorf("the broker at %s serves this machine only, and %s could not reach it: start it with `hark broker run --listen 0.0.0.0:4222` or "+
-		"`hark broker install`, or say with --broker-url how the hosts reach it", url, hosts[i].Name)
+	return fmt.Errorf(
+		"the broker at %s serves this machine only, and %s could not reach it: start it with `hark broker run --listen "+
+			"0.0.0.0:4222` or "+
+			"`hark broker install`, or say with --broker-url how the hosts reach it", url, hosts[i].Name)
 }

@@ -68,7 +68,8 @@ func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run,
 // ownAgents makes all agents that are there the inventory of hark's own commands where there is no other and there is
 // a broker. Ansible's names know nothing of agents.
 func ownAgents(a *app, o *project.Options) {
-	if a.name != "hark" || len(o.Inventory.Sources) > 0 || a.cfg.IsSet("DEFAULT_HOST_LIST") || o.Ephemeral || o.Broker == overSSH {
+	if a.name != "hark" || len(o.Inventory.Sources) > 0 || a.cfg.IsSet("DEFAULT_HOST_LIST") || o.Ephemeral ||
+		o.Broker == overSSH {
 		return
 	}
 	if slices.ContainsFunc(a.cfg.List("DEFAULT_HOST_LIST"), project.Exists) {

@@ -51,8 +51,10 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host,
 		return err
 	}
 	h := record.Head{
-		Run: p.id, Who: operatorKey(p.app), Dir: p.cfg.WorkingDir(), Line: p.recordedLine(cmd), Commit: origin.Commit(baseDir(p.app, p.o)),
-		Inventory: origin.Sources(p.Sources()), Hosts: len(hosts), Groups: p.groupsOf(hosts), Check: p.o.Mode.Check, Hark: version.String(), Level: p.Level.String(), RetryOf: p.retryOf,
+		Run: p.id, Who: operatorKey(p.app), Dir: p.cfg.WorkingDir(), Line: p.recordedLine(cmd),
+		Commit:    origin.Commit(baseDir(p.app, p.o)),
+		Inventory: origin.Sources(p.Sources()), Hosts: len(hosts), Groups: p.groupsOf(hosts), Check: p.o.Mode.Check,
+		Hark: version.String(), Level: p.Level.String(), RetryOf: p.retryOf,
 		Screen: p.recordedScreen(screen, tally),
 	}
 	if p.drive != nil {
@@ -122,7 +124,8 @@ func (p *run) recordedScreen(screen string, tally *record.Tally) record.Screen {
 	}
 	s := record.Screen{
 		View: screen, OtherViews: p.cfg.List("CALLBACKS_ENABLED"), Verbosity: p.o.Verbosity, Options: o, Tally: tally,
-		NoDeprecations: !p.cfg.Bool("DEPRECATION_WARNINGS"), VerboseToStderr: p.cfg.Bool("VERBOSE_TO_STDERR"), Tagged: p.screens.Tagged,
+		NoDeprecations: !p.cfg.Bool("DEPRECATION_WARNINGS"), VerboseToStderr: p.cfg.Bool("VERBOSE_TO_STDERR"),
+		Tagged: p.screens.Tagged,
 	}
 	if !known(screen) && tally == nil {
 		s.View, s.Foreign = "default", true

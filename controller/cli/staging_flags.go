@@ -23,7 +23,8 @@ func (s *staging) flags(fs flags) {
 		"bring the plays to so many hosts first, then to more: numbers of hosts or parts of them, such as 1,10%,100%")
 	fs.Span(&s.pause, "pause", 0, "DURATION", "with --stages: how long to wait between them")
 	fs.Text(&s.stopAt, "stop-at", "", "", "N",
-		"with --stages: end the run when so many of the hosts so far, or such a part of them, failed or were not reached (default: 1)")
+		"with --stages: end the run when so many of the hosts so far, or such a part of them, failed or were not reached "+
+			"(default: 1)")
 }
 
 // read returns what the flags say, nil without stages. Quiet is a flag that has nothing run, "" for none.

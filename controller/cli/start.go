@@ -77,7 +77,9 @@ func guardHome(a *app) error {
 	if bad := os.Chmod(home, st.Mode().Perm()&^0o022); bad != nil {
 		return fmt.Errorf("cannot use the directory of hark's keys: %w", err)
 	}
-	a.display.Warn(fmt.Sprintf("Others could write %s, where hark's keys and its record of agents lie. They no longer can; see that what is there is yours", home))
+	a.display.Warn(fmt.Sprintf(
+		"Others could write %s, where hark's keys and its record of agents lie. They no longer can; see that what is there "+
+			"is yours", home))
 	return nil
 }
 
@@ -149,7 +151,8 @@ func (a *app) keeper() secrets.Keeper {
 // askPasswords asks for the passwords that the flags want.
 func (a *app) askPasswords(ctx context.Context, o *project.Options) (err error) {
 	o.Passwords, err = a.keeper().Passwords(ctx, secrets.Wanted{
-		AskConnection: o.Connect.AskPassword, AskBecome: o.Become.AskPassword, ConnectionFile: o.Connect.PasswordFile, BecomeFile: o.Become.PasswordFile, Become: o.Become.Method,
+		AskConnection: o.Connect.AskPassword, AskBecome: o.Become.AskPassword, ConnectionFile: o.Connect.PasswordFile,
+		BecomeFile: o.Become.PasswordFile, Become: o.Become.Method,
 	})
 	return err
 }

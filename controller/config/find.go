@@ -76,8 +76,8 @@ func (w World) find() (path, warning string) {
 	}
 	if public && (named == "" || path != named) {
 		warning = "Ansible is being run in a world writable directory (" + w.Dir +
-			"), ignoring it as an ansible.cfg source. " +
-			"For more information see https://docs.ansible.com/ansible/devel/reference_appendices/config.html#cfg-in-world-writable-dir"
+			"), ignoring it as an ansible.cfg source. For more information see " +
+			"https://docs.ansible.com/ansible/devel/reference_appendices/config.html#cfg-in-world-writable-dir"
 	}
 	return path, warning
 }

@@ -83,8 +83,10 @@ func keys(list ...string) []Key {
 func Settings() []Setting {
 	var all []Setting
 	for _, part := range [][]Setting{
-		harkSettings(), playSettings(), becomeSettings(), factSettings(), inventorySettings(), vaultSettings(), pathSettings(),
-		connectionSettings(), screenSettings(), colorSettings(), callbackSettings(), pluginSettings(), placeSettings(), galaxySettings(), inertSettings(),
+		harkSettings(), playSettings(), becomeSettings(), factSettings(), inventorySettings(), vaultSettings(),
+		pathSettings(),
+		connectionSettings(), screenSettings(), colorSettings(), callbackSettings(), pluginSettings(), placeSettings(),
+		galaxySettings(), inertSettings(),
 	} {
 		all = append(all, part...)
 	}

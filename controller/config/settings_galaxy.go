@@ -29,7 +29,8 @@ func galaxySettings() []Setting {
 			Doc: "Codes of GnuPG that make no signature bad."},
 		{Name: "GALAXY_REQUIRED_VALID_SIGNATURE_COUNT", Default: "1",
 			Env: names("ANSIBLE_GALAXY_REQUIRED_VALID_SIGNATURE_COUNT"), Keys: keys("galaxy.required_valid_signature_count"),
-			Doc: "How many signatures of a collection must be good: a number or all, with + in front at least one must be there."},
+			Doc: "How many signatures of a collection must be good: a number or all, with + in front at least one must be " +
+				"there."},
 		{Name: "GALAXY_ROLE_SKELETON", Kind: Path, NoDefault: true, Env: names("ANSIBLE_GALAXY_ROLE_SKELETON"),
 			Keys: keys("galaxy.role_skeleton"),
 			Doc:  "The tree that galaxy role init copies."},

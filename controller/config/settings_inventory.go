@@ -21,8 +21,11 @@ func inventorySettings() []Setting {
 			Keys: keys("inventory.export"),
 			Doc:  "Print inventories in their own form instead of as plays see them."},
 		{Name: "INVENTORY_IGNORE_EXTS", Kind: List,
-			Default: ".pyc, .pyo, .swp, .bak, ~, .rpm, .md, .txt, .rst, .orig, .ini, .cfg, .retry", Renewed: dialect.IniInventories, Newer: ".pyc, .pyo, .swp, .bak, ~, .rpm, .md, .txt, .rst, .orig, .cfg, .retry", Env: names("ANSIBLE_INVENTORY_IGNORE"), Keys: keys("defaults.inventory_ignore_extensions", "inventory.ignore_extensions"),
-			Doc: "Files with these endings are left out of inventory directories."},
+			Default: ".pyc, .pyo, .swp, .bak, ~, .rpm, .md, .txt, .rst, .orig, .ini, .cfg, .retry",
+			Renewed: dialect.IniInventories, Newer: ".pyc, .pyo, .swp, .bak, ~, .rpm, .md, .txt, .rst, .orig, .cfg, .retry",
+			Env:  names("ANSIBLE_INVENTORY_IGNORE"),
+			Keys: keys("defaults.inventory_ignore_extensions", "inventory.ignore_extensions"),
+			Doc:  "Files with these endings are left out of inventory directories."},
 		{Name: "INVENTORY_IGNORE_PATTERNS", Kind: List, Env: names("ANSIBLE_INVENTORY_IGNORE_REGEX"),
 			Keys: keys("defaults.inventory_ignore_patterns", "inventory.ignore_patterns"),
 			Doc:  "Files that match these expressions are left out of inventory directories."},
@@ -45,7 +48,8 @@ func inventorySettings() []Setting {
 			Keys: keys("defaults.vars_plugins_enabled"),
 			Doc:  "Where variables come from beside inventories."},
 		{Name: "VARIABLE_PRECEDENCE", Kind: List,
-			Default: "all_inventory, groups_inventory, all_plugins_inventory, all_plugins_play, groups_plugins_inventory, groups_plugins_play", Env: names("ANSIBLE_PRECEDENCE"), Keys: keys("defaults.precedence"),
+			Default: "all_inventory, groups_inventory, all_plugins_inventory, all_plugins_play, groups_plugins_inventory, " +
+				"groups_plugins_play", Env: names("ANSIBLE_PRECEDENCE"), Keys: keys("defaults.precedence"),
 			Doc: "The order of the sources of variables."},
 	}
 }
@@ -82,7 +86,8 @@ func pathSettings() []Setting {
 		{Name: "ANSIBLE_HOME", Kind: Path, Default: "~/.ansible", Env: names("ANSIBLE_HOME"), Keys: keys("defaults.home"),
 			Doc: "The directory under which everything of the user's lies."},
 		{Name: "COLLECTIONS_ON_ANSIBLE_VERSION_MISMATCH", Default: "warning",
-			Env: names("ANSIBLE_COLLECTIONS_ON_ANSIBLE_VERSION_MISMATCH"), Keys: keys("defaults.collections_on_ansible_version_mismatch"), Choices: names("error", "warning", "ignore"),
+			Env:  names("ANSIBLE_COLLECTIONS_ON_ANSIBLE_VERSION_MISMATCH"),
+			Keys: keys("defaults.collections_on_ansible_version_mismatch"), Choices: names("error", "warning", "ignore"),
 			Doc: "What to do about a collection that asks for another version of Ansible."},
 		{Name: "COLLECTIONS_PATHS", Kind: PathSpec, Default: "@home/collections:/usr/share/ansible/collections",
 			Env: names("ANSIBLE_COLLECTIONS_PATHS", "ANSIBLE_COLLECTIONS_PATH"), Keys: keys("defaults.collections_paths",
@@ -136,7 +141,8 @@ func connectionSettings() []Setting {
 			Keys: keys("defaults.interpreter_python"),
 			Doc:  "The Python of the targets, for modules and facts that need one."},
 		{Name: "INTERPRETER_PYTHON_FALLBACK", Kind: List,
-			Default: "python3.11, python3.10, python3.9, python3.8, python3.7, python3.6, python3.5, /usr/bin/python3, /usr/libexec/platform-python, python2.7, /usr/bin/python, python",
-			Doc:     "Where Python is looked for on the targets."},
+			Default: "python3.11, python3.10, python3.9, python3.8, python3.7, python3.6, python3.5, /usr/bin/python3, " +
+				"/usr/libexec/platform-python, python2.7, /usr/bin/python, python",
+			Doc: "Where Python is looked for on the targets."},
 	}
 }

@@ -35,7 +35,8 @@ func (s Setting) also(env, key string) Setting {
 // pluginSettings returns those of Ansible's plug-ins that are not about the screen.
 func pluginSettings() []Setting {
 	var all []Setting
-	for _, part := range [][]Setting{cacheSettings(), becomePluginSettings(), sshSettings(), inventoryPluginSettings(), shellSettings(), urlSettings()} {
+	for _, part := range [][]Setting{cacheSettings(), becomePluginSettings(), sshSettings(), inventoryPluginSettings(),
+		shellSettings(), urlSettings()} {
 		all = append(all, part...)
 	}
 	return all

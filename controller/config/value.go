@@ -38,7 +38,9 @@ func (c *Config) convert(s Setting, text, origin string) (any, error) {
 		}
 		d, err := time.ParseDuration(strings.TrimSpace(text))
 		if err != nil {
-			return nil, fmt.Errorf("%s is no time: write a number of seconds, such as 60, or one with its unit, such as 90s or 5m", value.ReprText(text))
+			return nil, fmt.Errorf(
+				"%s is no time: write a number of seconds, such as 60, or one with its unit, such as 90s or 5m",
+				value.ReprText(text))
 		}
 		return d.Seconds(), nil
 	case List:

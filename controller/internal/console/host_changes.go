@@ -145,7 +145,8 @@ func noteChange(at map[string]*changeAt, step *record.Step, when time.Time, e *r
 		return
 	}
 	at[key] = &changeAt{
-		Task: brief(title), Place: step.Place, Last: when, Run: e.Head.Run, Short: short(e.Head.Run), By: by(&e.Head), Duty: e.Head.Duty, Times: 1,
+		Task: brief(title), Place: step.Place, Last: when, Run: e.Head.Run, Short: short(e.Head.Run), By: by(&e.Head),
+		Duty: e.Head.Duty, Times: 1,
 		Path: "/runs/" + e.Head.Run + "/hosts/" + url.PathEscape(host),
 	}
 }

@@ -42,7 +42,8 @@ const (
 // needKinds returns all kinds, in order.
 func needKinds() []string {
 	return []string{
-		needsFailed, needsDrifted, needsPaused, needsStale, needsSilent, needsExpired, needsAbsent, needsTrouble, needsRuns, needsLost, needsExpiring, needsUnread,
+		needsFailed, needsDrifted, needsPaused, needsStale, needsSilent, needsExpired, needsAbsent, needsTrouble, needsRuns,
+		needsLost, needsExpiring, needsUnread,
 	}
 }
 

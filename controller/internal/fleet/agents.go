@@ -113,7 +113,9 @@ func DutyState(x enrol.Agent, now time.Time) string {
 		return fmt.Sprintf("was revoked on %s by %s: `hark agents approve %s` lets it in again",
 			x.At.Local().Format(time.DateTime), x.By, x.Name)
 	case x.Expired(now):
-		return fmt.Sprintf("was away until its credentials expired on %s: enrol it again, with `hark bootstrap` or `hark-agent join`", x.Expires.Local().Format(time.DateTime))
+		return fmt.Sprintf(
+			"was away until its credentials expired on %s: enrol it again, with `hark bootstrap` or `hark-agent join`",
+			x.Expires.Local().Format(time.DateTime))
 	}
 	return ""
 }

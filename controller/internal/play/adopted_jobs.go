@@ -17,7 +17,8 @@ import (
 func (l *lostHosts) adoptable(host string) (*plan.Step, string) {
 	id := l.b.where.of(host)
 	s, job := l.b.steps.Step(id), l.b.polls.Job(host)
-	if s == nil || s.ID != id || job == "" || !l.b.where.isDoing(host) || l.b.tasks.Of(host) == nil || s.Loop != nil || len(s.Until) > 0 || !s.DelegateTo.IsZero() {
+	if s == nil || s.ID != id || job == "" || !l.b.where.isDoing(host) || l.b.tasks.Of(host) == nil || s.Loop != nil ||
+		len(s.Until) > 0 || !s.DelegateTo.IsZero() {
 		return nil, ""
 	}
 	places, _ := l.b.steps.Around(id)

@@ -11,7 +11,8 @@ import (
 
 // debug shows how a step came out on a host and lets the user look into it. The screen is the user's alone meanwhile.
 // To quit ends the run for all.
-func (b *batchRun) debug(ctx context.Context, step plan.ID, out *wire.Outcome, c *debugger.Case) (debugger.Verdict, error) {
+func (b *batchRun) debug(ctx context.Context, step plan.ID, out *wire.Outcome,
+	c *debugger.Case) (debugger.Verdict, error) {
 	if err := b.queue.aside(ctx, func() {
 		b.catchUp()
 		b.order.Halt(wire.Event{Host: c.Host, Step: step, Outcome: out})

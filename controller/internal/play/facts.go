@@ -21,7 +21,8 @@ type factKeeper struct {
 	dirty     map[string]bool
 }
 
-func newFactKeeper(c FactCache, m *answer.Mirror, admission *admit.Admission, known func() []*inventory.Host) *factKeeper {
+func newFactKeeper(c FactCache, m *answer.Mirror, admission *admit.Admission,
+	known func() []*inventory.Host) *factKeeper {
 	return &factKeeper{cache: c, mirror: m, admission: admission, known: known, loaded: map[string]bool{},
 		dirty: map[string]bool{}}
 }

@@ -16,9 +16,9 @@ import (
 	"hark/playbook/plan"
 )
 
-// logins knows the login with which each host without an agent of its own is reached in all of a play, so that its session
-// can be on the host and not here, where each task takes a message to the host and back. It is safe for concurrent
-// use.
+// logins knows the login with which each host without an agent of its own is reached in all of a play, so that its
+// session can be on the host and not here, where each task takes a message to the host and back. It is safe for
+// concurrent use.
 type logins struct {
 	r *runner
 	// first is the first step that needs the host, nil if there is none or the steps may need several logins.

@@ -90,12 +90,14 @@ func newRunner(ctx context.Context, in Input) *runner {
 	r.facts = newFactKeeper(in.Facts, r.mirror, r.admission, in.Inventory.Hosts)
 	r.locals = &locals{r: r}
 	r.answers = answer.New(answer.Config{
-		Mirror: r.mirror, Sync: r.sync, Secrets: in.Secrets, Collection: in.Project.Collection, Templates: in.Templates, Plugin: in.Plugin, Hash: in.Hash, Setting: in.Setting, PluginSetting: in.PluginSetting,
+		Mirror: r.mirror, Sync: r.sync, Secrets: in.Secrets, Collection: in.Project.Collection, Templates: in.Templates,
+		Plugin: in.Plugin, Hash: in.Hash, Setting: in.Setting, PluginSetting: in.PluginSetting,
 		Match: r.match, Change: r.changeInventory, Exec: r.exec, Said: r.admission.Result,
 		Reset: func(host string) { r.link.Reset(host) }, Pause: in.Prompt.Pause, Where: in.Where, Private: in.Private,
 		Pack: in.Project.Pack, Vars: in.Project.VarsFile, Data: in.Project.Data, Warn: in.Messages.Warn,
 		Actions: answer.Actions{
-			Run: in.Action, Dirs: in.Project.Places, Books: in.Project.Books, Module: in.Project.Module, Modules: in.Modules, Tell: r.tell,
+			Run: in.Action, Dirs: in.Project.Places, Books: in.Project.Books, Module: in.Project.Module, Modules: in.Modules,
+			Tell: r.tell,
 		},
 	})
 	return r
@@ -129,7 +131,8 @@ func (r *runner) run(ctx context.Context) (status Status, err error) {
 		return status, err
 	}
 	if !r.started {
-		r.messages.ErrorWrapped(fmt.Sprintf("No matching task \"%s\" found. Note: --start-at-task can only follow static includes.", r.in.StartAt))
+		r.messages.ErrorWrapped(fmt.Sprintf(
+			"No matching task \"%s\" found. Note: --start-at-task can only follow static includes.", r.in.StartAt))
 	}
 	return status, nil
 }

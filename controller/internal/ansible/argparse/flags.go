@@ -90,8 +90,9 @@ func (f Flags) Toggle(p *bool, name, short string, value bool, usage string) {
 func aliases() map[string]string {
 	return map[string]string{
 		"key-file": "private-key", "conn-pass-file": "connection-password-file", "inventory-file": "inventory",
-		"ask-vault-pass": "ask-vault-password", "vault-pass-file": "vault-password-file", "become-pass-file": "become-password-file",
-		"changed-only": "only-changed", "api-key": "token",
+		"ask-vault-pass": "ask-vault-password", "vault-pass-file": "vault-password-file",
+		"become-pass-file": "become-password-file",
+		"changed-only":     "only-changed", "api-key": "token",
 	}
 }
 

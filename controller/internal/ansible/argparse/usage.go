@@ -276,7 +276,8 @@ func wrapText(text string, indent, columns int) string {
 // withDefault returns what the help says of a flag, with its value where nobody gives one.
 func withDefault(f *pflag.Flag) string {
 	kind := f.Value.Type()
-	if (kind != "int" && kind != "string") || f.DefValue == "" || f.DefValue == "0" || strings.Contains(f.Usage, "default") {
+	if (kind != "int" && kind != "string") || f.DefValue == "" || f.DefValue == "0" ||
+		strings.Contains(f.Usage, "default") {
 		return f.Usage
 	}
 	return f.Usage + " (default: " + f.DefValue + ")"

@@ -28,8 +28,9 @@ func SettingsPage() string {
 		if own {
 			b.WriteString("## hark's own\n\n| variable | in ansible.cfg | default | meaning |\n|---|---|---|---|\n")
 		} else {
-			b.WriteString("\n## Ansible's\n\nVariables and entries are Ansible's; the last column says what hark does with them.\n\n" +
-				"| setting | variable | in ansible.cfg | default | meaning |\n|---|---|---|---|---|\n")
+			b.WriteString(
+				"\n## Ansible's\n\nVariables and entries are Ansible's; the last column says what hark does with them.\n\n" +
+					"| setting | variable | in ansible.cfg | default | meaning |\n|---|---|---|---|---|\n")
 		}
 		for _, s := range all {
 			if s.Own() != own || s.Until != nil {

@@ -67,7 +67,9 @@ func (r *Actions) Run(ctx context.Context, a Action) (Acted, error) {
 	}
 	conn, err := r.connect()
 	if err != nil {
-		return Acted{}, fmt.Errorf("cannot run the action plug-in %s: it is written in Python and needs ansible-core on this machine: %w", a.Path, err)
+		return Acted{},
+			fmt.Errorf("cannot run the action plug-in %s: it is written in Python and needs ansible-core on this machine: %w",
+				a.Path, err)
 	}
 	defer conn.Close()
 	t := &talk{action: a, conn: conn, conversation: newConversation("it", conn, conn)}

@@ -90,7 +90,8 @@ func StartCallbacks(ctx context.Context, o CallbackOptions) (*Callbacks, error) 
 		return nil, err
 	}
 	reply, err := c.exchange(map[string]any{
-		"kind": "load", "command": o.Command, "stdout": o.Stdout, "enabled": o.Enabled, "native": o.Native, "dirs": o.Dirs, "books": o.Books,
+		"kind": "load", "command": o.Command, "stdout": o.Stdout, "enabled": o.Enabled, "native": o.Native, "dirs": o.Dirs,
+		"books": o.Books,
 	})
 	switch {
 	case err == nil && reply.Coreless:

@@ -33,7 +33,8 @@ func (c *Callbacks) unknown(hosts []string) []hostData {
 		c.hosts[name] = true
 		if h := c.o.Inventory.Host(name); h != nil {
 			out = append(out, hostData{
-				Name: name, Address: h.Address, Implicit: h.Implicit, File: h.File(), Dir: h.Dir(), Vars: encoded(c.o.Inventory.OwnVars(h)),
+				Name: name, Address: h.Address, Implicit: h.Implicit, File: h.File(), Dir: h.Dir(),
+				Vars:   encoded(c.o.Inventory.OwnVars(h)),
 				Groups: append(c.o.Inventory.GroupNames(h), "all"),
 			})
 		}

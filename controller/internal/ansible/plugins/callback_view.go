@@ -138,7 +138,8 @@ func (v callbackView) Stats(s view.Stats) {
 	counts := map[string]any{}
 	for host, n := range s.Counts {
 		counts[host] = map[string]int{
-			"ok": n.OK, "changed": n.Changed, "dark": n.Unreachable, "failures": n.Failed, "skipped": n.Skipped, "rescued": n.Rescued, "ignored": n.Ignored,
+			"ok": n.OK, "changed": n.Changed, "dark": n.Unreachable, "failures": n.Failed, "skipped": n.Skipped,
+			"rescued": n.Rescued, "ignored": n.Ignored,
 		}
 	}
 	e := event{Counts: counts}

@@ -105,8 +105,9 @@ func (e Effective) both(setting string, given []string) []string {
 // magicOptions returns the options that playbooks can see.
 func (e Effective) magicOptions(l plan.Level) vars.Options {
 	return vars.Options{
-		Check: e.Options.Mode.Check, Diff: e.Options.Mode.Diff, Forks: e.Options.Forks.Number, Inventory: e.Sources(), Limit: e.Options.Inventory.Limit,
-		Tags: e.tags(l), SkipTags: e.skipTags(), Verbosity: e.Options.Verbosity, Level: l,
+		Check: e.Options.Mode.Check, Diff: e.Options.Mode.Diff, Forks: e.Options.Forks.Number, Inventory: e.Sources(),
+		Limit: e.Options.Inventory.Limit,
+		Tags:  e.tags(l), SkipTags: e.skipTags(), Verbosity: e.Options.Verbosity, Level: l,
 	}
 }
 

@@ -43,5 +43,6 @@ func extraOf(l *syntax.Loader, text string, abs func(string) string) (*value.Dic
 	if d, ok := v.(*value.Dict); ok {
 		return d, nil
 	}
-	return nil, argparse.OptionsError(fmt.Sprintf("Invalid extra vars data supplied. '%s' could not be made into a dictionary", text))
+	return nil, argparse.OptionsError(fmt.Sprintf(
+		"Invalid extra vars data supplied. '%s' could not be made into a dictionary", text))
 }

@@ -78,8 +78,9 @@ func Open(ctx context.Context, c Config) (_ *Project, err error) {
 
 func (p *Project) newLoader() *syntax.Loader {
 	return &syntax.Loader{
-		Secrets: p.Secrets, Warn: p.Display.Warn, Deprecate: p.Display.Deprecate, Duplicates: p.Settings.Text("DUPLICATE_YAML_DICT_KEY"),
-		Level: p.Level,
+		Secrets: p.Secrets, Warn: p.Display.Warn, Deprecate: p.Display.Deprecate,
+		Duplicates: p.Settings.Text("DUPLICATE_YAML_DICT_KEY"),
+		Level:      p.Level,
 	}
 }
 
@@ -103,8 +104,9 @@ func (p *Project) prepare() {
 	p.Actions = &plugins.Actions{Homes: cfg.PythonDirs, Collections: cfg.CollectionPaths}
 	p.Compiler = compile.New(p.Loader, cfg)
 	for kind, setting := range map[string]string{
-		"action": "DEFAULT_ACTION_PLUGIN_PATH", "connection": "DEFAULT_CONNECTION_PLUGIN_PATH", "callback": "DEFAULT_CALLBACK_PLUGIN_PATH",
-		"become": "BECOME_PLUGIN_PATH", "strategy": "DEFAULT_STRATEGY_PLUGIN_PATH",
+		"action": "DEFAULT_ACTION_PLUGIN_PATH", "connection": "DEFAULT_CONNECTION_PLUGIN_PATH",
+		"callback": "DEFAULT_CALLBACK_PLUGIN_PATH",
+		"become":   "BECOME_PLUGIN_PATH", "strategy": "DEFAULT_STRATEGY_PLUGIN_PATH",
 	} {
 		p.Compiler.PluginDirs(kind, p.Settings.List(setting))
 	}
@@ -114,7 +116,8 @@ func (p *Project) prepare() {
 func templates(c Config) templar.Options {
 	own := answer.Config{Secrets: c.Secrets, Warn: c.Display.Warn}
 	o := templar.Options{
-		Engine: templar.NewEngine().At(c.Level), BrokenConditions: c.Settings.Bool("ALLOW_BROKEN_CONDITIONALS"), Native: c.Settings.Bool("DEFAULT_JINJA2_NATIVE"), Warn: c.Display.Warn,
+		Engine: templar.NewEngine().At(c.Level), BrokenConditions: c.Settings.Bool("ALLOW_BROKEN_CONDITIONALS"),
+		Native: c.Settings.Bool("DEFAULT_JINJA2_NATIVE"), Warn: c.Display.Warn,
 		Lookup: answer.OwnLookup(own, c.Dir), TemplateFile: answer.OwnTemplate(own, c.Dir),
 	}
 	if hidden := c.Display.Hidden(); hidden != nil {
@@ -139,15 +142,19 @@ func (p *Project) inventoryOptions(dir string) inventory.Options {
 	}
 	return inventory.Options{
 		Sources: p.Sources(), Loader: p.Loader, PlaybookDir: dir, AssumedDir: own == "",
-		VarsExtensions: p.Settings.List("YAML_FILENAME_EXTENSIONS"), YAMLExtensions: p.Settings.List("inventory/yaml.yaml_extensions"),
-		UseExtra: p.Settings.Bool("inventory/constructed.use_extra_vars"),
-		Plugins:  p.Settings.List("INVENTORY_ENABLED"), IgnoreExtensions: p.Settings.List("INVENTORY_IGNORE_EXTS"),
+		VarsExtensions: p.Settings.List("YAML_FILENAME_EXTENSIONS"),
+		YAMLExtensions: p.Settings.List("inventory/yaml.yaml_extensions"),
+		UseExtra:       p.Settings.Bool("inventory/constructed.use_extra_vars"),
+		Plugins:        p.Settings.List("INVENTORY_ENABLED"), IgnoreExtensions: p.Settings.List("INVENTORY_IGNORE_EXTS"),
 		IgnorePatterns: p.Settings.List("INVENTORY_IGNORE_PATTERNS"), HashMerge: p.HashMerge(),
-		GroupChars: p.Settings.Text("TRANSFORM_INVALID_GROUP_CHARS"), FailUnparsed: p.Settings.Bool("INVENTORY_UNPARSED_IS_FAILED"),
-		FailAnyUnparsed: p.Settings.Bool("INVENTORY_ANY_UNPARSED_IS_FAILED"), QuietUnparsed: !p.Settings.Bool("INVENTORY_UNPARSED_WARNING"),
-		VarsPlugins: p.varsPlugins(own), FilesStage: p.filesStage(),
+		GroupChars:      p.Settings.Text("TRANSFORM_INVALID_GROUP_CHARS"),
+		FailUnparsed:    p.Settings.Bool("INVENTORY_UNPARSED_IS_FAILED"),
+		FailAnyUnparsed: p.Settings.Bool("INVENTORY_ANY_UNPARSED_IS_FAILED"),
+		QuietUnparsed:   !p.Settings.Bool("INVENTORY_UNPARSED_WARNING"),
+		VarsPlugins:     p.varsPlugins(own), FilesStage: p.filesStage(),
 		Foreign: plugins.Inventory{Runner: p.Plugins,
-			Book: own}, Agents: p.Agents, Mismatch: p.Settings.Text("HOST_PATTERN_MISMATCH"), Python: python(p.Plugins.Homes), Extra: p.Extra, Facts: p.kept, Templates: p.Templates,
+			Book: own}, Agents: p.Agents, Mismatch: p.Settings.Text("HOST_PATTERN_MISMATCH"), Python: python(p.Plugins.Homes),
+		Extra: p.Extra, Facts: p.kept, Templates: p.Templates,
 		Warn: p.Warn, Verbose: func(level int, text string) { p.Display.Verbose(level, "", text) },
 	}
 }
@@ -175,16 +182,23 @@ func (p *Project) Private() answer.Private {
 func (p *Project) compileConfig() compile.Config {
 	packages := pythonPackages()
 	return compile.Config{
-		Modules: p.Modules, Invocation: p.wholeResults(), Brief: p.BriefResults(), RolePaths: p.Settings.List("DEFAULT_ROLES_PATH"), CollectionPaths: p.collectionPaths(packages),
+		Modules: p.Modules, Invocation: p.wholeResults(), Brief: p.BriefResults(),
+		RolePaths: p.Settings.List("DEFAULT_ROLES_PATH"), CollectionPaths: p.collectionPaths(packages),
 		Library: p.library(), Utils: p.Settings.List("DEFAULT_MODULE_UTILS_PATH"), PythonDirs: packages,
-		FilterPlugins: p.Settings.List("DEFAULT_FILTER_PLUGIN_PATH"), TestPlugins: p.Settings.List("DEFAULT_TEST_PLUGIN_PATH"),
+		FilterPlugins: p.Settings.List("DEFAULT_FILTER_PLUGIN_PATH"),
+		TestPlugins:   p.Settings.List("DEFAULT_TEST_PLUGIN_PATH"),
 		LookupPlugins: p.Settings.List("DEFAULT_LOOKUP_PLUGIN_PATH"), PluginNames: p.pluginNames,
 		Templates: p.Templates, Lookups: isLookup(), LenientTasks: !p.Settings.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags(p.Level), SkipTags: p.skipTags(), Extra: p.Extra, Options: p.magicOptions(p.Level),
-		ConfigFile: p.Settings.File, Python: python(packages), Interpreter: p.Settings.Text("INTERPRETER_PYTHON"), ForModules: p.forModules(), FactsModules: p.Settings.List("FACTS_MODULES"), Keywords: p.keywords(), HashMerge: p.HashMerge(),
+		ConfigFile: p.Settings.File, Python: python(packages), Interpreter: p.Settings.Text("INTERPRETER_PYTHON"),
+		ForModules: p.forModules(), FactsModules: p.Settings.List("FACTS_MODULES"), Keywords: p.keywords(),
+		HashMerge: p.HashMerge(),
 		Attach: answer.Ahead(answer.Config{Setting: ConfigLookup{p.Settings}.Setting,
-			Private: p.Private()}), AttachModule: answer.AheadModule(func(s *plan.Step) ([]byte, error) { return p.Compiler.Pack(s) }),
-		Level: p.Level, BrokenConditions: p.Templates.BrokenConditions, Native: p.Templates.Native, Extensions: p.Settings.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.Settings.Bool("INJECT_FACTS_AS_VARS"),
+			Private: p.Private()}), AttachModule: answer.AheadModule(func(s *plan.Step) ([]byte, error) {
+			return p.Compiler.Pack(s)
+		}),
+		Level: p.Level, BrokenConditions: p.Templates.BrokenConditions, Native: p.Templates.Native,
+		Extensions: p.Settings.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.Settings.Bool("INJECT_FACTS_AS_VARS"),
 		Outgoing: p.outgoing(), Zone: localtime.Data(), AnyText: !p.Settings.Bool("MODULE_STRICT_UTF8_RESPONSE"),
 		Debugger: p.Settings.Bool("ENABLE_TASK_DEBUGGER"), DebugIgnored: !p.Settings.Bool("TASK_DEBUGGER_IGNORE_ERRORS"),
 		IgnoreMissingHandlers: !p.Settings.Bool("ERROR_ON_MISSING_HANDLER"),
@@ -202,8 +216,10 @@ func (p *Project) Limit(pattern string) ([]*inventory.Host, error) {
 		return nil, err
 	}
 	empty := len(all) == 0
-	if empty && p.Settings.Bool("LOCALHOST_WARNING") && pattern != "localhost" && pattern != "127.0.0.1" && pattern != "::1" {
-		p.Display.Warn("provided hosts list is empty, only localhost is available. Note that the implicit localhost does not match 'all'")
+	if empty && p.Settings.Bool("LOCALHOST_WARNING") && pattern != "localhost" && pattern != "127.0.0.1" &&
+		pattern != "::1" {
+		p.Display.Warn(
+			"provided hosts list is empty, only localhost is available. Note that the implicit localhost does not match 'all'")
 	}
 	if p.Options.Inventory.Limit != "" {
 		if err := p.Inventory.Limit(p.Options.Inventory.Limit); err != nil {
@@ -220,7 +236,8 @@ func (p *Project) Limit(pattern string) ([]*inventory.Host, error) {
 	return hosts, nil
 }
 
-var ErrNoHosts = ansibleerror.Errorf("Specified inventory, host pattern and/or --limit leaves us with no hosts to target.")
+var ErrNoHosts = ansibleerror.Errorf(
+	"Specified inventory, host pattern and/or --limit leaves us with no hosts to target.")
 
 // Playbooks reads the playbooks. All that is wrong with them is one error.
 func (p *Project) Playbooks(names []string) ([]*compile.Playbook, error) {

@@ -101,7 +101,8 @@ func (k Keeper) slugs(need Need) []string {
 	return slugs
 }
 
-func (k Keeper) secret(ctx context.Context, id, source string, create bool, known *vault.Secrets) (s vault.Secret, prompted bool, err error) {
+func (k Keeper) secret(ctx context.Context, id, source string, create bool,
+	known *vault.Secrets) (s vault.Secret, prompted bool, err error) {
 	label := id
 	if label == "" {
 		label = k.Settings.Text("DEFAULT_VAULT_IDENTITY")

@@ -66,7 +66,8 @@ type Shell struct {
 
 // ErrNoHosts says that the pattern that the console begins with has no hosts, of an inventory that has some.
 var ErrNoHosts = errors.New(
-	"Specified inventory, host pattern and/or --limit leaves us with no hosts to target.") //lint:ignore ST1005 the words that users see
+	//lint:ignore ST1005 the words that users see
+	"Specified inventory, host pattern and/or --limit leaves us with no hosts to target.")
 
 // Loop begins with the state and answers lines until there are no more.
 func (c *Shell) Loop(ctx context.Context) error {

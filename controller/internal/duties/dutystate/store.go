@@ -154,7 +154,8 @@ func (s *Store) open(ctx context.Context, m streams.Message) word {
 	h := f.Header
 	switch {
 	case !f.Signed || wire.IDOf(h.Issuer) != keeper || h.Kind != kind || h.Run != duty || h.To != agent:
-		return word{err: fmt.Errorf("at the broker lies a word on the duty %s that is not of its keeper %s: it is passed over", duty, keeper)}
+		return word{err: fmt.Errorf(
+			"at the broker lies a word on the duty %s that is not of its keeper %s: it is passed over", duty, keeper)}
 	case !s.believes(h.Issuer):
 		return word{err: fmt.Errorf("the keeper %s is not believed here: `hark key believe %s`", h.Issuer, h.Issuer)}
 	}

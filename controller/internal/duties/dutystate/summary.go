@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Late reports whether a duty was silent for too long: a state is as fresh as its duty's interval and splay, and a tenth
-// more.
+// Late reports whether a duty was silent for too long: a state is as fresh as its duty's interval and splay, and a
+// tenth more.
 func (d *Definition) Late(now time.Time) bool {
 	return !d.Gone && d.Paused == nil && d.Later == nil && d.Once.IsZero() && now.Sub(d.At) > d.Period+d.Period/10
 }

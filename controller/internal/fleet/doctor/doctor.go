@@ -148,7 +148,8 @@ func (d *doctor) broker(ctx context.Context) bool {
 	if err != nil {
 		advice := "hark broker run on this machine, or hark broker use ACCESS with what `hark broker admit` prints"
 		if d.brokerInstalled() {
-			advice = "a broker is installed here (hark-broker.service): sudo hark broker admit \"$(hark key show --public)\" --agents > access.json && hark broker use access.json"
+			advice = "a broker is installed here (hark-broker.service): sudo hark broker admit \"$(hark key show --public)\" " +
+				"--agents > access.json && hark broker use access.json"
 		}
 		d.add(Finding{"broker", "failed", err.Error(), advice})
 		return false
@@ -210,7 +211,8 @@ func brokerAdvice(err error) string {
 	case strings.Contains(text, "refused"):
 		return "nobody listens there: start the broker (hark broker run, systemctl start hark-broker), or correct HARK_BROKER"
 	case strings.Contains(text, "secure connection not available"):
-		return "the broker has no TLS: write nats:// in HARK_BROKER and unset HARK_CA, or let it have TLS (hark broker run --tls)"
+		return "the broker has no TLS: write nats:// in HARK_BROKER and unset HARK_CA, or let it have TLS (hark broker run " +
+			"--tls)"
 	case strings.Contains(text, "credentials"):
 		return "HARK_CREDENTIALS must name a file with a token for this broker; without it the access on record is used"
 	case strings.Contains(text, "certificate"):
@@ -392,7 +394,8 @@ func (d *doctor) judge(x answered) (Finding, bool) {
 // silence words why an agent that is connected gives no answer.
 func silence(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Sprintf("it is connected to the broker and does not answer within %s: the host may be cut off or stand still", askLimit)
+		return fmt.Sprintf(
+			"it is connected to the broker and does not answer within %s: the host may be cut off or stand still", askLimit)
 	}
 	return "it does not answer: " + err.Error()
 }

@@ -136,7 +136,8 @@ func (h Host) other(agents []string) (name, why string) {
 			return name, "whose name begins alike"
 		}
 	}
-	if near := hint.Nearest(h.Agent, agents); near != "" && len(h.Agent) > 4 && hint.Close(h.Agent, near) && digits(near) == digits(h.Agent) {
+	if near := hint.Nearest(h.Agent, agents); near != "" && len(h.Agent) > 4 && hint.Close(h.Agent, near) &&
+		digits(near) == digits(h.Agent) {
 		return near, "whose name is nearly the same"
 	}
 	return "", ""

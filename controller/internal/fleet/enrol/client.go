@@ -22,10 +22,13 @@ type Client struct {
 }
 
 // ErrNoRegistrar says that nobody enrols agents at this broker.
-var ErrNoRegistrar = errors.New("nobody enrols agents at this broker: `hark broker run` does, and `hark broker registrar` for a NATS cluster of your own")
+var ErrNoRegistrar = errors.New(
+	"nobody enrols agents at this broker: `hark broker run` does, and `hark broker registrar` for a NATS cluster of " +
+		"your own")
 
 // errDenied says that the broker lets nothing through to the registrar.
-var errDenied = errors.New("the broker does not permit it: this operator may only look at who is there and at records of runs")
+var errDenied = errors.New(
+	"the broker does not permit it: this operator may only look at who is there and at records of runs")
 
 // requestLimit is how long the registrar may take.
 const requestLimit = 15 * time.Second

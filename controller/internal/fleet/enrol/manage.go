@@ -174,7 +174,9 @@ func (r *Registrar) approve(by string, in request) (agents []Agent, publish bool
 			continue
 		}
 		if other := r.book.named(a.Name); other != nil {
-			return nil, false, fmt.Errorf("%s is enrolled with another key: if it was installed again, run `hark agents remove %s`", a.Name, a.Name)
+			return nil, false,
+				fmt.Errorf("%s is enrolled with another key: if it was installed again, run `hark agents remove %s`", a.Name,
+					a.Name)
 		}
 		again, err := r.readmit(a, a.Key)
 		if err != nil {

@@ -325,7 +325,9 @@ func (r *Registrar) readRequest(m wire.Msg, op string) (*wire.Frame, request, er
 	case f.Header.Run != op:
 		return f, in, errors.New("it is another request than its subject says")
 	case !manages && !looks(op):
-		return f, in, fmt.Errorf("this operator may not let agents in or out: `hark broker admit %s --agents` gives access with which he may", key)
+		return f, in,
+			fmt.Errorf(
+				"this operator may not let agents in or out: `hark broker admit %s --agents` gives access with which he may", key)
 	case !r.fresh(f.Header):
 		return f, in, errors.New("it was made before")
 	}

@@ -79,10 +79,14 @@ func (a *Agent) Vouched(believed []string) (key string, err error) {
 		}
 	}
 	if len(others) == 0 {
-		return "", fmt.Errorf("no operator has vouched for the agent of %s, and it is not on record here: an operator who knows its key, %s, runs `hark agents approve %s`",
+		return "", fmt.Errorf(
+			"no operator has vouched for the agent of %s, and it is not on record here: an operator who knows its key, %s, "+
+				"runs `hark agents approve %s`",
 			a.Name, a.Key, a.Name)
 	}
-	return "", fmt.Errorf("the agent of %s is not on record here, and it is operator %s who vouches for it: if you know that this key is a colleague's, `hark key believe %s`",
+	return "", fmt.Errorf(
+		"the agent of %s is not on record here, and it is operator %s who vouches for it: if you know that this key is a "+
+			"colleague's, `hark key believe %s`",
 		a.Name, others[0], others[0])
 }
 

@@ -106,7 +106,8 @@ func (k *Known) parse(line string) error {
 type ChangedKeyError struct{ Name, Had, Has, Path string }
 
 func (e *ChangedKeyError) Error() string {
-	return fmt.Sprintf("the key of agent %s has changed: %s has %s, it shows %s; if it was installed again, run `hark agents remove %s`",
+	return fmt.Sprintf(
+		"the key of agent %s has changed: %s has %s, it shows %s; if it was installed again, run `hark agents remove %s`",
 		e.Name, e.Path, e.Had, e.Has, e.Name)
 }
 

@@ -73,7 +73,9 @@ func (e *LostKeyError) Error() string {
 	if e.Was != "" {
 		was = " (" + e.Was + ")"
 	}
-	return fmt.Sprintf("the operator key %s is gone: agents and brokers know this operator by it%s. Put it back from a backup; `hark key create` makes another, which nobody obeys yet", e.Path, was)
+	return fmt.Sprintf(
+		"the operator key %s is gone: agents and brokers know this operator by it%s. Put it back from a backup; `hark key "+
+			"create` makes another, which nobody obeys yet", e.Path, was)
 }
 
 // lost reports whether there was a key, by what is on record in an operator's directory: access to brokers, or agents

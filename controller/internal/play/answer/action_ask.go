@@ -139,7 +139,8 @@ func (p *acting) packed(full string, file *plan.Foreign, args *value.Dict) (*val
 // connect does what a connection does in Ansible: as the user who logs in, or for become as the one that it is for.
 func (p *acting) connect(ctx context.Context, become bool, args map[string]any) (any, error) {
 	c := *p.ask.Call
-	c.Module, c.Name, c.Environment, c.Async, c.Poll, c.Check, c.Invocation = connection.Name, connection.Name, nil, 0, 0, false, false
+	c.Module, c.Name, c.Environment, c.Async, c.Poll, c.Check, c.Invocation = connection.Name, connection.Name, nil, 0, 0,
+		false, false
 	if !become {
 		login, _ := p.ask.Kw.Get("login")
 		c.User = wire.RunAs{}

@@ -141,7 +141,8 @@ type batch struct {
 func (a *Answerer) Begin(b Batch) {
 	in := &batch{
 		Batch: b, hosts: map[string]bool{}, shared: vars.SharedOf(&b.Plan.Play),
-		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, queues: map[plan.ID]*queue{}, guests: map[string][]string{},
+		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, queues: map[plan.ID]*queue{},
+		guests: map[string][]string{},
 	}
 	for _, h := range b.Hosts {
 		in.hosts[h] = true
@@ -200,7 +201,8 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		defer b.turn(ctx, ask)()
 	}
 	switch ask.Kind {
-	case wire.AskStep, wire.AskOwn, wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude, wire.AskPrompt, wire.AskDebug, wire.AskAction:
+	case wire.AskStep, wire.AskOwn, wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude, wire.AskPrompt,
+		wire.AskDebug, wire.AskAction:
 		if a.Sync != nil {
 			if err := a.Sync(ctx); err != nil {
 				return wire.Answer{}, err
@@ -279,7 +281,9 @@ func (a *Answerer) place(ask wire.Ask) (*batch, *plan.Step, error) {
 	switch {
 	case ask.Kind == wire.AskBlob, ask.Kind == wire.AskPlan, ask.Kind == wire.AskOwn, ask.Kind == wire.AskUpload:
 		return b, nil, nil
-	case ask.Step == "" && (ask.Kind == wire.AskVarsFile || ask.Kind == wire.AskVars || ask.Kind == wire.AskMagic || ask.Kind == wire.AskLookup || ask.Kind == wire.AskPlugin):
+	case ask.Step == "" &&
+		(ask.Kind == wire.AskVarsFile || ask.Kind == wire.AskVars || ask.Kind == wire.AskMagic ||
+			ask.Kind == wire.AskLookup || ask.Kind == wire.AskPlugin):
 		// vars_files are read before the first step
 		return b, &plan.Step{Search: []string{string(b.Dir)}}, nil
 	}

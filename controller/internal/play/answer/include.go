@@ -100,7 +100,8 @@ func (b *batch) wait(ctx context.Context, q *queue, hosts []string) {
 
 // fragment returns the fragment of a call, compiled by whoever asks first. The same call twice in one ask is two
 // fragments.
-func (a *Answerer) fragment(ctx context.Context, b *batch, ask wire.Ask, i int, call wire.IncludeCall) (*plan.Fragment, error) {
+func (a *Answerer) fragment(ctx context.Context, b *batch, ask wire.Ask, i int,
+	call wire.IncludeCall) (*plan.Fragment, error) {
 	key, err := includeKey(ask, i)
 	if err != nil {
 		return nil, err

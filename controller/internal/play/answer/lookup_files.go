@@ -186,7 +186,8 @@ func firstFoundNames(terms []value.Value, kw *value.Dict) (names []string, skip 
 		default:
 			if !value.IsText(term) {
 				return nil, false, failLookup("AnsibleLookupError",
-					"Invalid term supplied, can handle string, mapping or list of strings but got: %s for %s", pyType(term), textOf(term))
+					"Invalid term supplied, can handle string, mapping or list of strings but got: %s for %s", pyType(term),
+					textOf(term))
 			}
 		}
 		files, paths := splitOption(opts, "files", ",;"), splitOption(opts, "paths", ",:;")

@@ -154,7 +154,8 @@ func (a *Answerer) password(s passwordSpec) (string, error) {
 	changed := fresh
 	if s.encrypt != "" && salt == "" {
 		changed = true
-		if salt, err = randomText(saltSize(s.encrypt), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./", ""); err != nil {
+		if salt, err = randomText(saltSize(s.encrypt), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./",
+			""); err != nil {
 			return "", err
 		}
 	}

@@ -117,7 +117,8 @@ func cell(row []string, column string) (*string, error) {
 
 func lookupINI(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	o := c.options(options{"file": "ansible.ini", "type": "ini", "section": "global", "re": "False", "default": "",
-		"encoding": "utf-8", "case_sensitive": "False", "allow_no_value": "False", "allow_none": "False", "interpolation": "True"})
+		"encoding": "utf-8", "case_sensitive": "False", "allow_no_value": "False", "allow_none": "False",
+		"interpolation": "True"})
 	var out []value.Value
 	for _, term := range c.texts() {
 		key, err := iniKey(term, o)

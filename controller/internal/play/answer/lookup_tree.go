@@ -155,7 +155,9 @@ func seconds(t syscall.Timespec) value.Value {
 	return value.Float(float64(t.Nano()) / float64(time.Second))
 }
 
-var collectionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_]+\.[A-Za-z0-9_]+$`) })
+var collectionName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_]+\.[A-Za-z0-9_]+$`)
+})
 
 // lookupCollectionVersion returns the versions of installed collections.
 func lookupCollectionVersion(a *Answerer, c *lookupCall) ([]value.Value, error) {

@@ -25,7 +25,8 @@ func OwnTemplate(cfg Config, dir string) func(name string) (path string, text va
 
 // OwnLookup runs lookups for what the controller itself renders: the names of plays, hosts and files. Files are
 // looked for beside the playbook in dir.
-func OwnLookup(cfg Config, dir string) func(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
+func OwnLookup(cfg Config, dir string) func(ctx context.Context, name string, args []value.Value,
+	kw *value.Dict) (value.Value, error) {
 	a, known := &Answerer{Config: cfg}, lookups()
 	return func(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 		run := known[lookupNamed(name)]

@@ -12,7 +12,8 @@ import (
 
 // stepVariables returns those that a step sees for a host, raw: the mirror's, with own, those that only the session
 // has (runner.ownVariables).
-func (c *Config) stepVariables(ctx context.Context, b *batch, step *plan.Step, host string, own *value.Dict) (*value.Dict, error) {
+func (c *Config) stepVariables(ctx context.Context, b *batch, step *plan.Step, host string,
+	own *value.Dict) (*value.Dict, error) {
 	entry := func(name string) *value.Dict {
 		v, _ := orEmpty(own).Get(name)
 		d, _ := v.(*value.Dict)

@@ -32,7 +32,8 @@ func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answe
 	}
 	if ask.Step == "" {
 		return wire.Answer{}, fmt.Errorf("vars file %s was not found\nCould not find file on the Ansible Controller.\n"+
-			"If you are using a module and expect the file to exist on the remote, see the remote_src option", strings.Join(ask.Names, ", "))
+			"If you are using a module and expect the file to exist on the remote, see the remote_src option",
+			strings.Join(ask.Names, ", "))
 	}
 	if strings.HasPrefix(ask.Names[0], "/") {
 		searched = nil

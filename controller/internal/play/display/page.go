@@ -39,7 +39,8 @@ func (p *page) show(l *hostQueue, e wire.Event) {
 	}
 	t := p.banner(e)
 	r := view.Result{Task: t, Host: e.Host, Name: e.Name, Outcome: e.Outcome, Start: l.start, End: e.Time}
-	if told := e.Kind == wire.Item || e.Kind == wire.Retry || e.Kind == wire.Done; told && l.start.IsZero() && t.Kind != plan.Meta {
+	if told := e.Kind == wire.Item || e.Kind == wire.Retry ||
+		e.Kind == wire.Done; told && l.start.IsZero() && t.Kind != plan.Meta {
 		p.View.HostStart(t, e.Host) // a host that skips a task, or its first item, begins it too
 	}
 	switch e.Kind {

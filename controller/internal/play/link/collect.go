@@ -20,8 +20,9 @@ type CollectStatus string
 // What a host can have reported.
 const (
 	Everything CollectStatus = "everything" // its agent has no session of the run any more: it has sent all that there was
-	StillBusy  CollectStatus = "busy"       // it has the session yet: it is at a step, or has not noticed that the controller is gone
-	Nothing    CollectStatus = "nothing"    // its agent did not answer
+	// it has the session yet: it is at a step, or has not noticed that the controller is gone
+	StillBusy CollectStatus = "busy"
+	Nothing   CollectStatus = "nothing" // its agent did not answer
 )
 
 // Collector takes what agents kept for a controller that died. It begins nothing and ends nothing: what a host is at,
@@ -254,7 +255,8 @@ func (c *Collector) reply(m wire.Msg, f *wire.Frame, id string, sessionKeys Sess
 	if m.Respond == nil || !wire.OwnReply(m.Reply, id) {
 		return fmt.Errorf("it wants its answer at %q", m.Reply)
 	}
-	frame, err := c.codec.Pack(wire.Header{Kind: wire.KindAnswer, Run: c.Run, To: f.Header.Nonce}, body, wire.Packing{Key: &sessionKeys.HostKey, Seal: wire.SealHost})
+	frame, err := c.codec.Pack(wire.Header{Kind: wire.KindAnswer, Run: c.Run, To: f.Header.Nonce}, body,
+		wire.Packing{Key: &sessionKeys.HostKey, Seal: wire.SealHost})
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,8 @@ func (j *Job) kept(sessions []link.SessionKeys) ([]wire.Event, error) {
 }
 
 // hear receives what the agents report, and stores it before it is acknowledged.
-func (j *Job) hear(ctx context.Context, sessions []link.SessionKeys) (map[string]link.CollectStatus, map[string]link.Leave, error) {
+func (j *Job) hear(ctx context.Context,
+	sessions []link.SessionKeys) (map[string]link.CollectStatus, map[string]link.Leave, error) {
 	if len(sessions) == 0 {
 		return nil, nil, nil
 	}
@@ -202,9 +203,9 @@ type passedKey struct {
 	kind record.Kind
 }
 
-// gap says whose results may be missing. A controller stores what agents send before it acknowledges that, as far as its
-// disk has room; an agent drops what was acknowledged. What is there then begins after a hole, unless its first event is
-// on record.
+// gap says whose results may be missing. A controller stores what agents send before it acknowledges that, as far as
+// its disk has room; an agent drops what was acknowledged. What is there then begins after a hole, unless its first
+// event is on record.
 func (t *reporter) gap(told []string) string {
 	var hosts []string
 	var until time.Time
@@ -226,7 +227,8 @@ func (t *reporter) gap(told []string) string {
 		between = fmt.Sprintf("between %s and %s", t.off.Last().Local().Format(time.TimeOnly),
 			until.Local().Format(time.TimeOnly))
 	}
-	return fmt.Sprintf("results of %s %s may be missing: the controller had taken them and was lost before they were on record",
+	return fmt.Sprintf(
+		"results of %s %s may be missing: the controller had taken them and was lost before they were on record",
 		strings.Join(view.Fold(hosts), " "), between)
 }
 

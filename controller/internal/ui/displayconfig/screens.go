@@ -90,7 +90,8 @@ func (s *Screens) display(verbosity int) (view.DisplayOptions, error) {
 		palette[role] = s.Settings.Text("COLOR_" + strings.ToUpper(string(role)))
 	}
 	return view.DisplayOptions{
-		Out: s.Console.Out, Err: s.Console.Err, Columns: s.Console.Width() - 1, Verbosity: verbosity, Colored: s.Colored(), Palette: palette,
+		Out: s.Console.Out, Err: s.Console.Err, Columns: s.Console.Width() - 1, Verbosity: verbosity, Colored: s.Colored(),
+		Palette:        palette,
 		NoDeprecations: !s.Settings.Bool("DEPRECATION_WARNINGS"), NoSystemWarnings: !s.Settings.Bool("SYSTEM_WARNINGS"),
 		VerboseToStderr: s.Settings.Bool("VERBOSE_TO_STDERR"), Log: s.logger(), Tagged: s.Tagged, Hidden: s.Hidden,
 		StatusLine: s.Console.Terminal != nil && s.Settings.Bool("HARK_STATUS_LINE"),
@@ -113,9 +114,12 @@ func (s *Screens) Options(r Run) view.Options {
 			"show_task_path_on_failure"),
 		ShowArgs: s.Settings.Bool("DISPLAY_ARGS_TO_STDOUT"), ResultFormat: s.Settings.Text(screen + "result_format"),
 		Pretty: s.pretty(), Indent: s.indent(), YAMLWidth: s.yamlWidth(), HideIncluded: !s.Settings.Bool(screen +
-			"display_included_hosts"), DiffContext: s.Settings.Int("DIFF_CONTEXT"), QuietResults: !s.Settings.Bool("ACTION_WARNINGS"),
-		JSONIndent: s.Settings.Int("callback/json.json_indent"), TreeDir: s.treeDir(r), LogDir: s.Settings.Text("callback/log_plays.log_folder"), JUnit: s.junitOptions(),
-		Origin: r.Origin, Flags: r.Flags, ProfileLimit: s.profileLimit(), ProfileSort: s.Settings.Text("callback/profile_tasks.sort_order"),
+			"display_included_hosts"), DiffContext: s.Settings.Int("DIFF_CONTEXT"),
+		QuietResults: !s.Settings.Bool("ACTION_WARNINGS"),
+		JSONIndent:   s.Settings.Int("callback/json.json_indent"), TreeDir: s.treeDir(r),
+		LogDir: s.Settings.Text("callback/log_plays.log_folder"), JUnit: s.junitOptions(),
+		Origin: r.Origin, Flags: r.Flags, ProfileLimit: s.profileLimit(),
+		ProfileSort: s.Settings.Text("callback/profile_tasks.sort_order"),
 	}
 }
 

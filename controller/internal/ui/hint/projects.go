@@ -12,13 +12,20 @@ import (
 // facts returns those that most playbooks use, without "ansible_".
 func facts() []string {
 	return []string{
-		"all_ipv4_addresses", "all_ipv6_addresses", "architecture", "bios_date", "bios_version", "cmdline", "date_time", "default_ipv4", "default_ipv6",
-		"devices", "distribution", "distribution_file_parsed", "distribution_file_path", "distribution_file_variety", "distribution_major_version",
-		"distribution_release", "distribution_version", "dns", "domain", "effective_user_id", "env", "fips", "form_factor", "fqdn", "hostname", "interfaces",
-		"is_chroot", "kernel", "kernel_version", "lsb", "machine", "machine_id", "memfree_mb", "memory_mb", "memtotal_mb", "mounts", "nodename", "os_family",
-		"pkg_mgr", "processor", "processor_cores", "processor_count", "processor_threads_per_core", "processor_vcpus", "product_name", "product_serial",
-		"product_uuid", "product_version", "python", "python_version", "real_user_id", "selinux", "service_mgr", "swapfree_mb", "swaptotal_mb", "system",
-		"system_vendor", "uptime_seconds", "user_dir", "user_gid", "user_id", "user_shell", "user_uid", "userspace_architecture", "userspace_bits",
+		"all_ipv4_addresses", "all_ipv6_addresses", "architecture", "bios_date", "bios_version", "cmdline", "date_time",
+		"default_ipv4", "default_ipv6",
+		"devices", "distribution", "distribution_file_parsed", "distribution_file_path", "distribution_file_variety",
+		"distribution_major_version",
+		"distribution_release", "distribution_version", "dns", "domain", "effective_user_id", "env", "fips", "form_factor",
+		"fqdn", "hostname", "interfaces",
+		"is_chroot", "kernel", "kernel_version", "lsb", "machine", "machine_id", "memfree_mb", "memory_mb", "memtotal_mb",
+		"mounts", "nodename", "os_family",
+		"pkg_mgr", "processor", "processor_cores", "processor_count", "processor_threads_per_core", "processor_vcpus",
+		"product_name", "product_serial",
+		"product_uuid", "product_version", "python", "python_version", "real_user_id", "selinux", "service_mgr",
+		"swapfree_mb", "swaptotal_mb", "system",
+		"system_vendor", "uptime_seconds", "user_dir", "user_gid", "user_id", "user_shell", "user_uid",
+		"userspace_architecture", "userspace_bits",
 		"virtualization_role", "virtualization_type",
 	}
 }
@@ -35,7 +42,8 @@ func FactVariables() []string {
 // Metas returns the actions of meta.
 func Metas() []string {
 	return []string{
-		"flush_handlers", "noop", "refresh_inventory", "clear_facts", "clear_host_errors", "end_play", "end_batch", "end_host", "end_role", "reset_connection",
+		"flush_handlers", "noop", "refresh_inventory", "clear_facts", "clear_host_errors", "end_play", "end_batch",
+		"end_host", "end_role", "reset_connection",
 	}
 }
 
@@ -70,7 +78,8 @@ func undefined(w Words, m []string) string {
 		return "did you mean the fact '" + closeFact(name) + "'? And " + notGathered
 	case fact != "" && closeFact(name) != "":
 		return "did you mean '" + closeFact(name) + "'?"
-	case slices.Contains([]string{"rc", "stdout", "stderr", "stdout_lines", "stderr_lines", "results", "changed", "failed", "skipped"}, name):
+	case slices.Contains([]string{"rc", "stdout", "stderr", "stdout_lines", "stderr_lines", "results", "changed", "failed",
+		"skipped"}, name):
 		return "a result has a name only by `register: result`; then it is result." + name
 	}
 	return ""
@@ -194,12 +203,16 @@ func Hostless(name string, lines []string) string {
 	var start int
 	var keys []string
 	judge := func() string {
-		if start == 0 || slices.ContainsFunc(keys, func(k string) bool { return k == "hosts" || strings.HasSuffix(k, "import_playbook") || k == "include" }) {
+		if start == 0 ||
+			slices.ContainsFunc(keys,
+				func(k string) bool { return k == "hosts" || strings.HasSuffix(k, "import_playbook") || k == "include" }) {
 			return ""
 		}
 		for _, k := range keys {
 			if !slices.Contains(playKeys(), k) {
-				return fmt.Sprintf("%s:%d is a task, and a playbook is a list of plays: put it below `tasks:` of a play, or include the file with include_tasks", name, start)
+				return fmt.Sprintf(
+					"%s:%d is a task, and a playbook is a list of plays: put it below `tasks:` of a play, or include the file with "+
+						"include_tasks", name, start)
 			}
 		}
 		return fmt.Sprintf("%s:%d: this play has no `hosts:`", name, start)
@@ -225,8 +238,11 @@ var keyLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // playKeys are keywords that both plays and tasks may have, and those of plays.
 func playKeys() []string {
 	return []string{
-		"name", "vars", "tags", "become", "become_user", "become_method", "environment", "gather_facts", "tasks", "roles", "handlers", "pre_tasks", "post_tasks",
-		"vars_files", "vars_prompt", "serial", "strategy", "any_errors_fatal", "max_fail_percentage", "connection", "remote_user", "port", "collections",
-		"module_defaults", "order", "force_handlers", "run_once", "when", "gather_subset", "ignore_errors", "no_log", "check_mode", "diff", "fact_path",
+		"name", "vars", "tags", "become", "become_user", "become_method", "environment", "gather_facts", "tasks", "roles",
+		"handlers", "pre_tasks", "post_tasks",
+		"vars_files", "vars_prompt", "serial", "strategy", "any_errors_fatal", "max_fail_percentage", "connection",
+		"remote_user", "port", "collections",
+		"module_defaults", "order", "force_handlers", "run_once", "when", "gather_subset", "ignore_errors", "no_log",
+		"check_mode", "diff", "fact_path",
 	}
 }

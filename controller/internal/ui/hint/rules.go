@@ -90,7 +90,9 @@ func makeRules() []rule {
 		of(dialect.InventoryNotParsed, missingInventory),
 		of(dialect.PlaybookNotAList, always("a playbook is a list: its first play begins with `- hosts: ...`")),
 		on(`did not find expected '-' indicator`,
-			always("that line stands further left than the items of its list, and yet not where the list began: indent it as its neighbours are")),
+			always(
+				"that line stands further left than the items of its list, and yet not where the list began: indent it as its "+
+					"neighbours are")),
 		on(`expected token 'end of statement block', got '='`, always("two values are compared by ==")),
 		of(dialect.LoopNeedsAList,
 			always("loop wants a list, as in `loop: [5]`; `loop: \"{{ range(5) }}\"` goes through numbers")),
@@ -109,7 +111,8 @@ func makeRules() []rule {
 		on(`Expecting property name enclosed in double quotes: .* The error appears to be in '<string>'`,
 			always("-e wants name=value, a whole mapping in braces, or @FILE")),
 		of(dialect.InterpreterNeeded, func(Words, []string) string {
-			return "this module is in Python, and the host has none that was found; `hark doc -l` lists the modules that need none"
+			return "this module is in Python, and the host has none that was found; `hark doc -l` lists the modules that need " +
+				"none"
 		}),
 	}
 }

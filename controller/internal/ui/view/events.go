@@ -73,7 +73,8 @@ func eventsOf(l *value.List) []event {
 			at := Spot{Text: textOf(d, "text"), Key: textOf(d, "key"), Name: textOf(d, "name"), File: textOf(d, "file"),
 				Value: d.True("value")}
 			out = append(out, event{of: ofValue(d, at), msg: textOf(d, "msg"), help: textOf(d, "help"), Spot: at,
-				nowhere: d.True("nowhere"), apart: d.True("apart"), unsaid: d.True("unsaid"), deprecated: d.True("deprecated"), until: textOf(d, "until"), parts: partsOf(d), before: textOf(d, "before")})
+				nowhere: d.True("nowhere"), apart: d.True("apart"), unsaid: d.True("unsaid"), deprecated: d.True("deprecated"),
+				until: textOf(d, "until"), parts: partsOf(d), before: textOf(d, "before")})
 		}
 	}
 	return out

@@ -147,7 +147,8 @@ func statsValue(s Stats) *value.Dict {
 	for _, host := range s.Hosts {
 		c := s.Counts[host]
 		counts := value.NewDict()
-		for name, n := range map[string]int{"ok": c.OK, "failures": c.Failed, "unreachable": c.Unreachable, "changed": c.Changed,
+		for name, n := range map[string]int{"ok": c.OK, "failures": c.Failed, "unreachable": c.Unreachable,
+			"changed": c.Changed,
 			"skipped": c.Skipped, "rescued": c.Rescued, "ignored": c.Ignored} {
 			counts.Set(name, value.Int(n))
 		}

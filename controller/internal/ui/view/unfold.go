@@ -13,7 +13,8 @@ func Unfold(entry string) []string {
 	from, to, two := strings.Cut(span, ":")
 	first, err := strconv.Atoi(from)
 	last, bad := strconv.Atoi(to)
-	if !ok || !two || err != nil || bad != nil || !strings.HasSuffix(entry, "]") || last < first || last-first > mostFolded {
+	if !ok || !two || err != nil || bad != nil || !strings.HasSuffix(entry, "]") || last < first ||
+		last-first > mostFolded {
 		return []string{entry}
 	}
 	names := make([]string, 0, last-first+1)
