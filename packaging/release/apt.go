@@ -61,8 +61,11 @@ func aptArchitectures() []string { return []string{"amd64", "arm64", "armhf", "i
 // (Release.gpg).
 func (r *release) aptRelease(dir string, files map[string][]byte) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Origin: %s\nLabel: %s\nSuite: stable\nCodename: stable\nVersion: %s\nDate: %s\nArchitectures: %s\nComponents: main\nDescription: Packages of hark\n",
-		r.project.Name, r.project.Name, r.version, r.made.Format("Mon, 02 Jan 2006 15:04:05 UTC"), strings.Join(aptArchitectures(), " "))
+	fmt.Fprintf(&b,
+		"Origin: %s\nLabel: %s\nSuite: stable\nCodename: stable\nVersion: %s\nDate: %s\nArchitectures: %s\n"+
+			"Components: main\nDescription: Packages of hark\n",
+		r.project.Name, r.project.Name, r.version, r.made.Format("Mon, 02 Jan 2006 15:04:05 UTC"),
+		strings.Join(aptArchitectures(), " "))
 	names := make([]string, 0, len(files))
 	for name, text := range files {
 		names = append(names, name)
@@ -84,7 +87,8 @@ func (r *release) aptRelease(dir string, files map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeAll(filepath.Join(dir, "Release"), text), writeAll(filepath.Join(dir, "Release.gpg"), beside), writeAll(filepath.Join(dir, "InRelease"), within))
+	return errors.Join(writeAll(filepath.Join(dir, "Release"), text), writeAll(filepath.Join(dir, "Release.gpg"), beside),
+		writeAll(filepath.Join(dir, "InRelease"), within))
 }
 
 // aptStanza is what a list of packages says of one, and its architecture.
@@ -102,7 +106,8 @@ func (r *release) aptStanza(deb string) (stanza, arch string, err error) {
 			arch = value
 		}
 	}
-	return fmt.Sprintf("%sFilename: pool/%s\nSize: %d\nMD5sum: %x\nSHA1: %x\nSHA256: %x\n", control, filepath.Base(deb), len(text), md5.Sum(text), sha1.Sum(text), sha256.Sum256(text)), arch, nil
+	return fmt.Sprintf("%sFilename: pool/%s\nSize: %d\nMD5sum: %x\nSHA1: %x\nSHA256: %x\n", control, filepath.Base(deb),
+		len(text), md5.Sum(text), sha1.Sum(text), sha256.Sum256(text)), arch, nil
 }
 
 // debControl is the control file of a package.

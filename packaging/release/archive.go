@@ -22,7 +22,8 @@ func (r *release) archives() error {
 		}
 		if p.name == "hark-agent" {
 			for _, name := range []string{"agent.yml", "hark-agent.service"} {
-				files = append(files, entry{path: filepath.Join(dir, name), from: filepath.Join(r.root, "agent/hark-agent", name), mode: 0o644})
+				files = append(files,
+					entry{path: filepath.Join(dir, name), from: filepath.Join(r.root, "agent/hark-agent", name), mode: 0o644})
 			}
 		}
 		text, err := tarball(files, r.made)
@@ -57,7 +58,8 @@ func tarball(files []entry, made time.Time) ([]byte, error) {
 				return nil, err
 			}
 		}
-		h := &tar.Header{Name: f.path, Mode: f.mode, Size: int64(len(text)), ModTime: made, Typeflag: tar.TypeReg, Uid: f.owner, Gid: f.owner, Format: tar.FormatPAX}
+		h := &tar.Header{Name: f.path, Mode: f.mode, Size: int64(len(text)), ModTime: made, Typeflag: tar.TypeReg,
+			Uid: f.owner, Gid: f.owner, Format: tar.FormatPAX}
 		switch {
 		case f.link != "":
 			h.Typeflag, h.Linkname = tar.TypeSymlink, f.link

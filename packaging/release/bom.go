@@ -21,7 +21,8 @@ func (r *release) bom() error {
 	doc.SerialNumber = ""
 	doc.Metadata = &cdx.Metadata{
 		Timestamp: r.made.Format("2006-01-02T15:04:05Z"),
-		Component: &cdx.Component{BOMRef: "hark", Type: cdx.ComponentTypeApplication, Name: "hark", Version: r.version, Licenses: &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}}},
+		Component: &cdx.Component{BOMRef: "hark", Type: cdx.ComponentTypeApplication, Name: "hark", Version: r.version,
+			Licenses: &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}}},
 	}
 	modules := map[string]cdx.Component{}
 	var programs []cdx.Component
@@ -38,13 +39,16 @@ func (r *release) bom() error {
 		}
 		ref := fmt.Sprintf("%s/%s/%s", p.name, p.system, p.arch)
 		programs = append(programs, cdx.Component{
-			BOMRef: ref, Type: cdx.ComponentTypeApplication, Name: ref, Version: r.version, Hashes: &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: sum}},
+			BOMRef: ref, Type: cdx.ComponentTypeApplication, Name: ref, Version: r.version,
+			Hashes: &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: sum}},
 		})
 		needs := []string{"pkg:golang/std@" + strings.TrimPrefix(read.GoVersion, "go")}
-		modules[needs[0]] = cdx.Component{BOMRef: needs[0], Type: cdx.ComponentTypeLibrary, Name: "std", Version: read.GoVersion, PackageURL: needs[0]}
+		modules[needs[0]] = cdx.Component{BOMRef: needs[0], Type: cdx.ComponentTypeLibrary, Name: "std",
+			Version: read.GoVersion, PackageURL: needs[0]}
 		for _, m := range read.Deps {
 			url := "pkg:golang/" + m.Path + "@" + m.Version
-			modules[url] = cdx.Component{BOMRef: url, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: url}
+			modules[url] = cdx.Component{BOMRef: url, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version,
+				PackageURL: url}
 			needs = append(needs, url)
 		}
 		links, all = append(links, cdx.Dependency{Ref: ref, Dependencies: &needs}), append(all, ref)
@@ -130,7 +134,8 @@ func (r *release) provenance() error {
 	s.Predicate.Definition.External = map[string]string{"command": "make release", "version": r.version}
 	s.Predicate.Definition.Resolved = []resolved{}
 	if commit, err := r.output(nil, "git", "-c", "safe.directory=*", "rev-parse", "HEAD"); err == nil {
-		s.Predicate.Definition.Resolved = append(s.Predicate.Definition.Resolved, resolved{"git+" + r.project.Home, map[string]string{"gitCommit": commit}})
+		s.Predicate.Definition.Resolved = append(s.Predicate.Definition.Resolved,
+			resolved{"git+" + r.project.Home, map[string]string{"gitCommit": commit}})
 	}
 	s.Predicate.Run.Builder.ID = r.project.Home + "/make-release"
 	s.Predicate.Run.Builder.Version = map[string]string{"go": runtime.Version()}
@@ -138,7 +143,8 @@ func (r *release) provenance() error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(envelope{payloadType, base64.StdEncoding.EncodeToString(payload), []signature{{"", base64.StdEncoding.EncodeToString(r.sign.statement(payload))}}})
+	text, err := json.Marshal(envelope{payloadType, base64.StdEncoding.EncodeToString(payload),
+		[]signature{{"", base64.StdEncoding.EncodeToString(r.sign.statement(payload))}}})
 	if err != nil {
 		return err
 	}
@@ -147,5 +153,6 @@ func (r *release) provenance() error {
 
 // statement signs a statement as DSSE says (github.com/secure-systems-lab/dsse, protocol.md).
 func (s *signer) statement(payload []byte) []byte {
-	return ed25519.Sign(s.key, fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(payloadType), payloadType, len(payload), payload))
+	return ed25519.Sign(s.key,
+		fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(payloadType), payloadType, len(payload), payload))
 }

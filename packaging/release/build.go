@@ -16,12 +16,14 @@ type program struct{ name, system, arch string }
 
 // agents are those that hark bootstrap puts on hosts, and that can be downloaded.
 func agents() []program {
-	return []program{{"hark-agent", "linux", "amd64"}, {"hark-agent", "linux", "arm64"}, {"hark-agent", "linux", "armv7"}, {"hark-agent", "linux", "386"}}
+	return []program{{"hark-agent", "linux", "amd64"}, {"hark-agent", "linux", "arm64"}, {"hark-agent", "linux", "armv7"},
+		{"hark-agent", "linux", "386"}}
 }
 
 // controllers are those that can be downloaded.
 func controllers() []program {
-	return []program{{"hark", "linux", "amd64"}, {"hark", "linux", "arm64"}, {"hark", "darwin", "amd64"}, {"hark", "darwin", "arm64"}}
+	return []program{{"hark", "linux", "amd64"}, {"hark", "linux", "arm64"}, {"hark", "darwin", "amd64"},
+		{"hark", "darwin", "arm64"}}
 }
 
 // path is where a program lies after build.
@@ -72,9 +74,11 @@ func (r *release) goBuild(to string, p program, flags ...string) error {
 		arch = "arm"
 	}
 	env := []string{
-		"CGO_ENABLED=0", "GOOS=" + p.system, "GOARCH=" + arch, "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOARM=7", "GO386=sse2",
+		"CGO_ENABLED=0", "GOOS=" + p.system, "GOARCH=" + arch, "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1",
+		"GOARM64=v8.0", "GOARM=7", "GO386=sse2",
 	}
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X hark/agent/version.build=" + r.version, "-o", to}
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X hark/agent/version.build=" + r.version,
+		"-o", to}
 	_, err := r.output(env, goTool(), append(append(args, flags...), sources(p.name))...)
 	return err
 }
@@ -196,7 +200,8 @@ License: Apache-2.0
 		return err
 	}
 	for _, name := range packageNames() {
-		entry := fmt.Sprintf("%s (%s) stable; urgency=medium\n\n  * Release %s. See docs/changes.md.\n\n -- %s  %s\n", name, version, r.version, r.project.Maintainer,
+		entry := fmt.Sprintf("%s (%s) stable; urgency=medium\n\n  * Release %s. See docs/changes.md.\n\n -- %s  %s\n", name,
+			version, r.version, r.project.Maintainer,
 			r.made.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
 		if err := writeGzip(filepath.Join(r.work, name+".changelog.gz"), []byte(entry)); err != nil {
 			return err

@@ -45,7 +45,8 @@ func (r *release) charts() error {
 
 // filled puts the version, the place of the images and the project's home into a file that has words for them.
 func (r *release) filled(text []byte, tag string) []byte {
-	for word, value := range map[string]string{"@VERSION@": r.version, "@TAG@": tag, "@HOME@": r.project.Home, "@HOST@": strings.TrimPrefix(r.project.Home, "https://")} {
+	for word, value := range map[string]string{"@VERSION@": r.version, "@TAG@": tag, "@HOME@": r.project.Home,
+		"@HOST@": strings.TrimPrefix(r.project.Home, "https://")} {
 		text = bytes.ReplaceAll(text, []byte(word), []byte(value))
 	}
 	return text

@@ -29,10 +29,12 @@ type service struct {
 // services are those that there are images of.
 func services() []service {
 	return []service{
-		{"hark-broker", "the broker of hark, with its registrar", []string{"broker", "run", "--data", "/data/broker", "--listen", "0.0.0.0:4222"}, "4222/tcp"},
+		{"hark-broker", "the broker of hark, with its registrar",
+			[]string{"broker", "run", "--data", "/data/broker", "--listen", "0.0.0.0:4222"}, "4222/tcp"},
 		{
 			"hark-console", "the console of hark",
-			[]string{"console", "--data", "/data/console", "--listen", "0.0.0.0:8470", "--tls-cert", "/tls/tls.crt", "--tls-key", "/tls/tls.key"}, "8470/tcp",
+			[]string{"console", "--data", "/data/console", "--listen", "0.0.0.0:8470", "--tls-cert", "/tls/tls.crt", "--tls-key",
+				"/tls/tls.key"}, "8470/tcp",
 		},
 		{"hark-keeper", "the keeper of hark", []string{"keeper", "run", "--project", "/project"}, ""},
 	}
@@ -60,14 +62,16 @@ func (r *release) image(s service) error {
 		if err != nil {
 			return err
 		}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}}})
+		index = mutate.AppendManifests(index,
+			mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}}})
 	}
 	dir := filepath.Join(r.work, "images", s.name)
 	into, err := layout.Write(dir, nothing.Index)
 	if err != nil {
 		return err
 	}
-	if err := into.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": s.name + ":" + tag})); err != nil {
+	if err := into.AppendIndex(index,
+		layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": s.name + ":" + tag})); err != nil {
 		return err
 	}
 	files, err := filesBelow(dir)
@@ -85,7 +89,8 @@ func (r *release) image(s service) error {
 func (r *release) imageFor(s service, arch string) (v1.Image, error) {
 	base := []entry{
 		{path: "etc/", mode: 0o755},
-		{path: "etc/passwd", mode: 0o644, text: fmt.Appendf(nil, "root:x:0:0:root:/:/none\nhark:x:%d:%d:hark:/data:/none\n", containerUser, containerUser)},
+		{path: "etc/passwd", mode: 0o644,
+			text: fmt.Appendf(nil, "root:x:0:0:root:/:/none\nhark:x:%d:%d:hark:/data:/none\n", containerUser, containerUser)},
 		{path: "etc/group", mode: 0o644, text: fmt.Appendf(nil, "root:x:0:\nhark:x:%d:\n", containerUser)},
 		{path: "data/", mode: 0o700, owner: containerUser},
 		{path: "tmp/", mode: 0o1777},
@@ -96,12 +101,16 @@ func (r *release) imageFor(s service, arch string) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	layer, err := tarlayer.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }, tarlayer.WithMediaType(types.OCILayer))
+	layer, err := tarlayer.LayerFromOpener(func() (io.ReadCloser,
+		error) {
+		return io.NopCloser(bytes.NewReader(text)), nil
+	}, tarlayer.WithMediaType(types.OCILayer))
 	if err != nil {
 		return nil, err
 	}
 	image := mutate.ConfigMediaType(mutate.MediaType(nothing.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	image, err = mutate.Append(image, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: r.made}, CreatedBy: "packaging/release"}})
+	image, err = mutate.Append(image,
+		mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: r.made}, CreatedBy: "packaging/release"}})
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +124,8 @@ func (r *release) imageFor(s service, arch string) (v1.Image, error) {
 		User: fmt.Sprint(containerUser), Entrypoint: []string{"/usr/bin/hark"}, Cmd: s.command, WorkingDir: "/data",
 		Env: []string{"PATH=/usr/bin", "HOME=/data", "HARK_HOME=/data/home"}, Volumes: map[string]struct{}{"/data": {}},
 		Labels: map[string]string{
-			"org.opencontainers.image.title": s.title, "org.opencontainers.image.version": r.version, "org.opencontainers.image.url": r.project.Home,
+			"org.opencontainers.image.title": s.title, "org.opencontainers.image.version": r.version,
+			"org.opencontainers.image.url":      r.project.Home,
 			"org.opencontainers.image.licenses": "Apache-2.0", "org.opencontainers.image.vendor": r.project.Vendor,
 		},
 	}

@@ -54,7 +54,8 @@ func run(out string, archs []string, only bool) error {
 			return err
 		}
 		steps = []func() error{
-			r.build, r.packages, r.archives, r.aptRepository, r.rpmRepository, r.images, r.charts, r.scripts, r.keys, r.bom, r.provenance, r.sums, r.signSums,
+			r.build, r.packages, r.archives, r.aptRepository, r.rpmRepository, r.images, r.charts, r.scripts, r.keys, r.bom,
+			r.provenance, r.sums, r.signSums,
 		}
 	}
 	for _, step := range steps {

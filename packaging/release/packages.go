@@ -44,7 +44,8 @@ func (r *release) pack(name, arch, kind string) error {
 		return err
 	}
 	values := map[string]string{
-		"ARCH": arch, "VERSION": version, "WORK": r.work, "MAINTAINER": r.project.Maintainer, "HOME_PAGE": r.project.Home, "VENDOR": r.project.Vendor,
+		"ARCH": arch, "VERSION": version, "WORK": r.work, "MAINTAINER": r.project.Maintainer, "HOME_PAGE": r.project.Home,
+		"VENDOR": r.project.Vendor,
 	}
 	values["GOARCH"] = strings.Replace(arch, "armv7", "arm7", 1) // nfpm's word for it
 	config, err := nfpm.ParseFileWithEnvMapping(name+".yaml", func(key string) string { return values[key] })

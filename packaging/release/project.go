@@ -23,7 +23,8 @@ func readProject(file string) (project, error) {
 	if err != nil {
 		return p, fmt.Errorf("cannot read %s: %w", file, err)
 	}
-	for variable, field := range map[string]*string{"HARK_RELEASE_HOME": &p.Home, "HARK_RELEASE_MAINTAINER": &p.Maintainer, "HARK_RELEASE_VENDOR": &p.Vendor} {
+	for variable, field := range map[string]*string{"HARK_RELEASE_HOME": &p.Home, "HARK_RELEASE_MAINTAINER": &p.Maintainer,
+		"HARK_RELEASE_VENDOR": &p.Vendor} {
 		if text := os.Getenv(variable); text != "" {
 			*field = text
 		}
@@ -33,7 +34,8 @@ func readProject(file string) (project, error) {
 		return p, fmt.Errorf("%s needs a name, a maintainer with an address and a home that begins with https://", file)
 	}
 	if strings.HasSuffix(home.Hostname(), ".example") {
-		fmt.Fprintf(os.Stderr, "release: %s is a place-holder: set home and maintainer in packaging/release/%s before you publish\n", p.Home, file)
+		fmt.Fprintf(os.Stderr,
+			"release: %s is a place-holder: set home and maintainer in packaging/release/%s before you publish\n", p.Home, file)
 	}
 	return p, nil
 }

@@ -138,8 +138,10 @@ func (r *release) rpmRepository() error {
 	for _, list := range []struct {
 		kind, name, space string
 		packages          []rpmPackage
-	}{{"primary", "metadata", "common", primary}, {"filelists", "filelists", "filelists", files}, {"other", "otherdata", "other", other}} {
-		doc := rpmList{XMLName: xml.Name{Local: list.name}, Space: space + list.space, Count: len(rpms), Packages: list.packages}
+	}{{"primary", "metadata", "common", primary}, {"filelists", "filelists", "filelists", files},
+		{"other", "otherdata", "other", other}} {
+		doc := rpmList{XMLName: xml.Name{Local: list.name}, Space: space + list.space, Count: len(rpms),
+			Packages: list.packages}
 		if list.kind == "primary" {
 			doc.RPMSpace = space + "rpm"
 		}
@@ -157,8 +159,10 @@ func (r *release) rpmRepository() error {
 	if err != nil {
 		return err
 	}
-	repo := fmt.Sprintf("[hark]\nname=hark\nbaseurl=%s/rpm\ngpgkey=%s/hark.asc\ngpgcheck=1\nrepo_gpgcheck=1\nenabled=1\n", r.project.Home, r.project.Home)
-	return errors.Join(writeAll(filepath.Join(dir, "repodata/repomd.xml"), text), writeAll(filepath.Join(dir, "repodata/repomd.xml.asc"), sig),
+	repo := fmt.Sprintf("[hark]\nname=hark\nbaseurl=%s/rpm\ngpgkey=%s/hark.asc\ngpgcheck=1\nrepo_gpgcheck=1\nenabled=1\n",
+		r.project.Home, r.project.Home)
+	return errors.Join(writeAll(filepath.Join(dir, "repodata/repomd.xml"), text),
+		writeAll(filepath.Join(dir, "repodata/repomd.xml.asc"), sig),
 		writeAll(filepath.Join(dir, "hark.repo"), []byte(repo)))
 }
 
@@ -175,8 +179,9 @@ func (r *release) rpmWrite(dir, kind string, list rpmList) (rpmData, error) {
 	sum, open := fmt.Sprintf("%x", sha256.Sum256(packed)), fmt.Sprintf("%x", sha256.Sum256(text))
 	href := "repodata/" + sum + "-" + kind + ".xml.gz"
 	return rpmData{
-		Type: kind, Checksum: rpmSum{Type: "sha256", Text: sum}, Open: rpmSum{Type: "sha256", Text: open}, Location: rpmRef{href},
-		Time: r.made.Unix(), Size: len(packed), OpenSize: len(text),
+		Type: kind, Checksum: rpmSum{Type: "sha256", Text: sum}, Open: rpmSum{Type: "sha256", Text: open},
+		Location: rpmRef{href},
+		Time:     r.made.Unix(), Size: len(packed), OpenSize: len(text),
 	}, writeAll(filepath.Join(dir, href), packed)
 }
 
@@ -218,18 +223,23 @@ func (r *release) rpmEntry(file string) (rpmPackage, error) {
 			entry.Type = "dir"
 		}
 		all = append(all, entry)
-		if strings.Contains(f.Name(), "bin/") || strings.HasPrefix(f.Name(), "/etc/") { // what dnf finds without the list of files
+		// what dnf finds without the list of files
+		if strings.Contains(f.Name(), "bin/") || strings.HasPrefix(f.Name(), "/etc/") {
 			some = append(some, entry)
 		}
 	}
 	at := h.GetRange()
 	return rpmPackage{
-		Type: "rpm", Name: word(rpmutils.NAME), Arch: word(rpmutils.ARCH), Version: rpmVersion{"0", word(rpmutils.VERSION), word(rpmutils.RELEASE)},
-		Checksum: &rpmSum{Type: "sha256", ID: "YES", Text: fmt.Sprintf("%x", sha256.Sum256(text))}, Summary: word(rpmutils.SUMMARY),
-		Text: word(rpmutils.DESCRIPTION), Packager: word(rpmutils.PACKAGER), URL: word(rpmutils.URL), Time: &rpmTime{r.made.Unix(), r.made.Unix()},
+		Type: "rpm", Name: word(rpmutils.NAME), Arch: word(rpmutils.ARCH),
+		Version:  rpmVersion{"0", word(rpmutils.VERSION), word(rpmutils.RELEASE)},
+		Checksum: &rpmSum{Type: "sha256", ID: "YES", Text: fmt.Sprintf("%x", sha256.Sum256(text))},
+		Summary:  word(rpmutils.SUMMARY),
+		Text:     word(rpmutils.DESCRIPTION), Packager: word(rpmutils.PACKAGER), URL: word(rpmutils.URL),
+		Time: &rpmTime{r.made.Unix(), r.made.Unix()},
 		Size: &rpmSize{int64(len(text)), installed, archive}, Location: &rpmRef{filepath.Base(file)}, Files: all,
 		Format: &rpmFormat{
-			License: word(rpmutils.LICENSE), Vendor: word(rpmutils.VENDOR), Group: word(rpmutils.GROUP), BuildHost: word(rpmutils.BUILDHOST), Range: rpmRange{at.Start, at.End},
+			License: word(rpmutils.LICENSE), Vendor: word(rpmutils.VENDOR), Group: word(rpmutils.GROUP),
+			BuildHost: word(rpmutils.BUILDHOST), Range: rpmRange{at.Start, at.End},
 			Provides:  rpmRelations(h, rpmutils.PROVIDENAME, rpmutils.PROVIDEVERSION, rpmutils.PROVIDEFLAGS),
 			Requires:  rpmRelations(h, rpmutils.REQUIRENAME, rpmutils.REQUIREVERSION, rpmutils.REQUIREFLAGS),
 			Conflicts: rpmRelations(h, rpmutils.CONFLICTNAME, rpmutils.CONFLICTVERSION, rpmutils.CONFLICTFLAGS), Files: some,

@@ -49,7 +49,9 @@ type signer struct {
 func openSigner(path string, now time.Time) (*signer, error) {
 	var key ed25519.PrivateKey
 	if path == "" {
-		fmt.Fprintf(os.Stderr, "release: %s names no key: signing with a key that is made for this run and thrown away. Do not publish this.\n", keyVariable)
+		fmt.Fprintf(os.Stderr,
+			"release: %s names no key: signing with a key that is made for this run and thrown away. Do not publish this.\n",
+			keyVariable)
 		var err error
 		if _, key, err = ed25519.GenerateKey(rand.Reader); err != nil {
 			return nil, err
@@ -80,7 +82,8 @@ func newSigner(key ed25519.PrivateKey, now time.Time) (*signer, error) {
 	}
 	off := false
 	s.config = &packet.Config{
-		DefaultHash: crypto.SHA256, Time: func() time.Time { return now }, NonDeterministicSignaturesViaNotation: &off, Algorithm: packet.PubKeyAlgoEdDSA,
+		DefaultHash: crypto.SHA256, Time: func() time.Time { return now }, NonDeterministicSignaturesViaNotation: &off,
+		Algorithm: packet.PubKeyAlgoEdDSA,
 	}
 	s.pgp, err = pgpEntity(key, s.config)
 	return s, err
@@ -164,12 +167,14 @@ func (s *signer) sshSignature(text []byte) ([]byte, error) {
 
 // allowed is the line of the public key in a file of allowed signers.
 func (s *signer) allowed() string {
-	return fmt.Sprintf("%s namespaces=%q %s", principal, namespace, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.ssh.PublicKey()))))
+	return fmt.Sprintf("%s namespaces=%q %s", principal, namespace,
+		strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.ssh.PublicKey()))))
 }
 
 // keys writes the public key in both forms.
 func (r *release) keys() error {
-	if err := os.WriteFile(filepath.Join(r.out, "hark.allowed_signers"), []byte(r.sign.allowed()+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(r.out, "hark.allowed_signers"), []byte(r.sign.allowed()+"\n"),
+		0o644); err != nil {
 		return err
 	}
 	var plain, text bytes.Buffer
@@ -187,7 +192,8 @@ func (r *release) keys() error {
 		return err
 	}
 	text.WriteByte('\n')
-	return errors.Join(os.WriteFile(filepath.Join(r.out, "hark.asc"), text.Bytes(), 0o644), os.WriteFile(filepath.Join(r.out, "hark.gpg"), plain.Bytes(), 0o644))
+	return errors.Join(os.WriteFile(filepath.Join(r.out, "hark.asc"), text.Bytes(), 0o644),
+		os.WriteFile(filepath.Join(r.out, "hark.gpg"), plain.Bytes(), 0o644))
 }
 
 // signSums signs SHA256SUMS.

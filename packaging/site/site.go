@@ -116,7 +116,8 @@ func (s *site) check() error {
 		}
 	}
 	for _, p := range s.pages {
-		if list := path.Join(path.Dir(p.source), "README.md"); strings.HasPrefix(list, "docs/") && p.source != list && !s.lists(list, p) {
+		if list := path.Join(path.Dir(p.source), "README.md"); strings.HasPrefix(list, "docs/") && p.source != list &&
+			!s.lists(list, p) {
 			bad = append(bad, fmt.Errorf("%s: has no link to %s", list, p.source))
 		}
 	}

@@ -112,9 +112,13 @@ func put(path string, text []byte) error {
 }
 
 var (
-	codeBlocks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<pre><code[^>]*>.*?</code></pre>`) })
-	prompts    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^((?:<pre><code[^>]*>)?)(\$ )`) })
-	remarks    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(  +)(# .*?)((?:</code></pre>)?)$`) })
+	codeBlocks = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)<pre><code[^>]*>.*?</code></pre>`)
+	})
+	prompts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^((?:<pre><code[^>]*>)?)(\$ )`) })
+	remarks = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(  +)(# .*?)((?:</code></pre>)?)$`)
+	})
 )
 
 // shade sets prompts and remarks in code apart from what one types.

@@ -25,14 +25,16 @@ func main() {
 	only := flag.String("only", "", "only works whose name contains this")
 	record := flag.String("record", "docs/benchmarks.md", "the page whose figures are shown beside today's")
 	runs := flag.Int("runs", 5, "how often each is measured; the median counts")
-	limit := flag.Duration("limit", 20*time.Second, "how long a play of another tool than hark may take until it is cut off")
+	limit := flag.Duration("limit", 20*time.Second,
+		"how long a play of another tool than hark may take until it is cut off")
 	hosts := flag.String("hosts", "1,10", "numbers of hosts")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := apart(ctx)
 	if errors.Is(err, errApart) {
-		err = bench{bin: *bin, page: *page, only: *only, runs: *runs, limit: *limit, record: readRecord(*record)}.run(ctx, *hosts)
+		err = bench{bin: *bin, page: *page, only: *only, runs: *runs, limit: *limit, record: readRecord(*record)}.run(ctx,
+			*hosts)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
@@ -127,7 +129,8 @@ func (b bench) measure(ctx context.Context, s *site, counts []int) ([]row, error
 				if err != nil {
 					return nil, fmt.Errorf("%s on %d hosts: %w", w.name, n, err)
 				}
-				fmt.Fprintf(os.Stderr, "%-40s %2d hosts  %-26s %10s s%s\n", w.name, n, t.name, usual.seconds(), b.record.beside(w.name, n, t.name))
+				fmt.Fprintf(os.Stderr, "%-40s %2d hosts  %-26s %10s s%s\n", w.name, n, t.name, usual.seconds(),
+					b.record.beside(w.name, n, t.name))
 				r.costs[t.name] = usual
 			}
 			rows = append(rows, r)

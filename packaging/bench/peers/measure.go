@@ -106,7 +106,9 @@ func received() int64 {
 func busy() time.Duration {
 	text, _ := os.ReadFile("/proc/stat")
 	var user, nice, system, idle, wait, irq, soft int64
-	_, _ = fmt.Sscanf(string(text), "cpu %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &wait, &irq, &soft) // 0 if it is none
-	const tick = 10 * time.Millisecond                                                                            // USER_HZ is 100 on all that hark runs on
+	// 0 if it is none
+	_, _ = fmt.Sscanf(string(text), "cpu %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &wait, &irq, &soft)
+	// USER_HZ is 100 on all that hark runs on
+	const tick = 10 * time.Millisecond
 	return time.Duration(user+nice+system+irq+soft) * tick
 }

@@ -25,7 +25,8 @@ func (b bench) write(ctx context.Context, rows []row) error {
 		return nil
 	}
 	chart := strings.TrimSuffix(b.page, filepath.Ext(b.page)) + ".svg"
-	text = strings.Replace(text, "# Benchmarks\n\n", fmt.Sprintf("# Benchmarks\n\n![times in a chart](%s)\n\n", filepath.Base(chart)), 1)
+	text = strings.Replace(text, "# Benchmarks\n\n",
+		fmt.Sprintf("# Benchmarks\n\n![times in a chart](%s)\n\n", filepath.Base(chart)), 1)
 	if err := os.WriteFile(chart, []byte(chartText(rows)), 0o644); err != nil {
 		return err
 	}
@@ -34,8 +35,14 @@ func (b bench) write(ctx context.Context, rows []row) error {
 
 func (b bench) pageText(ctx context.Context, rows []row) string {
 	var t strings.Builder
-	fmt.Fprintf(&t, "<!-- Made by packaging/bench/peers/run -->\n\n# Benchmarks\n\n`packaging/bench/peers/run` on %s, %s, %d cores, %s; %s. Everything is on one machine: a broker with TLS and credentials, agents, an sshd with "+
-		"throw-away keys, and the tools. Each play is a command from nothing; the median of %d counts, but of ansible-core the only one. ansible-core has 10 forks and pipelining. Plays of the others are cut off after %s (>).\n", time.Now().UTC().Format("2006-01-02"), machine(), runtime.NumCPU(), runtime.Version(), versions(ctx, b.bin), b.runs, b.limit)
+	fmt.Fprintf(&t,
+		"<!-- Made by packaging/bench/peers/run -->\n\n# Benchmarks\n\n"+
+			"`packaging/bench/peers/run` on %s, %s, %d cores, %s; %s. Everything is on one machine: a broker with TLS and "+
+			"credentials, agents, an sshd with "+
+			"throw-away keys, and the tools. Each play is a command from nothing; the median of %d counts, but of ansible-core "+
+			"the only one. ansible-core has 10 forks and pipelining. Plays of the others are cut off after %s (>).\n",
+		time.Now().UTC().Format("2006-01-02"), machine(), runtime.NumCPU(), runtime.Version(), versions(ctx, b.bin), b.runs,
+		b.limit)
 	b.table(&t, rows, "Seconds, and how many times hark's with agents", func(c, first cost) string {
 		more := ""
 		if c.Cut {
@@ -50,7 +57,9 @@ func (b bench) pageText(ctx context.Context, rows []row) string {
 		return fmt.Sprintf("%.2f, %.2f", c.Controller.Seconds(), c.Machine.Seconds())
 	})
 	b.table(&t, rows, "MB over the network", func(c, _ cost) string { return fmt.Sprintf("%.2f", float64(c.Bytes)/1e6) })
-	b.table(&t, rows, "Memory in MB of the largest process of the command", func(c, _ cost) string { return fmt.Sprintf("%.0f", float64(c.Memory)/1024) })
+	b.table(&t, rows, "Memory in MB of the largest process of the command", func(c, _ cost) string {
+		return fmt.Sprintf("%.0f", float64(c.Memory)/1024)
+	})
 	return t.String()
 }
 
@@ -98,7 +107,8 @@ func machine() string {
 // versions are those of the tools.
 func versions(ctx context.Context, bin string) string {
 	var all []string
-	for _, command := range [][]string{{filepath.Join(bin, "hark"), "--version"}, {"ansible-playbook", "--version"}, {"dpkg-query", "-W", "-f", "mitogen ${Version}", "ansible-mitogen"}} {
+	for _, command := range [][]string{{filepath.Join(bin, "hark"), "--version"}, {"ansible-playbook", "--version"},
+		{"dpkg-query", "-W", "-f", "mitogen ${Version}", "ansible-mitogen"}} {
 		if out, err := exec.CommandContext(ctx, command[0], command[1:]...).Output(); err == nil {
 			line, _, _ := strings.Cut(string(out), "\n")
 			all = append(all, strings.TrimSpace(line))
@@ -115,7 +125,8 @@ func chartText(rows []row) string {
 	var t strings.Builder
 	y := 30
 	for i, name := range names() {
-		fmt.Fprintf(&t, `<rect x="%d" y="8" width="12" height="12" fill="%s"/><text x="%d" y="18">%s</text>`+"\n", label+i*160, colors[i], label+i*160+17, name)
+		fmt.Fprintf(&t, `<rect x="%d" y="8" width="12" height="12" fill="%s"/><text x="%d" y="18">%s</text>`+"\n",
+			label+i*160, colors[i], label+i*160+17, name)
 	}
 	for _, r := range rows {
 		fmt.Fprintf(&t, `<text x="%d" y="%d" text-anchor="end">%s, %d</text>`+"\n", label-8, y+2*bar, r.work, r.hosts)
@@ -125,12 +136,14 @@ func chartText(rows []row) string {
 				continue
 			}
 			long := math.Max(1, decade*math.Log10(c.Wall.Seconds()/0.01))
-			fmt.Fprintf(&t, `<rect x="%d" y="%d" width="%.0f" height="%d" fill="%s"/><text x="%.0f" y="%d" font-size="9">%s s</text>`+"\n",
+			fmt.Fprintf(&t,
+				`<rect x="%d" y="%d" width="%.0f" height="%d" fill="%s"/><text x="%.0f" y="%d" font-size="9">%s s</text>`+"\n",
 				label, y, long, bar-1, colors[i], label+long+4, y+bar-2, strings.ReplaceAll(c.seconds(), ">", "&gt;"))
 			y += bar
 		}
 		y += gap
 	}
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n"+
-		`<rect width="100%%" height="100%%" fill="#fff"/>`+"\n%s</svg>\n", width, y, t.String())
+	return fmt.Sprintf(
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n"+
+			`<rect width="100%%" height="100%%" fill="#fff"/>`+"\n%s</svg>\n", width, y, t.String())
 }

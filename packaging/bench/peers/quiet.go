@@ -11,7 +11,8 @@ import (
 // most is the load above which figures are not written: another program has its share of them.
 const most = 1.0
 
-// tries is how often the load is looked at, every ten seconds: what was built before takes a few minutes to be forgotten.
+// tries is how often the load is looked at, every ten seconds: what was built before takes a few minutes to be
+// forgotten.
 const tries = 36
 
 // quiet waits until the load of this machine is low. The error is that it is not.
@@ -22,7 +23,9 @@ func quiet(ctx context.Context, load func() (float64, error), pause func(context
 			return err
 		}
 		if n == tries {
-			return fmt.Errorf("the load of this machine is %.2f, above %.0f: its figures would be those of other programs too, and no page is written", now, most)
+			return fmt.Errorf(
+				"the load of this machine is %.2f, above %.0f: its figures would be those of other programs too, and no page is "+
+					"written", now, most)
 		}
 		if err := pause(ctx); err != nil {
 			return err

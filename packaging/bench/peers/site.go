@@ -29,7 +29,8 @@ func (s *site) open(ctx context.Context, hosts int) error {
 			return err
 		}
 	}
-	err := errors.Join(writeLarge(filepath.Join(s.dir, "large")), s.write("ansible.cfg", "", 0o644), s.run(ctx, "ip", "link", "set", "lo", "up"), s.startSSHD(ctx))
+	err := errors.Join(writeLarge(filepath.Join(s.dir, "large")), s.write("ansible.cfg", "", 0o644),
+		s.run(ctx, "ip", "link", "set", "lo", "up"), s.startSSHD(ctx))
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,8 @@ func (s *site) start(ctx context.Context, name string, args ...string) error {
 func (s *site) Close() {
 	kept, _ := filepath.Glob(filepath.Join(s.dir, ".ansible", "cp", "*"))
 	for _, socket := range kept {
-		_ = s.run(context.Background(), "ssh", "-O", "exit", "-o", "ControlPath="+socket, "127.0.0.1") // it may have ended by itself
+		// it may have ended by itself
+		_ = s.run(context.Background(), "ssh", "-O", "exit", "-o", "ControlPath="+socket, "127.0.0.1")
 	}
 	for _, cmd := range s.processes {
 		_ = cmd.Wait() // it was interrupted
@@ -98,9 +100,13 @@ func (s *site) startSSHD(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config := fmt.Sprintf("ListenAddress 127.0.0.1:%[1]d\nListenAddress 127.0.0.1:%[3]d\nHostKey %[2]s/host_key\nAuthorizedKeysFile %[2]s/authorized\nPidFile none\nStrictModes no\nUsePAM no\nMaxStartups 100\nMaxSessions 100\n"+
-		"PermitRootLogin yes\nSubsystem sftp internal-sftp\nMatch LocalPort %[3]d\n  SetEnv HOME=%[2]s/far\n", s.port, s.dir, s.port+1)
-	if err := errors.Join(s.write("authorized", string(public), 0o600), s.write("sshd_config", config, 0o600), os.MkdirAll("/run/sshd", 0o755), os.MkdirAll(filepath.Join(s.dir, "far"), 0o700)); err != nil {
+	config := fmt.Sprintf(
+		"ListenAddress 127.0.0.1:%[1]d\nListenAddress 127.0.0.1:%[3]d\nHostKey %[2]s/host_key\n"+
+			"AuthorizedKeysFile %[2]s/authorized\nPidFile none\nStrictModes no\nUsePAM no\nMaxStartups 100\nMaxSessions 100\n"+
+			"PermitRootLogin yes\nSubsystem sftp internal-sftp\nMatch LocalPort %[3]d\n  SetEnv HOME=%[2]s/far\n", s.port, s.dir,
+		s.port+1)
+	if err := errors.Join(s.write("authorized", string(public), 0o600), s.write("sshd_config", config, 0o600),
+		os.MkdirAll("/run/sshd", 0o755), os.MkdirAll(filepath.Join(s.dir, "far"), 0o700)); err != nil {
 		return err
 	}
 	sshd, err := exec.LookPath("sshd")
@@ -116,7 +122,8 @@ func (s *site) startAgents(ctx context.Context, hosts int) error {
 	if err := s.run(ctx, hark, "key", "create"); err != nil {
 		return err
 	}
-	if err := s.start(ctx, hark, "broker", "run", "--data", filepath.Join(s.dir, "broker"), "--listen", "127.0.0.1:4222", "--tls", "--url-file", url); err != nil {
+	if err := s.start(ctx, hark, "broker", "run", "--data", filepath.Join(s.dir, "broker"), "--listen", "127.0.0.1:4222",
+		"--tls", "--url-file", url); err != nil {
 		return err
 	}
 	err := until(ctx, func() bool {
@@ -133,7 +140,8 @@ func (s *site) startAgents(ctx context.Context, hosts int) error {
 	}
 	for n := range hosts {
 		state := filepath.Join(s.dir, host(n))
-		if err := errors.Join(s.run(ctx, agent, "join", "--name", host(n), "--state-dir", state, token), s.start(ctx, agent, "run", "--state-dir", state)); err != nil {
+		if err := errors.Join(s.run(ctx, agent, "join", "--name", host(n), "--state-dir", state, token),
+			s.start(ctx, agent, "run", "--state-dir", state)); err != nil {
 			return err
 		}
 	}
@@ -174,7 +182,9 @@ func (s *site) use(hosts int, t tool) error {
 	for n := range hosts {
 		b.WriteString(host(n))
 		if t.sshd {
-			fmt.Fprintf(&b, " ansible_host=127.0.0.1 ansible_port=%d ansible_user=root ansible_ssh_private_key_file=%s/user_key ansible_python_interpreter=/usr/bin/python3", port, s.dir)
+			fmt.Fprintf(&b,
+				" ansible_host=127.0.0.1 ansible_port=%d ansible_user=root ansible_ssh_private_key_file=%s/user_key "+
+					"ansible_python_interpreter=/usr/bin/python3", port, s.dir)
 		}
 		b.WriteString("\n")
 	}

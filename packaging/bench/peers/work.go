@@ -58,12 +58,18 @@ func works() []work {
 			repeat(20, "- stat: {path: \"D/conf-N\"}"),
 		}, "\n")},
 		{name: "facts", facts: true, tasks: "- debug: {msg: \"{{ ansible_distribution }}\"}"},
-		{name: "10 jobs of a second at once", tasks: repeat(10, "- command: sleep 1\n  async: 60\n  poll: 0\n  register: jN") + "\n" +
-			repeat(10, "- async_status: {jid: \"{{ jN.ansible_job_id }}\"}\n  register: r\n  until: r.finished\n  delay: 1\n  retries: 30")},
+		{name: "10 jobs of a second at once",
+			tasks: repeat(10, "- command: sleep 1\n  async: 60\n  poll: 0\n  register: jN") + "\n" +
+				repeat(
+					10, "- async_status: {jid: \"{{ jN.ansible_job_id }}\"}\n  register: r\n  until: r.finished\n  delay: 1\n"+
+						"  retries: 30")},
 		{name: fmt.Sprintf("%d small files", smallFiles), tasks: "- copy: {src: small/, dest: \"D/small/\"}"},
-		{name: fmt.Sprintf("%d small files, nothing changes", smallFiles), twice: true, tasks: "- copy: {src: small/, dest: \"D/small/\"}"},
+		{name: fmt.Sprintf("%d small files, nothing changes", smallFiles), twice: true,
+			tasks: "- copy: {src: small/, dest: \"D/small/\"}"},
 		{name: fmt.Sprintf("one file of %d MB", largeFile), tasks: "- copy: {src: large, dest: \"D/large\"}"},
-		{name: "250 tasks, 230 of them skipped", tasks: repeat(230, "- command: /bin/false\n  when: inventory_hostname == 'nobody'") + "\n" + repeat(20, "- command: /bin/true")},
+		{name: "250 tasks, 230 of them skipped",
+			tasks: repeat(230, "- command: /bin/false\n  when: inventory_hostname == 'nobody'") + "\n" +
+				repeat(20, "- command: /bin/true")},
 		{name: "a loop of 100 modules in Python", python: true, tasks: "- nothing:\n  loop: \"{{ range(100) | list }}\""},
 	}
 }
@@ -90,8 +96,10 @@ func (w work) playbook(dir string) string {
 // files are what the playbooks need beside them, but for the large file.
 func files() map[string]string {
 	all := map[string]string{
-		"some.j2":            "# of {{ inventory_hostname }}\n{% for i in range(20) %}\nsetting_{{ i }} = {{ i * 2 }}\n{% endfor %}\n",
-		"library/nothing.py": "#!/usr/bin/python\nfrom ansible.module_utils.basic import AnsibleModule\nAnsibleModule({}).exit_json()\n",
+		"some.j2": "# of {{ inventory_hostname }}\n{% for i in range(20) %}\nsetting_{{ i }} = {{ i * 2 }}\n" +
+			"{% endfor %}\n",
+		"library/nothing.py": "#!/usr/bin/python\nfrom ansible.module_utils.basic import AnsibleModule\n" +
+			"AnsibleModule({}).exit_json()\n",
 	}
 	for i := range smallFiles {
 		all[fmt.Sprintf("small/%d/%d", i%20, i)] = fmt.Sprintf("the file %d\n", i)

@@ -114,10 +114,12 @@ func (s swarm) enrol() (members []member, secure *tls.Config, err error) {
 	return members, secure, err
 }
 
-func (s swarm) serve(ctx context.Context, m member, secure *tls.Config, registry *modules.Registry, ready func()) error {
+func (s swarm) serve(ctx context.Context, m member, secure *tls.Config, registry *modules.Registry,
+	ready func()) error {
 	connected := make(chan struct{}, 1)
 	bus, err := nats.Dial(ctx, nats.Config{
-		URL: s.broker, ID: m.identity.ID(), Name: m.name, Identity: m.identity, JWT: m.jwt, TLS: secure, Patient: true, FleetSize: s.agents, Logger: zerolog.Nop(),
+		URL: s.broker, ID: m.identity.ID(), Name: m.name, Identity: m.identity, JWT: m.jwt, TLS: secure, Patient: true,
+		FleetSize: s.agents, Logger: zerolog.Nop(),
 		OnConnect: func() {
 			select {
 			case connected <- struct{}{}:
@@ -130,7 +132,9 @@ func (s swarm) serve(ctx context.Context, m member, secure *tls.Config, registry
 	}
 	defer bus.Close()
 	return agent.New(agent.Config{
-		Transport: bus, Connected: connected, Identity: m.identity, Name: m.name, Trusted: func(key string) bool { return key == s.operator },
+		Transport: bus, Connected: connected, Identity: m.identity, Name: m.name, Trusted: func(key string) bool {
+			return key == s.operator
+		},
 		Modules: registry, Logger: zerolog.Nop(), FleetSizeChanged: bus.SetFleetSize, Ready: ready,
 	}).Run(ctx)
 }

@@ -90,7 +90,9 @@ func (b bench) measure(ctx context.Context, n int) (rows []row, err error) {
 
 // wants reports whether a work is among those that were asked for.
 func (b bench) wants(w work) bool {
-	return slices.ContainsFunc(strings.Split(b.only, ","), func(part string) bool { return strings.Contains(w.name, part) })
+	return slices.ContainsFunc(strings.Split(b.only, ","), func(part string) bool {
+		return strings.Contains(w.name, part)
+	})
 }
 
 // key tells rows of the same from others.
@@ -136,7 +138,8 @@ func (s *site) open(ctx context.Context) error {
 	if err := os.WriteFile(s.path("inventory"), []byte(names.String()), 0o600); err != nil {
 		return err
 	}
-	s.swarm = s.command("/proc/self/exe", "--agents", strconv.Itoa(s.agents), "--broker", s.url, "--operator", strings.TrimSpace(string(key)),
+	s.swarm = s.command("/proc/self/exe", "--agents", strconv.Itoa(s.agents), "--broker", s.url, "--operator",
+		strings.TrimSpace(string(key)),
 		"--data", s.path("broker"), "--known", s.path("home/known_agents"))
 	out, err := s.swarm.StdoutPipe()
 	if err != nil {
@@ -155,7 +158,8 @@ func (s *site) open(ctx context.Context) error {
 // startBroker starts it and waits until it serves.
 func (s *site) startBroker(ctx context.Context, listen string) error {
 	_ = os.Remove(s.path("url"))
-	s.broker = s.command(filepath.Join(s.bin, "hark"), "broker", "run", "--tls", "--data", s.path("broker"), "--listen", listen, "--url-file", s.path("url"))
+	s.broker = s.command(filepath.Join(s.bin, "hark"), "broker", "run", "--tls", "--data", s.path("broker"), "--listen",
+		listen, "--url-file", s.path("url"))
 	s.broker.Stderr = nil // it logs each agent
 	if err := s.broker.Start(); err != nil {
 		return err
@@ -218,7 +222,8 @@ func (s *site) command(name string, args ...string) *exec.Cmd {
 }
 
 func (s *site) environ() []string {
-	env := append(os.Environ(), "HARK_HOME="+s.path("home"), "HARK_BROKER="+s.url, "ANSIBLE_CONFIG="+s.path("ansible.cfg"), "ANSIBLE_NOCOLOR=1", "HARK_PROFILE=")
+	env := append(os.Environ(), "HARK_HOME="+s.path("home"), "HARK_BROKER="+s.url, "ANSIBLE_CONFIG="+s.path("ansible.cfg"),
+		"ANSIBLE_NOCOLOR=1", "HARK_PROFILE=")
 	if s.profile != "" {
 		env = append(env, "HARK_PROFILE="+s.profile)
 	}

@@ -53,13 +53,16 @@ func chartText(page string) string {
 				title = g.title + ", "
 			}
 			long := max(1, most*b.value/largest)
-			fmt.Fprintf(&t, `<text x="%d" y="%d" text-anchor="end">%s%s agents</text>`+"\n", label-8, y+height-3, title, b.agents)
-			fmt.Fprintf(&t, `<rect x="%d" y="%d" width="%.0f" height="%d" fill="#1a7f37"/><text x="%.0f" y="%d">%g %s</text>`+"\n",
+			fmt.Fprintf(&t, `<text x="%d" y="%d" text-anchor="end">%s%s agents</text>`+"\n", label-8, y+height-3, title,
+				b.agents)
+			fmt.Fprintf(&t,
+				`<rect x="%d" y="%d" width="%.0f" height="%d" fill="#1a7f37"/><text x="%.0f" y="%d">%g %s</text>`+"\n",
 				label, y, long, height-2, label+long+5, y+height-3, b.value, g.unit)
 			y += height
 		}
 		y += gap
 	}
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n"+
-		`<rect width="100%%" height="100%%" fill="#fff"/>`+"\n%s</svg>\n", width, y, t.String())
+	return fmt.Sprintf(
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n"+
+			`<rect width="100%%" height="100%%" fill="#fff"/>`+"\n%s</svg>\n", width, y, t.String())
 }

@@ -21,7 +21,8 @@ func (r row) String() string {
 		n = r.agents
 	}
 	each := func(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()*1000/float64(n)) }
-	return fmt.Sprintf("| %d | %s | %.1f | %.2f (%s) | %.2f (%s) | %.2f (%s) | %d | %d | %d | %.1f | %.1f |", r.agents, r.work, r.wall.Seconds(),
+	return fmt.Sprintf("| %d | %s | %.1f | %.2f (%s) | %.2f (%s) | %.2f (%s) | %d | %d | %d | %.1f | %.1f |", r.agents,
+		r.work, r.wall.Seconds(),
 		r.controller.Seconds(), each(r.controller), r.broker.Seconds(), each(r.broker), r.swarm.Seconds(), each(r.swarm),
 		r.controllerKB>>10, r.brokerKB>>10, r.agentsKB>>10, float64(r.controllerWrote)/1e6, float64(r.brokerWrote)/1e6)
 }
@@ -33,7 +34,8 @@ func (s *site) around(f func() error) (cost, error) {
 	err := f()
 	return cost{
 		wall: time.Since(began), broker: spent(s.broker.Process.Pid) - broker, swarm: spent(s.swarm.Process.Pid) - swarm,
-		brokerKB: resident(s.broker.Process.Pid), agentsKB: resident(s.swarm.Process.Pid), brokerWrote: written(s.broker.Process.Pid) - wrote,
+		brokerKB: resident(s.broker.Process.Pid), agentsKB: resident(s.swarm.Process.Pid),
+		brokerWrote: written(s.broker.Process.Pid) - wrote,
 	}, err
 }
 

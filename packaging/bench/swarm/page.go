@@ -22,8 +22,11 @@ const (
 // write puts the figures into the page and draws the chart beside it, or prints them.
 func (b bench) write(rows []row) error {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s, %s of this commit's parent %s, %s, %d cores.\n\n", time.Now().UTC().Format("2006-01-02"), runtime.Version(), commit(), runtime.GOARCH, runtime.NumCPU())
-	out.WriteString("| agents | work | wall s | controller s (ms each) | broker s (ms each) | agents s (ms each) | controller MB | broker MB | agents MB | controller wrote MB | broker wrote MB |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&out, "%s, %s of this commit's parent %s, %s, %d cores.\n\n", time.Now().UTC().Format("2006-01-02"),
+		runtime.Version(), commit(), runtime.GOARCH, runtime.NumCPU())
+	out.WriteString(
+		"| agents | work | wall s | controller s (ms each) | broker s (ms each) | agents s (ms each) | controller MB | " +
+			"broker MB | agents MB | controller wrote MB | broker wrote MB |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		fmt.Fprintln(&out, r)
 	}

@@ -41,7 +41,8 @@ func works() []work {
 // ping is a broadcast. Its sum must name every agent.
 func ping(ctx context.Context, s *site) (cost, error) {
 	c, out, err := s.measureRun(ctx, "run", "-i", s.path("inventory"), "all", "--summary", "-m", "ping")
-	if want := fmt.Sprintf("%d hosts expected: %d ok = %d\n", s.agents, s.agents, s.agents); err == nil && !strings.HasSuffix(out, want) {
+	if want := fmt.Sprintf("%d hosts expected: %d ok = %d\n", s.agents, s.agents, s.agents); err == nil &&
+		!strings.HasSuffix(out, want) {
 		err = fmt.Errorf("the sum is not right: %s", out[max(0, len(out)-400):])
 	}
 	return c, err
@@ -78,7 +79,8 @@ func file(ctx context.Context, s *site) (cost, error) {
 	if err := errors.Join(os.Mkdir(to, 0o700), os.WriteFile(s.path("file"), data, 0o600)); err != nil {
 		return cost{}, err
 	}
-	c, out, err := s.measureRun(ctx, "run", "-i", s.path("inventory"), "all", "--summary", "-m", "copy", "-a", "src="+s.path("file")+" dest="+to+"/{{ inventory_hostname }}")
+	c, out, err := s.measureRun(ctx, "run", "-i", s.path("inventory"), "all", "--summary", "-m", "copy", "-a",
+		"src="+s.path("file")+" dest="+to+"/{{ inventory_hostname }}")
 	if want := fmt.Sprintf("%d changed = %d\n", s.agents, s.agents); err == nil && !strings.HasSuffix(out, want) {
 		err = fmt.Errorf("the sum is not right: %s", out[max(0, len(out)-400):])
 	}
@@ -161,7 +163,8 @@ func (s *site) measureRun(ctx context.Context, args ...string) (cost, string, er
 	})
 	c.controllerWrote = wrote
 	if err != nil {
-		return c, "", fmt.Errorf("%w: %s%s", err, out.String()[max(0, out.Len()-1000):], errs.String()[max(0, errs.Len()-1000):])
+		return c, "", fmt.Errorf("%w: %s%s", err, out.String()[max(0, out.Len()-1000):],
+			errs.String()[max(0, errs.Len()-1000):])
 	}
 	c.controller = times(cmd)
 	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {

@@ -90,8 +90,10 @@ func take(address, dir string, paths []string) error {
 
 // usual are the pages that every console has, and those of the failed run with the most hosts.
 func usual(page *rod.Page) ([]string, error) {
-	paths := []string{"/runs", "/hosts", "/hosts/web12", "/duties", "/duties/base", "/duties/base/hosts/web17", "/jobs", "/warnings", "/no-such-page"}
-	answer, err := page.Eval(`() => fetch('/runs?state=failed', {headers: {Accept: 'application/json'}}).then(r => r.text())`)
+	paths := []string{"/runs", "/hosts", "/hosts/web12", "/duties", "/duties/base", "/duties/base/hosts/web17", "/jobs",
+		"/warnings", "/no-such-page"}
+	answer, err := page.Eval(
+		`() => fetch('/runs?state=failed', {headers: {Accept: 'application/json'}}).then(r => r.text())`)
 	if err != nil {
 		return nil, err
 	}
@@ -115,16 +117,19 @@ func usual(page *rod.Page) ([]string, error) {
 		}
 	}
 	if run != "" {
-		paths = append(paths, run, run+"/hosts", run+"/hosts/web17", run+"/output", run+"/tasks/4", run+"/tasks/4/g/1", run+"/jobs", run+"/notices", run+"/compare", run+"/search?q=ok")
+		paths = append(paths, run, run+"/hosts", run+"/hosts/web17", run+"/output", run+"/tasks/4", run+"/tasks/4/g/1",
+			run+"/jobs", run+"/notices", run+"/compare", run+"/search?q=ok")
 	}
 	return paths, nil
 }
 
 func picture(page *rod.Page, base *url.URL, path, dir string, k look) error {
-	if err := page.SetViewport(&proto.EmulationSetDeviceMetricsOverride{Width: k.width, Height: k.height, DeviceScaleFactor: 1, Mobile: k.width < 500}); err != nil {
+	if err := page.SetViewport(&proto.EmulationSetDeviceMetricsOverride{Width: k.width, Height: k.height,
+		DeviceScaleFactor: 1, Mobile: k.width < 500}); err != nil {
 		return err
 	}
-	scheme := &proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: k.scheme}}}
+	scheme := &proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme",
+		Value: k.scheme}}}
 	if err := scheme.Call(page); err != nil {
 		return err
 	}

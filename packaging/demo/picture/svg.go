@@ -19,7 +19,8 @@ const (
 // colors are those of Ansible's screens, by the numbers of SGR.
 func colors() map[string]string {
 	return map[string]string{
-		"0;31": "#f47067", "0;32": "#6bc46d", "0;33": "#daaa3f", "0;34": "#6cb6ff", "0;35": "#dcbdfb", "0;36": "#39c5cf", "1;30": "#768390", "1;31": "#ff938a", "1;35": "#dcbdfb", "1": "#ffffff",
+		"0;31": "#f47067", "0;32": "#6bc46d", "0;33": "#daaa3f", "0;34": "#6cb6ff", "0;35": "#dcbdfb", "0;36": "#39c5cf",
+		"1;30": "#768390", "1;31": "#ff938a", "1;35": "#dcbdfb", "1": "#ffffff",
 	}
 }
 
@@ -31,15 +32,23 @@ func (s *screen) write(w io.Writer) error {
 	end := s.now + 4*time.Second
 	width, height := s.columns*letterWidth+2*border, s.rows*lineHeight+2*border
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!-- Made by: make picture -->\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"hark plays a playbook on three hosts\">\n", width, height)
+	fmt.Fprintf(&b,
+		"<!-- Made by: make picture -->\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" "+
+			"aria-label=\"hark plays a playbook on three hosts\">\n", width, height)
 	b.WriteString("<style>\ntext{font:13.3px ui-monospace,Menlo,Consolas,monospace;fill:#adbac7;white-space:pre}\n")
-	fmt.Fprintf(&b, ".l{opacity:0;animation:show 1ms forwards}\n@keyframes show{to{opacity:1}}\n.s{animation:up %.2fs step-end forwards}\n@keyframes up{%s}\n", end.Seconds(), s.moves(end))
-	b.WriteString("@media (prefers-reduced-motion:reduce){.l{opacity:1;animation:none}.s{animation-duration:1ms}}\n</style>\n")
-	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#1c2128\"/>\n<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"><g class=\"s\">\n",
+	fmt.Fprintf(&b,
+		".l{opacity:0;animation:show 1ms forwards}\n@keyframes show{to{opacity:1}}\n"+
+			".s{animation:up %.2fs step-end forwards}\n@keyframes up{%s}\n", end.Seconds(), s.moves(end))
+	b.WriteString(
+		"@media (prefers-reduced-motion:reduce){.l{opacity:1;animation:none}.s{animation-duration:1ms}}\n</style>\n")
+	fmt.Fprintf(&b,
+		"<rect width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#1c2128\"/>\n"+
+			"<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"><g class=\"s\">\n",
 		width, height, border, border, s.columns*letterWidth, s.rows*lineHeight)
 	for i, l := range s.lines {
 		if text := s.spans(l.text); text != "" {
-			fmt.Fprintf(&b, "<text class=\"l\" y=\"%d\" style=\"animation-delay:%.2fs\">%s</text>\n", (i+1)*lineHeight-5, l.at.Seconds(), text)
+			fmt.Fprintf(&b, "<text class=\"l\" y=\"%d\" style=\"animation-delay:%.2fs\">%s</text>\n", (i+1)*lineHeight-5,
+				l.at.Seconds(), text)
 		}
 	}
 	b.WriteString("</g></svg>\n</svg>\n")
