@@ -136,6 +136,7 @@ type Agent struct {
 
 	mu             sync.Mutex
 	closing        bool                               // nothing new is begun; guarded by mu
+	reminded       time.Time                          // when a ping had it say hello; guarded by mu
 	ctx            context.Context                    // of Run; guarded by mu
 	link           context.Context                    // over when the broker is reached again; guarded by mu
 	relink         context.CancelFunc                 // ends link; guarded by mu

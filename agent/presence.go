@@ -157,8 +157,30 @@ func (a *Agent) reachable(ctx context.Context) bool {
 // askBroker is how long the broker may take to answer.
 const askBroker = 3 * time.Second
 
+// greetAgain is how often pings have an agent say hello again at most.
+const greetAgain = time.Second
+
+// remind says hello again if a ping asks for it: somebody has overwritten at the broker what this agent said.
+func (a *Agent) remind(l *letter) {
+	var ask wire.Ping
+	if l.Body(&a.codec, "", wire.Keys{}, &ask) != nil || !ask.Greet || a.cfg.Heartbeat <= 0 {
+		return
+	}
+	now := a.cfg.Now()
+	a.mu.Lock()
+	soon := now.Sub(a.reminded) < greetAgain
+	if !soon {
+		a.reminded = now
+	}
+	a.mu.Unlock()
+	if !soon {
+		a.say(wire.KindHello)
+	}
+}
+
 // handlePing answers the question whether the agent is there and which sessions of a run it holds.
 func (a *Agent) handlePing(l *letter) {
+	defer a.remind(l)
 	alive := wire.Alive{
 		Hello: a.hello(), Life: a.life, Turns: map[string]uint64{}, Refused: a.Refused(), RefusedLastHour: a.refused.lately(a.cfg.Now()),
 	}

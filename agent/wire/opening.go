@@ -141,6 +141,12 @@ type BeatJob struct {
 	Began time.Time `json:"began"`
 }
 
+// Ping asks an agent whether it is there.
+type Ping struct {
+	// Greet asks it to say hello again: what it said last was overwritten at the broker.
+	Greet bool `json:"greet,omitempty"`
+}
+
 // Alive answers a ping.
 type Alive struct {
 	Hello Hello `json:"hello"`

@@ -9,6 +9,7 @@ import (
 	"hark/controller/internal/fleet/enrol"
 	"hark/controller/internal/fleet/roster"
 	"hark/controller/internal/fleet/trust"
+	"hark/controller/internal/play/link"
 	"sync"
 	"time"
 )
@@ -78,6 +79,17 @@ func (b *Connection) vouch(ctx context.Context, name string) (string, error) {
 			name, trust.KnownFile)
 	}
 	return x.Vouched(b.believed)
+}
+
+// greet asks an agent to say hello again, and returns what it says of itself.
+func (b *Connection) greet(ctx context.Context, id string) (roster.Agent, error) {
+	asks := link.Pinger{Transport: b, Operator: b.Operator}
+	pong, key, err := asks.Greet(ctx, id)
+	if err != nil {
+		return roster.Agent{}, err
+	}
+	beat := wire.Beat{Refused: pong.Refused, RefusedLastHour: pong.RefusedLastHour}
+	return roster.Agent{Hello: pong.Hello, Key: key, Beat: beat}, nil
 }
 
 // State is how it stands with a broker.

@@ -76,6 +76,9 @@ func (d *Dialer) Dial(ctx context.Context, url string) (*Connection, error) {
 	}
 	b.Roster = roster.New(t.Conn(), known)
 	loadSharedKeys(d.Home, operator, b.Roster.Verified)
+	if !access.ReadOnly { // who only looks may ask no agent
+		b.Roster.Ask = b.greet
+	}
 	if access.Token != "" {
 		b.Roster.Vouch = b.vouch
 		if d.Credentials == "" {

@@ -31,16 +31,22 @@ type record struct {
 	beatAt          time.Time
 	since, seen, by time.Time
 	forgotten       time.Time // what came until then counts for nothing
+	// overwritten says that something is on a subject of the agent's that neither it nor the registrar has put there.
+	overwritten bool
 }
 
-// take takes one message; those that are not signed by the agent whose subject they are on, or that say of it
-// what cannot be, are passed over.
-func (r *record) take(id string, k wire.Kind, data []byte, at time.Time) {
-	if k == wire.KindBeat && r.depth == passing {
+// take takes one message. It passes over those that are not signed by the agent whose subject they are on, or that say
+// of it what cannot be, and notes that they stand in the place of its own.
+func (r *record) take(id string, k wire.Kind, m streams.Message) {
+	at := m.Time
+	switch {
+	case m.Answer:
+		r.overwritten = true
+		return
+	case k == wire.KindBeat && r.depth == passing:
 		r.heard(at)
 		return
-	}
-	if k == wire.KindBye && len(data) == 0 {
+	case k == wire.KindBye && string(m.Data) == removed:
 		r.forgotten = at
 		return
 	}
@@ -48,8 +54,9 @@ func (r *record) take(id string, k wire.Kind, data []byte, at time.Time) {
 	if k == wire.KindHello {
 		parse = r.verified.Parse
 	}
-	f, err := parse(data)
+	f, err := parse(m.Data)
 	if err != nil || !f.Signed || wire.IDOf(f.Header.Issuer) != id || f.Header.Kind != k {
+		r.overwritten = true
 		return
 	}
 	switch k {
@@ -93,9 +100,19 @@ func (r *record) agent(now time.Time) (Agent, bool) {
 	return a, true
 }
 
-// forget takes what the stream has of an agent out of it, and leaves an empty message in the place of its bye. A broker
-// that is killed finds messages again that others had replaced before they were purged: what is older than the empty
-// message counts for nothing.
+// doubtful reports whether the agent may be there although its record does not say so, as somebody has overwritten that.
+func (r *record) doubtful(now time.Time) bool {
+	a, ok := r.agent(now)
+	return r.overwritten && !(ok && a.Present)
+}
+
+// removed is what the registrar puts in the place of the bye of an agent that it has removed. No answer of the broker's
+// is like that, but for one that has a message of a stream, and such answers have headers.
+const removed = "removed"
+
+// forget takes what the stream has of an agent out of it, and leaves a word in the place of its bye. A broker that is
+// killed finds messages again that others had replaced before they were purged: what is older than that word counts for
+// nothing.
 func forget(ctx context.Context, m streams.Manager, id string) error {
 	js, err := m.JetStream()
 	if err != nil {
@@ -105,7 +122,7 @@ func forget(ctx context.Context, m streams.Manager, id string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := js.Publish(ctx, wire.Presence(id, wire.KindBye), nil); err != nil {
+	if _, err := js.Publish(ctx, wire.Presence(id, wire.KindBye), []byte(removed)); err != nil {
 		return err
 	}
 	for _, k := range []wire.Kind{wire.KindHello, wire.KindBeat} {

@@ -54,6 +54,10 @@ type Roster struct {
 	// not on record yet, so that the first agent that shows a name is not believed for that alone. It is set before
 	// the roster is used.
 	Vouch func(ctx context.Context, name string) (key string, err error)
+	// Ask, if set, asks the agent with an id itself, and returns what it has signed of itself. It is asked about agents
+	// whose record at the broker somebody has overwritten. An error means that it is not there, or does not obey this
+	// operator. It may be called from several goroutines. It is set before the roster is used.
+	Ask func(ctx context.Context, id string) (Agent, error)
 	// Verified are the hellos that were verified before. It may be replaced before the roster is used.
 	Verified *wire.Verified
 	// API is that of streams.Manager, for Forget. It is set before the roster is used.
@@ -201,7 +205,7 @@ func (r *Roster) load(ctx context.Context, d depth) error {
 			if byID[id] == nil {
 				byID[id] = &record{verified: r.Verified, depth: d}
 			}
-			byID[id].take(id, wire.SubjectKind(m.Subject), m.Data, m.Time)
+			byID[id].take(id, wire.SubjectKind(m.Subject), m)
 		})
 		return err
 	})
@@ -213,6 +217,9 @@ func (r *Roster) load(ctx context.Context, d depth) error {
 		if a, ok := rec.agent(r.now()); ok {
 			r.add(a)
 		}
+	}
+	for _, a := range r.asked(ctx, byID) {
+		r.add(a)
 	}
 	r.fleet.Store(r.look())
 	return nil

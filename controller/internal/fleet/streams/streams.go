@@ -95,6 +95,8 @@ type Message struct {
 	Data    []byte
 	Seq     uint64
 	Time    time.Time // when the broker took it
+	// Answer says that it is an answer of the broker's own, which somebody had sent to this subject. It has no Data then.
+	Answer bool
 }
 
 // How much one request asks for, and how long its next message may take.
@@ -152,7 +154,7 @@ type reader struct {
 	conn           *nats.Conn
 	stream, filter string
 	next           uint64
-	before         string // the sequence of the message before this one in the batch
+	before         string // the sequence of the message before this one in the batch, "" if nobody can tell
 	got            []Message
 }
 
@@ -184,19 +186,30 @@ func (r *reader) batch(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		switch status := m.Header.Get("Status"); status {
-		case "":
+		if altered(m) {
+			r.before = ""
+			continue
+		}
+		if m.Header.Get(subjectHeader) != "" {
 			if err := r.take(m); err != nil {
 				return false, err
 			}
+			continue
+		}
+		switch status := m.Header.Get(statusHeader); status {
+		case "":
+			return false, errors.New("the broker gives no batches of messages: it needs to be NATS 2.11 or newer")
 		case "204": // the end of the batch
-			return m.Header.Get("Nats-Num-Pending") != "0", nil
+			if last, err := strconv.ParseUint(m.Header.Get(lastHeader), 10, 64); err == nil {
+				r.next = max(r.next, last+1) // the last messages may have been altered ones
+			}
+			return m.Header.Get(pendingHeader) != "0", nil
 		case "404":
 			return false, nil
 		case "503":
 			return false, nats.ErrNoResponders
 		default:
-			return false, fmt.Errorf("the broker answers %s %s", status, m.Header.Get("Description"))
+			return false, fmt.Errorf("the broker answers %s %s", status, m.Header.Get(descriptionHeader))
 		}
 	}
 }
@@ -210,19 +223,23 @@ func nextOf(ctx context.Context, sub *nats.Subscription) (*nats.Msg, error) {
 // take takes a message. Every message names the one before it in its batch: of those that were sent while the
 // connection was lost, some are missing.
 func (r *reader) take(m *nats.Msg) error {
-	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
-	if err != nil || m.Header.Get("Nats-Num-Pending") == "" {
+	seq, err := strconv.ParseUint(last(m, sequenceHeader), 10, 64)
+	if err != nil || last(m, pendingHeader) == "" {
 		return errors.New("the broker gives no batches of messages: it needs to be NATS 2.11 or newer")
 	}
-	if m.Header.Get("Nats-Last-Sequence") != r.before {
+	if r.before != "" && last(m, lastHeader) != r.before {
 		return nats.ErrDisconnected
 	}
-	r.before = m.Header.Get("Nats-Sequence")
-	at, err := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
+	r.before = last(m, sequenceHeader)
+	at, err := time.Parse(time.RFC3339Nano, last(m, timeHeader))
 	if err != nil {
 		return fmt.Errorf("the broker sent a time that is not valid: %w", err)
 	}
 	r.next = seq + 1
-	r.got = append(r.got, Message{Subject: m.Header.Get("Nats-Subject"), Data: m.Data, Seq: seq, Time: at})
+	got := Message{Subject: last(m, subjectHeader), Data: m.Data, Seq: seq, Time: at, Answer: answers(m)}
+	if got.Answer {
+		got.Data = nil
+	}
+	r.got = append(r.got, got)
 	return nil
 }

@@ -30,13 +30,24 @@ type Pong struct {
 
 // Ping asks the agent with a public key once. The error is wire.ErrNoResponder if it is not connected.
 func (p *Pinger) Ping(ctx context.Context, key string) (*Pong, error) {
-	id, nonce := wire.IDOf(key), wire.NewNonce()
-	frame, err := p.codec.Pack(wire.Header{Kind: wire.KindPing, Fleet: p.Fleet, Run: p.Run, Targets: []string{id}, Nonce: nonce}, struct{}{},
-		wire.Packing{Sign: p.Operator})
+	pong, _, err := p.ping(ctx, wire.IDOf(key), key, wire.Ping{})
+	return pong, err
+}
+
+// Greet asks the agent with an id to say hello again, as what it said was overwritten, and returns its public key.
+func (p *Pinger) Greet(ctx context.Context, id string) (pong *Pong, key string, err error) {
+	return p.ping(ctx, id, "", wire.Ping{Greet: true})
+}
+
+// ping asks the agent with an id, whose key must be the given one unless that is "".
+func (p *Pinger) ping(ctx context.Context, id, key string, ask wire.Ping) (pong *Pong, signer string, err error) {
+	nonce := wire.NewNonce()
+	head := wire.Header{Kind: wire.KindPing, Fleet: p.Fleet, Run: p.Run, Targets: []string{id}, Nonce: nonce}
+	frame, err := p.codec.Pack(head, ask, wire.Packing{Sign: p.Operator})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	to := inquiry{transport: p.Transport, operator: p.Operator, codec: &p.codec, key: key, fleet: p.Fleet}
+	to := inquiry{transport: p.Transport, operator: p.Operator, codec: &p.codec, key: key, id: id, fleet: p.Fleet}
 	var body struct {
 		wire.Alive
 		Err string `json:"err"`
@@ -44,13 +55,14 @@ func (p *Pinger) Ping(ctx context.Context, key string) (*Pong, error) {
 	began := time.Now()
 	f, err := to.put(ctx, wire.HostSubject(id, wire.KindPing), nonce, frame, &body)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if body.Err != "" {
-		return nil, &refusedError{text: body.Err}
+		return nil, "", &refusedError{text: body.Err}
 	}
 	rtt := time.Since(began)
-	return &Pong{Alive: body.Alive, RTT: rtt, Offset: time.UnixMilli(f.Header.NotBefore).Sub(began.Add(rtt / 2))}, nil
+	pong = &Pong{Alive: body.Alive, RTT: rtt, Offset: time.UnixMilli(f.Header.NotBefore).Sub(began.Add(rtt / 2))}
+	return pong, f.Header.Issuer, nil
 }
 
 // Await asks until the agent answers or ctx is over, at first soon again: an agent that has just been started listens

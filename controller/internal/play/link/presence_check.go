@@ -14,7 +14,8 @@ type inquiry struct {
 	transport wire.Transport
 	operator  *wire.Identity
 	codec     *wire.Codec
-	key       string // of the agent
+	key       string // of the agent, "" if only its id is known
+	id        string // of the agent, "" for that of its key
 	fleet     string
 	session   *wire.Key // nil if it has none
 }
@@ -56,7 +57,7 @@ func (q inquiry) once(ctx context.Context, subject, nonce string, frame []byte) 
 		return nil, nil, errNotFrom
 	case q.session != nil && f.Header.Seal == wire.SealHost:
 		err = f.Body(q.codec, wire.SealHost, wire.Keys{Host: q.session}, &body)
-	case !f.Signed || f.Header.Issuer != q.key:
+	case !f.Signed || wire.IDOf(f.Header.Issuer) != q.agent() || q.key != "" && f.Header.Issuer != q.key:
 		err = errNotFrom
 	default:
 		err = f.Body(q.codec, "", wire.Keys{}, &body)
@@ -64,14 +65,24 @@ func (q inquiry) once(ctx context.Context, subject, nonce string, frame []byte) 
 	return f, body, err
 }
 
+// agent returns the id of the agent that is asked.
+func (q inquiry) agent() string {
+	if q.id != "" {
+		return q.id
+	}
+	return wire.IDOf(q.key)
+}
+
 // tellTime answers an agent's question for the time. The header says what it is.
 func (q inquiry) tellTime(ctx context.Context, challenge string) error {
-	id, nonce := wire.IDOf(q.key), wire.NewNonce()
-	frame, err := q.codec.Pack(wire.Header{Kind: wire.KindClock, Fleet: q.fleet, Targets: []string{id}, Nonce: nonce, To: challenge}, struct{}{},
-		wire.Packing{Sign: q.operator})
+	nonce := wire.NewNonce()
+	head := wire.Header{
+		Kind: wire.KindClock, Fleet: q.fleet, Targets: []string{q.agent()}, Nonce: nonce, To: challenge,
+	}
+	frame, err := q.codec.Pack(head, struct{}{}, wire.Packing{Sign: q.operator})
 	if err != nil {
 		return err
 	}
-	_, _, err = q.once(ctx, wire.HostSubject(id, wire.KindClock), nonce, frame)
+	_, _, err = q.once(ctx, wire.HostSubject(q.agent(), wire.KindClock), nonce, frame)
 	return err
 }
