@@ -23,3 +23,11 @@ func marked(v value.Value) value.Value {
 	}
 	return v
 }
+
+// plain is marked for output that does not name the texts that are no templates.
+func plain(v value.Value) value.Value {
+	if text, ok := v.(value.UnsafeStr); ok {
+		return value.Str(text)
+	}
+	return marked(v)
+}

@@ -48,7 +48,7 @@ func (inv *Inventory) List(o Output) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	l := &lister{vars: inv.vars, o: o, hosts: hosts}
+	l := &lister{vars: inv.vars, o: o, kept: inv.o.Facts, hosts: hosts}
 	if inv.patterns.limited() {
 		l.within = map[*Host]bool{}
 		for _, h := range hosts {
@@ -81,10 +81,13 @@ func (inv *Inventory) Show(pattern string, o Output) (string, error) {
 	if len(hosts) != 1 {
 		return "", failf("You must pass a single valid host to --host parameter")
 	}
-	l := &lister{vars: inv.vars, o: o}
+	l := &lister{vars: inv.vars, o: o, kept: inv.o.Facts}
 	v, err := l.hostVars(hosts[0])
 	if err != nil {
 		return "", err
+	}
+	if o.Tagged && (o.Format == "" || o.Format == JSON) { // only a list has a form that marks texts
+		return value.Dumps(v, value.JSONOptions{Sorted: true, Lines: true, Indent: "    ", Replace: plain})
 	}
 	return o.write(v)
 }
@@ -97,7 +100,7 @@ func (inv *Inventory) Graph(group string, o Output) (string, error) {
 	if g == nil {
 		return "", failf("Pattern must be valid group name when using --graph")
 	}
-	l := &lister{vars: inv.vars, o: o}
+	l := &lister{vars: inv.vars, o: o, kept: inv.o.Facts}
 	if err := l.graph(g, 0); err != nil {
 		return "", err
 	}
@@ -118,9 +121,10 @@ func (o Output) write(v *value.Dict) (string, error) {
 type lister struct {
 	vars   *variables
 	o      Output
-	hosts  []*Host        // of a list: all that are within the limit
-	within map[*Host]bool // the same, nil without a limit
-	lines  []string       // of a graph
+	kept   func(host string) *value.Dict // facts, nil without a cache
+	hosts  []*Host                       // of a list: all that are within the limit
+	within map[*Host]bool                // the same, nil without a limit
+	lines  []string                      // of a graph
 	seen   map[any]bool
 }
 
@@ -155,12 +159,30 @@ func (l *lister) hostVars(h *Host) (*value.Dict, error) {
 			return nil, err
 		}
 		out = merged
-		if l.o.BareFacts {
-			out.Set("ansible_local", value.NewDict())
-		}
+		l.vars.tree.merge.combine(out, l.facts(h))
 		l.vars.tree.merge.combine(out, l.o.Extra)
 	}
 	return withoutInternal(out), nil
+}
+
+// facts returns the variables of a host that the fact cache keeps, as get_vars of vars/manager.py adds them: its facts,
+// or the local ones alone if facts are not injected.
+func (l *lister) facts(h *Host) *value.Dict {
+	out := value.NewDict()
+	if l.o.BareFacts {
+		out.Set("ansible_local", value.NewDict())
+	}
+	if l.kept == nil {
+		return out
+	}
+	l.kept(h.Name).Each(func(k, v value.Value) bool {
+		name := value.Printed(k)
+		if !strings.HasPrefix(name, "_ansible_") && (!l.o.BareFacts || name == "ansible_local") {
+			out.SetKey(k, v)
+		}
+		return true
+	})
+	return out
 }
 
 func (l *lister) groupVars(g *Group) (*value.Dict, error) {
