@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/playbook/level"
 )
@@ -94,6 +95,9 @@ func perches(t *testing.T, n int) string {
 	return dir
 }
 
+// longPlay is how long a play of canaries may take: it has up to 2,000 tasks, and a busy machine takes long.
+const longPlay = 10 * time.Minute
+
 // newCage makes a cage of a level.
 func newCage(t *testing.T, perches, level string) *cage {
 	t.Helper()
@@ -105,7 +109,7 @@ func newCage(t *testing.T, perches, level string) *cage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{t: t, bin: bin, dir: t.TempDir()}
+	s := &site{t: t, bin: bin, dir: t.TempDir(), patience: longPlay}
 	s.owner = s.newOperator("owner")
 	s.env = []string{
 		"PATH=" + perches + ":" + os.Getenv("PATH"), "HARK_ANSIBLE=" + level, "ANSIBLE_RETRY_FILES_ENABLED=0",

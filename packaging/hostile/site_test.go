@@ -4,6 +4,7 @@ package hostile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type site struct {
 	evil  *hostile
 	// running are the honest agents, by name.
 	running map[string]*exec.Cmd
+	// patience is how long a command of hark may take, 0 for limit.
+	patience time.Duration
 	// env is more of the environment of commands.
 	env []string
 	// stopBroker stops the broker; startBroker starts it again where it was.
@@ -218,7 +221,7 @@ func (o *operator) hark(args ...string) outcome { return o.in("", args...) }
 // in is hark in a directory.
 func (o *operator) in(dir string, args ...string) outcome {
 	o.s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(o.s.patience, limit))
 	defer cancel()
 	var out, errs bytes.Buffer
 	cmd := o.command(ctx, args...)
