@@ -25,7 +25,8 @@ type Prompter struct {
 	Aborted error
 }
 
-// Variable asks for a vars_prompt variable. Without a terminal it is the default.
+// Variable asks for a vars_prompt variable. Without a terminal it is the default, or the text "None": do_var_prompt of
+// ansible/utils/display.py makes text of the answer that nobody gave.
 func (p Prompter) Variable(ctx context.Context, v compile.Prompt) (string, error) {
 	def, hasDefault := "", v.Default != nil
 	if hasDefault {
@@ -33,6 +34,9 @@ func (p Prompter) Variable(ctx context.Context, v compile.Prompt) (string, error
 	}
 	if !p.Console.Interactive() {
 		p.Display.Warn("Not prompting as we are not in interactive mode")
+		if !hasDefault {
+			return "None", nil
+		}
 		return def, nil
 	}
 	prompt := "input for " + v.Name + ": "
