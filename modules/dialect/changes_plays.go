@@ -231,6 +231,14 @@ var (
 		Where:   "controller/config",
 		Instead: "another ending, or the setting `inventory_ignore_extensions`",
 	}
+	// TOMLInventories is the change of TOML inventories that the plug-in ini tries before toml.
+	TOMLInventories = &Change{
+		ID: "toml-inventory", Since: "2.19",
+		What:   "inventories `*.toml`",
+		Before: "the plug-in ini tries them first; what it takes for groups and hosts before it fails stays",
+		After:  "are the plug-in toml's alone",
+		Where:  "playbook/inventory",
+	}
 	// SettingsGone is the change of settings `fact_path`, `gather_subset` and `gather_timeout`;
 	// `error_on_undefined_vars`, `null_representation`, `jinja2_native`.
 	SettingsGone = &Change{
@@ -301,7 +309,7 @@ func playsChanges() []*Change {
 		RoleVarsOwn, FalseCondition, RetriesAlone, IncludeRoleShown, PlayNames, LostInclude, IncludeGone,
 		FatalRescue, StrictText, FlushFailures, LoopLabels, EndHostStatus, JobBools, TimedOut, ModuleArguments, DebugVar, ScriptArguments,
 		VarsLinks, KnownHostsMarks, PackageFactsWarn, ItemFaults, VariableNames, RegisterNames, VarsLists,
-		VarsFilesAbsent, ManagedVariable, IniInventories, SettingsGone, PythonOrder, LogRanks,
+		VarsFilesAbsent, ManagedVariable, IniInventories, TOMLInventories, SettingsGone, PythonOrder, LogRanks,
 		TextWarnings, FileLookupSearch, DelegateFirst, ListTagsNever,
 	}
 }

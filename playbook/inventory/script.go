@@ -17,7 +17,10 @@ import (
 	"hark/playbook/syntax"
 )
 
-func wantsScript(_ *reading, path string) bool {
+func wantsScript(r *reading, path string) bool {
+	if !wantsFile(r, path) {
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false

@@ -30,7 +30,7 @@ func plugins() []plugin {
 		{"script", wantsScript, parseScript},
 		{"auto", wantsAuto, parseAuto},
 		{"yaml", wantsYAML, parseYAML},
-		{"ini", wantsFile, parseINI},
+		{"ini", wantsINI, parseINI},
 		{"toml", wantsTOML, parseTOML},
 		{"constructed", wantsConfig, parseConstructed},
 		{"generator", wantsConfig, parseGenerator},
@@ -220,9 +220,12 @@ func (r *reading) tryPlugins(ctx context.Context, path string) (failures []strin
 // firstText returns the error's text; of several errors only the first.
 func firstText(err error) string { return syntax.List(err)[0].Error() }
 
-func wantsFile(_ *reading, path string) bool {
+// wantsFile is verify_file of ansible/plugins/inventory/__init__.py, which says why it declines. Other plug-ins ask it
+// before or after they look at the name, as Ansible's do: -vvv shows it.
+func wantsFile(r *reading, path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
+		r.notices.verbose(3, "Skipping due to inventory source not existing or not being readable by the current user")
 		return false
 	}
 	return f.Close() == nil
@@ -230,11 +233,15 @@ func wantsFile(_ *reading, path string) bool {
 
 func wantsConfig(r *reading, path string) bool {
 	ext := filepath.Ext(path)
-	return (ext == ".config" || slices.Contains(extensions(r.o.VarsExtensions), ext)) && wantsFile(r, path)
+	return wantsFile(r, path) && (ext == ".config" || slices.Contains(extensions(r.o.VarsExtensions), ext))
 }
 
 func wantsYAML(r *reading, path string) bool {
-	return slices.Contains(extensions(r.o.YAMLExtensions), filepath.Ext(path)) && wantsFile(r, path)
+	return wantsFile(r, path) && slices.Contains(extensions(r.o.YAMLExtensions), filepath.Ext(path))
+}
+
+func wantsINI(r *reading, path string) bool {
+	return wantsFile(r, path) && !(filepath.Ext(path) == ".toml" && r.o.Templates.Has(dialect.TOMLInventories))
 }
 
 func wantsAuto(r *reading, path string) bool {

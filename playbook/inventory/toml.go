@@ -11,7 +11,7 @@ import (
 )
 
 func wantsTOML(r *reading, path string) bool {
-	return filepath.Ext(path) == ".toml" && wantsFile(r, path)
+	return wantsFile(r, path) && filepath.Ext(path) == ".toml"
 }
 
 // parseTOML reads an inventory of groups, each with vars, hosts and a list of children.
