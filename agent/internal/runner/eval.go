@@ -49,6 +49,8 @@ type fault struct {
 	links []link
 	// bare says that nothing surrounds the links.
 	bare bool
+	// untried says that it is about a loop, not about what the loop repeats.
+	untried bool
 	// keyword says that it occurred while keywords were rendered, where Ansible shows the exception only.
 	keyword bool
 }
@@ -219,7 +221,9 @@ func (e *eval) failed(ctx context.Context, f *fault) *result.Result {
 	res := result.New()
 	res.Set("failed", value.Bool(true))
 	if e.has(dialect.FailureCauses) {
-		res.Set("changed", value.Bool(false))
+		if !f.untried {
+			res.Set("changed", value.Bool(false))
+		}
 		f.tell(res)
 		return res
 	}

@@ -46,11 +46,11 @@ func newControl(ctx context.Context, e *eval) (*control, error) {
 		c.label = plan.LoopLabel(c.loopVar)
 	case e.has(dialect.KeywordWords) && rd.err == nil:
 		msg := "Invalid variable name " + value.ReprText(c.loopVar) + "."
-		rd.err = &fault{text: msg, bare: true, links: []link{{msg: msg, spot: spot{text: c.loopVar}, help: nameRule}}}
+		rd.err = &fault{text: msg, links: []link{{msg: msg, spot: spot{text: c.loopVar}, help: nameRule}}}
 	default: // the name may be a text from a host, and would be an expression here
 		c.label = value.UnsafeStr("{{" + c.loopVar + "}}")
 	}
-	return c, rd.err
+	return c, e.untried(rd.err)
 }
 
 // nameRule is ansible-core's message about names that variables may have.

@@ -28,16 +28,13 @@ func (l looped) items(ctx context.Context) ([]value.Value, error) {
 	}
 	v, err := l.over(ctx)
 	if err != nil {
-		isUndefined, cause := templar.IsUndefined(err), err
+		isUndefined := templar.IsUndefined(err)
 		err = l.e.check(ctx, err)
 		var f *fault
 		if isUndefined && errors.As(err, &f) {
 			return nil, undefinedLoop{f}
 		}
-		if len(templar.Parts(cause)) > 1 && errors.As(err, &f) {
-			f.bare = true
-		}
-		return nil, err
+		return nil, l.e.untried(err)
 	}
 	list, ok := v.(*value.List)
 	if !ok && l.e.has(dialect.LoopWords) && l.e.s.Loop.With == "" {
@@ -46,8 +43,8 @@ func (l looped) items(ctx context.Context) ([]value.Value, error) {
 			at = spot{text: written}
 		}
 		msg := "The `loop` value must resolve to a 'list', not " + value.ReprText(value.PlainType(v)) + "."
-		return nil, &fault{text: msg, bare: true, links: []link{
-			{msg: msg, help: "Provide a list of items/templates, or a template resolving to a list.", spot: at}}}
+		return nil, l.e.untried(&fault{text: msg, links: []link{
+			{msg: msg, help: "Provide a list of items/templates, or a template resolving to a list.", spot: at}}})
 	}
 	if !ok {
 		text, _ := value.ToStr(v)
@@ -59,6 +56,19 @@ func (l looped) items(ctx context.Context) ([]value.Value, error) {
 		return []value.Value{}, nil
 	}
 	return list.Items, nil
+}
+
+// untried marks what is wrong with a loop itself. Nothing was tried then, and ansible-core 2.19 says neither that a task
+// failed nor that nothing has changed: run of ansible/executor/task_executor.py.
+func (e *eval) untried(err error) error {
+	var f *fault
+	if errors.As(err, &f) && e.has(dialect.FailureCauses) {
+		f.bare, f.untried = true, true
+		if len(f.links) == 0 {
+			f.links = []link{{msg: f.text}}
+		}
+	}
+	return err
 }
 
 // over returns the list of loop, or the result of the lookup of with_.
