@@ -180,11 +180,10 @@ func (s *scan) unitFiles(systemctl string) error {
 			}
 			continue
 		}
-		if strings.HasSuffix(f[0], "@.service") { // a template, which has no state: systemd refuses the name
-			s.add(f[0], "unknown", "systemd", "status", f[1])
-			continue
+		s.add(f[0], "unknown", "systemd", "status", f[1]) // keeps the place in the list until the state is known
+		if !strings.HasSuffix(f[0], "@.service") {        // a template has no state: systemd refuses the name
+			others = append(others, f)
 		}
-		others = append(others, f)
 	}
 	return s.notLoaded(systemctl, others)
 }

@@ -69,6 +69,18 @@ func TestScanReadsWhatTheToolsList(t *testing.T) {
 		if err := c.run(s); err != nil || !reflect.DeepEqual(modtest.Plain(s.services), c.want) {
 			t.Errorf("%s found %v, want %v (%v)", name, s.services, c.want, err)
 		}
+		if name != "systemd" {
+			continue
+		}
+		listed := "cron once gone sad new twin bad odd t@" // systemctl's order, whatever is asked when
+		var order []string
+		for _, key := range s.services.Keys() {
+			unit, _ := value.Text(key)
+			order = append(order, strings.TrimSuffix(unit, ".service"))
+		}
+		if got := strings.Join(order, " "); got != listed {
+			t.Errorf("the units are in the order %s, want %s", got, listed)
+		}
 	}
 }
 
