@@ -231,6 +231,14 @@ var (
 		Where:   "controller/config",
 		Instead: "another ending, or the setting `inventory_ignore_extensions`",
 	}
+	// UploadNames is the change of `src` in results of `copy` and `template`.
+	UploadNames = &Change{
+		ID: "upload-names", Since: "2.19",
+		What:   "`src` in results of `copy` and `template`",
+		Before: "a file `source` in a temporary directory",
+		After:  "a file `.source` with the suffix of the destination",
+		Where:  "modules",
+	}
 	// TOMLInventories is the change of TOML inventories that the plug-in ini tries before toml.
 	TOMLInventories = &Change{
 		ID: "toml-inventory", Since: "2.19",
@@ -309,7 +317,7 @@ func playsChanges() []*Change {
 		RoleVarsOwn, FalseCondition, RetriesAlone, IncludeRoleShown, PlayNames, LostInclude, IncludeGone,
 		FatalRescue, StrictText, FlushFailures, LoopLabels, EndHostStatus, JobBools, TimedOut, ModuleArguments, DebugVar, ScriptArguments,
 		VarsLinks, KnownHostsMarks, PackageFactsWarn, ItemFaults, VariableNames, RegisterNames, VarsLists,
-		VarsFilesAbsent, ManagedVariable, IniInventories, TOMLInventories, SettingsGone, PythonOrder, LogRanks,
+		VarsFilesAbsent, ManagedVariable, IniInventories, TOMLInventories, UploadNames, SettingsGone, PythonOrder, LogRanks,
 		TextWarnings, FileLookupSearch, DelegateFirst, ListTagsNever,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/hostfs"
 	"hark/modules/internal/oserr"
+	"hark/modules/nss"
 	"hark/modules/py/value"
 )
 
@@ -245,7 +247,7 @@ func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow 
 		return nil, fsx.Failed("Copied file does not match the expected checksum. Transfer failed.", "checksum", sums.SHA1, "expected_checksum", want)
 	}
 	res := &modules.Result{Changed: true, Data: value.DictOf(
-		"diff", modules.Here, "dest", dest, "src", uploadName(staged.Path), "md5sum", sums.MD5, "checksum", sums.SHA1, "changed", modules.Here,
+		"diff", modules.Here, "dest", dest, "src", c.uploadName(dest), "md5sum", sums.MD5, "checksum", sums.SHA1, "changed", modules.Here,
 	)}
 	if err := c.exchange(ctx, staged, dest, mode, res); err != nil {
 		return nil, err
@@ -256,9 +258,17 @@ func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow 
 	return res, err
 }
 
-// uploadName returns what a result calls the content on its way: for Ansible it is a file "source" in a directory
-// that is gone when the task ends, and log filters look for that name.
-func uploadName(staged string) string { return staged + "/source" }
+// uploadName returns what a result calls the content on its way. For Ansible it is a file in a directory that is gone
+// when the task ends. Nothing is there for hark, but those who compare or filter logs look for such a name.
+func (c *copyWork) uploadName(dest string) string {
+	name := "source"
+	if c.env.Has(dialect.UploadNames) {
+		name = ".source" + extension(filepath.Base(dest))
+	}
+	now := time.Now()
+	dir := fmt.Sprintf("ansible-tmp-%d.%07d-%d-%d", now.Unix(), now.Nanosecond()/100, os.Getpid(), rand.Int64N(1<<48))
+	return filepath.Join(nss.Home(c.env.User), ".ansible/tmp", dir, name)
+}
 
 // exchange validates and commits a staged file, after a backup.
 func (c *copyWork) exchange(ctx context.Context, staged *fsx.Staged, dest string, mode value.Value, res *modules.Result) error {
