@@ -317,7 +317,8 @@ func playsChanges() []*Change {
 		RoleVarsOwn, FalseCondition, RetriesAlone, IncludeRoleShown, PlayNames, LostInclude, IncludeGone,
 		FatalRescue, StrictText, FlushFailures, LoopLabels, EndHostStatus, JobBools, TimedOut, ModuleArguments, DebugVar, ScriptArguments,
 		VarsLinks, KnownHostsMarks, PackageFactsWarn, ItemFaults, VariableNames, RegisterNames, VarsLists,
-		VarsFilesAbsent, ManagedVariable, IniInventories, TOMLInventories, UploadNames, SettingsGone, PythonOrder, LogRanks,
+		VarsFilesAbsent, ManagedVariable, IniInventories, TOMLInventories, UploadNames, SettingsGone, PythonOrder,
+		LogRanks,
 		TextWarnings, FileLookupSearch, DelegateFirst, ListTagsNever,
 	}
 }

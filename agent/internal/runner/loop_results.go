@@ -58,8 +58,8 @@ func (l looped) items(ctx context.Context) ([]value.Value, error) {
 	return list.Items, nil
 }
 
-// untried marks what is wrong with a loop itself. Nothing was tried then, and ansible-core 2.19 says neither that a task
-// failed nor that nothing has changed: run of ansible/executor/task_executor.py.
+// untried marks what is wrong with a loop itself. Nothing was tried then, and ansible-core 2.19 says neither that a
+// task failed nor that nothing has changed: run of ansible/executor/task_executor.py.
 func (e *eval) untried(err error) error {
 	var f *fault
 	if errors.As(err, &f) && e.has(dialect.FailureCauses) {

@@ -247,7 +247,8 @@ func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow 
 		return nil, fsx.Failed("Copied file does not match the expected checksum. Transfer failed.", "checksum", sums.SHA1, "expected_checksum", want)
 	}
 	res := &modules.Result{Changed: true, Data: value.DictOf(
-		"diff", modules.Here, "dest", dest, "src", c.uploadName(dest), "md5sum", sums.MD5, "checksum", sums.SHA1, "changed", modules.Here,
+		"diff", modules.Here, "dest", dest, "src", c.uploadName(dest), "md5sum", sums.MD5, "checksum", sums.SHA1,
+		"changed", modules.Here,
 	)}
 	if err := c.exchange(ctx, staged, dest, mode, res); err != nil {
 		return nil, err

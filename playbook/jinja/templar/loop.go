@@ -10,7 +10,8 @@ import (
 
 // Loop runs a lookup as the keyword with_<name> does: its terms are rendered already, its errors are the plug-in's own
 // and not worded anew. Where texts have marks, they are those of an expression that ansible-core makes of the keyword:
-// _get_loop_items of ansible/executor/task_executor.py. What a lookup gives is never a template but where texts have marks: there it keeps those of its terms.
+// _get_loop_items of ansible/executor/task_executor.py. What a lookup gives is never a template but where texts have
+// marks: there it keeps those of its terms.
 func (t *Templar) Loop(ctx context.Context, name string, terms []value.Value) (value.Value, error) {
 	ctx, s, err := enter(ctx, t)
 	if err != nil {
