@@ -76,6 +76,9 @@ const (
 func (l *Lock) With(ctx context.Context, waits func(Holder), f func(context.Context) error) error {
 	for {
 		if err := l.take(ctx, waits); err != nil {
+			if ctx.Err() != nil { // it was told to end while it waited, and leaves nothing undone
+				return nil
+			}
 			return err
 		}
 		inner, cancel := context.WithCancelCause(ctx)

@@ -339,6 +339,30 @@ func TestAKeeperThatLostItsLockWaitsForIt(t *testing.T) {
 	}
 }
 
+// A keeper that waits for another and is told to end ends well: its service has not failed.
+func TestAKeeperThatWaitsEndsWell(t *testing.T) {
+	conn := newConn(t)
+	if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := NewLock(t.Context(), conn, "k1", "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.bucket.Put(t.Context(), "k1", []byte(`{"from":"other"}`)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	worked := false
+	err = l.With(ctx, func(Holder) { end() }, func(context.Context) error {
+		worked = true
+		return nil
+	})
+	if err != nil || worked {
+		t.Errorf("%v, at work: %v", err, worked)
+	}
+}
+
 // A reader who is named after a keeper has begun its week reads what it said before, also in weeks before, and what
 // it says from then on; a keeper that was started again and only read its own words, too.
 func TestAReaderWhoIsNamedLaterReadsAllAtOnce(t *testing.T) {
