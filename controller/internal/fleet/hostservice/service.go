@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -47,7 +48,7 @@ func (s Service) Install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := m.Status(); !errors.Is(err, service.ErrNotInstalled) { // its flags may have changed
+	if installed(m, s.unitFile()) { // its flags may have changed
 		if err := remove(m); err != nil {
 			return fmt.Errorf("cannot replace the service: %w", err)
 		}
@@ -62,6 +63,20 @@ func (s Service) Install(ctx context.Context) error {
 		return fmt.Errorf("cannot start the service (see journalctl -u %s): %w", s.Name, err)
 	}
 	return nil
+}
+
+// unitFile returns where the unit lies.
+func (s Service) unitFile() string { return filepath.Join("/etc/systemd/system", s.Name+".service") }
+
+// installed reports whether there is a unit. To systemd a service that has failed is failed still when its unit is
+// gone: only the file tells.
+func installed(m service.Service, unitFile string) bool {
+	_, err := m.Status()
+	if err == nil || errors.Is(err, service.ErrNotInstalled) {
+		return err == nil
+	}
+	_, err = os.Stat(unitFile)
+	return err == nil
 }
 
 // Command returns a command that the service's user runs, with the service's directory as home. Root may start it.
@@ -87,7 +102,7 @@ func (s Service) Remove() (was bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if _, err := m.Status(); errors.Is(err, service.ErrNotInstalled) {
+	if !installed(m, s.unitFile()) {
 		return false, nil
 	}
 	if err := remove(m); err != nil {
