@@ -50,7 +50,7 @@ type keeping struct {
 	mu    sync.Mutex
 	read  time.Time   // of the plan; guarded by mu
 	plan  keeper.Plan // guarded by mu
-	known int         // agents then; guarded by mu
+	known string      // agents then, as agentNames has them; guarded by mu
 	// offered are the commits from which somebody was told that he can put plays off; guarded by mu.
 	offered map[string]bool
 

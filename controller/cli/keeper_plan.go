@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -24,8 +25,8 @@ import (
 // asks elsewhere.
 const planAge = 10 * time.Minute
 
-// current returns the project as it is in force. It is read again when it has changed, when agents came, or after a
-// while.
+// current returns the project as it is in force. It is read again when it has changed, when agents came, went or got
+// another name, or after a while.
 func (k *keeping) current(ctx context.Context) (keeper.Plan, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -38,15 +39,28 @@ func (k *keeping) current(ctx context.Context) (keeper.Plan, error) {
 	if err != nil {
 		return keeper.Plan{}, err
 	}
-	if commit == k.plan.Commit && len(agents) == k.known && time.Since(k.read) < planAge {
+	known := agentNames(agents)
+	if commit == k.plan.Commit && known == k.known && time.Since(k.read) < planAge {
 		return k.plan, nil
 	}
 	p, err := k.compile(ctx, commit, dir)
 	if err != nil {
 		return keeper.Plan{}, err
 	}
-	k.plan, k.read, k.known = p, time.Now(), len(agents)
+	k.plan, k.read, k.known = p, time.Now(), known
 	return p, nil
+}
+
+// agentNames returns a digest of which name is which agent's: one that gets another name, or takes that of another,
+// may be a host of a duty from now on.
+func agentNames(agents []roster.Agent) string {
+	names := make([]string, len(agents))
+	for i, x := range agents {
+		names[i] = x.Name + " " + x.ID + "\n"
+	}
+	slices.Sort(names)
+	sum := sha256.Sum256([]byte(strings.Join(names, "")))
+	return string(sum[:])
 }
 
 // shareAnew has those read who were named readers since the last look. What fails is tried again at the next.
