@@ -68,11 +68,11 @@ func (j *runsList) list(ctx context.Context) error {
 		s, e := turns{folded}, &folded.Newest
 		if s.N > 1 {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.Head.Run, e.Head.At.Local().Format(time.DateTime),
-				view.OneLine(e.Head.Name), s.text(), s.Hosts, s.counts(), "", s.state())
+				view.OneLine(e.Head.Person()), s.text(), s.Hosts, s.counts(), "", s.state())
 			continue
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.Head.Run, e.Head.At.Local().Format(time.DateTime),
-			view.OneLine(e.Head.Name), whatRan(&e.Head), e.Met(), stateCounts(e),
+			view.OneLine(e.Head.Person()), whatRan(&e.Head), e.Met(), stateCounts(e),
 			tookText(e.Took(time.Now())), stateText(e))
 	}
 	return w.Flush()

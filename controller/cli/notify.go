@@ -195,7 +195,7 @@ func (k *keeping) lostRuns(ctx context.Context, now time.Time) []keeper.Problem 
 	}
 	var out []keeper.Problem
 	for _, e := range list.Entries {
-		text := fmt.Sprintf("the run %s of %s was lost: %s", e.Head.Run, e.Head.Name, strings.Join(e.Head.Line, " "))
+		text := fmt.Sprintf("the run %s of %s was lost: %s", e.Head.Run, e.Head.Person(), strings.Join(e.Head.Line, " "))
 		out = append(out, keeper.Problem{Key: "run/" + e.Head.Run, What: notify.Lost, Text: text, Once: true})
 	}
 	return out

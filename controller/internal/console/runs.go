@@ -323,13 +323,7 @@ func what(h *record.Head) string {
 	return cmp.Or(text, "run "+h.Run)
 }
 
-func by(h *record.Head) string {
-	name := brief(h.Name)
-	if name == "" && h.Who != "" {
-		name = h.Who[:min(len(h.Who), 8)] + "…"
-	}
-	return name
-}
+func by(h *record.Head) string { return brief(h.Person()) }
 
 // signOf returns the state of a run.
 func signOf(e *record.Entry) sign {

@@ -55,6 +55,16 @@ type Head struct {
 	Screen  Screen `json:"screen"`
 }
 
+// Person returns the login of who ran it. Of an operator who is not known here, whose name is his key, it is the
+// beginning of that.
+func (h *Head) Person() string {
+	const most = 8
+	if h.Who == "" || h.Name != "" && h.Name != h.Who {
+		return h.Name
+	}
+	return h.Who[:min(len(h.Who), most)] + "…"
+}
+
 // Screen is how the run was shown, so that it can be shown so again.
 type Screen struct {
 	// View is the name of the view, "" for a broadcast's; Beside are the other enabled views.
