@@ -44,6 +44,8 @@ type dutyWatch struct {
 	order   []string // agents by their places: the order of stages
 	// topics is what is to be reported, and was reported.
 	topics map[topic]topicState
+	// left are hosts of which something was told that is not over, and that are hosts of the duty no longer.
+	left []*row
 	// was is the duty in the commit before, nil while there is none that can be played.
 	was *duty.Duty
 }
@@ -168,6 +170,9 @@ func (w *dutyWatch) load(now time.Time, commit string, p Planned) []dutystate.St
 	}
 	for _, r := range rows { // which are no longer hosts of the duty
 		r.Gone, r.At = true, now
+		if r.Notified != "" {
+			w.left = append(w.left, r)
+		}
 		states = append(states, r.State)
 	}
 	return states

@@ -67,6 +67,27 @@ func TestAChangeIsToldOnce(t *testing.T) {
 	w.tells("fixed base: 2 of 8 hosts no longer drift: web0 web1", "failed base: 2 of 8 hosts failed: web0 web1")
 }
 
+// A host that was told of and leaves the duty, as one that the inventory no longer has or that gets an agent of its
+// own, is no open matter any more.
+func TestAHostThatLeavesTheDutyIsNoOpenMatter(t *testing.T) {
+	w := newWorld(t, 3, "mode: check, every: 10m, splay: 1s"+toNats+"}")
+	w.fate = func(_ *world, _ Turn, h Host) Outcome {
+		if h.Name != "web0" {
+			return Outcome{Status: Broke, Why: "no"}
+		}
+		return Outcome{Status: Done}
+	}
+	w.run(time.Hour)
+	w.tells("failed base: 2 of 3 hosts failed: web1 web2")
+	w.plan.Duties[0].Hosts = w.plan.Duties[0].Hosts[:2]
+	w.commit("c2")
+	w.run(time.Hour)
+	if len(w.told) != 1 || w.told[0].Key != "duty/base/failed" || w.told[0].Left != 1 {
+		t.Errorf("%+v", w.told)
+	}
+	w.tells("fixed base: no longer hosts of the duty: web2; 1 are left")
+}
+
 // Hosts whose turns are spread over the slot are told of in a few messages.
 func TestHostsThatFollowAreGathered(t *testing.T) {
 	w := newWorld(t, 120, "mode: check, every: 2h"+toNats+"}")

@@ -26,6 +26,7 @@ const tellAgain = 10
 type topic struct {
 	what notify.What
 	over bool // it is no longer so
+	left bool // since the hosts are hosts of the duty no longer
 }
 
 // topicState is since when there is something to tell of a topic, and when something was told last.
@@ -56,6 +57,9 @@ func (b *Duties) Tell(now time.Time) (all []Notice, states []dutystate.State, de
 					r.Notified = ""
 				}
 				states = append(states, r.State)
+			}
+			if t.left {
+				w.left = slices.DeleteFunc(w.left, func(r *row) bool { return r.Notified == "" })
 			}
 			if !t.over || rules.Tells(notify.Fixed) {
 				all = append(all, n)
@@ -133,13 +137,18 @@ func (w *dutyWatch) topicsNow(now time.Time, rules *duty.Notify) map[topic][]*ro
 			continue
 		}
 		if told != "" { // the end comes first: the new state is reported after it
-			t := topic{told, true}
+			t := topic{what: told, over: true}
 			all[t] = append(all[t], r)
 			continue
 		}
 		if rules.Tells(is) {
-			all[topic{is, false}] = append(all[topic{is, false}], r)
+			t := topic{what: is}
+			all[t] = append(all[t], r)
 		}
+	}
+	for _, r := range w.left {
+		t := topic{what: notify.What(r.Notified), over: true, left: true}
+		all[t] = append(all[t], r)
 	}
 	for _, rows := range all {
 		slices.SortFunc(rows, func(a, b *row) int { return strings.Compare(a.Host, b.Host) })
@@ -204,6 +213,10 @@ func (w *dutyWatch) notice(rules *duty.Notify, t topic, rows []*row, now time.Ti
 		d.Left = w.notifiedHosts(t.what) - len(rows)
 	}
 	d.Text = fmt.Sprintf("%s: %d of %d hosts %s: %s", w.Name, len(rows), len(w.rows), text, notify.Hosts(d.Hosts))
+	if t.left {
+		d.Left = w.notifiedHosts(t.what)
+		d.Text = fmt.Sprintf("%s: no longer hosts of the duty: %s", w.Name, notify.Hosts(d.Hosts))
+	}
 	if d.Left > 0 {
 		d.Text += fmt.Sprintf("; %d are left", d.Left)
 	}
