@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,12 +110,16 @@ func (s *store) missing(run string, places map[place][]string, f record.Filter) 
 	}
 	var out []Verdict
 	for _, sent := range sent {
-		own := place{s.cfg.Self.ID(), sent.Run}
+		own := place{cmp.Or(sent.Operator, s.cfg.Self.ID()), sent.Run}
 		if run != "" && run != sent.Run || places[own] != nil && slices.Contains(places[own], wire.RecordEnd) ||
 			!during(&f, sent.At) {
 			continue
 		}
-		out = append(out, Verdict{Run: sent.Run, Operator: own.operator, Who: s.cfg.Self.Key, Known: true, At: sent.At,
+		who := ""
+		if own.operator == s.cfg.Self.ID() {
+			who = s.cfg.Self.Key
+		}
+		out = append(out, Verdict{Run: sent.Run, Operator: own.operator, Who: who, Known: true, At: sent.At,
 			Trouble: []string{fmt.Sprintf("it was sent whole from here on %s, and the broker does not have its end",
 				sent.At.Format(time.RFC3339))}})
 	}

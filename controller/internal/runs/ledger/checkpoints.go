@@ -147,6 +147,8 @@ type Sent struct {
 	Run    string    `json:"run"`
 	At     time.Time `json:"at"`
 	Digest string    `json:"digest"` // of its end
+	// Operator is the id of the key that has signed it, "" for that which is here now: a key may be replaced.
+	Operator string `json:"operator,omitempty"`
 }
 
 // noteSent adds a line about a record that was sent.

@@ -53,7 +53,8 @@ func (l *Ledger) Send(ctx context.Context, from record.Store, run string) error 
 
 // ended records that a whole record was sent.
 func (l *Ledger) ended(m *Checkpoint) error {
-	return errors.Join(noteSent(l.cfg.Home, Sent{Run: m.Run, At: l.cfg.Now().UTC(), Digest: m.Prev}), m.done())
+	return errors.Join(noteSent(l.cfg.Home, Sent{Run: m.Run, At: l.cfg.Now().UTC(), Digest: m.Prev,
+		Operator: l.cfg.Self.ID()}), m.done())
 }
 
 // SendAll sends all noted runs; the first error ends it. It returns how many records are then not complete.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -208,6 +209,47 @@ func TestAuditNamesWhatIsWrong(t *testing.T) {
 				t.Errorf("the other run: %v", err)
 			}
 		})
+	}
+}
+
+// TestAuditKnowsRecordsOfAnOlderKey: whoever has lost a key and has another finds what was sent with the old one where
+// it is, and what is missing of that.
+func TestAuditKnowsRecordsOfAnOlderKey(t *testing.T) {
+	r := newRig(t)
+	old := r.person()
+	s := newShelf()
+	s.parts("r1", 3)
+	s.parts("r2", 3)
+	old.send(t, s, "r1")
+	old.send(t, s, "r2")
+	id, err := wire.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	anna := r.as(&person{id: id, home: old.home})
+	wrong := func() (runs []string) {
+		t.Helper()
+		all, err := anna.Audit(t.Context(), "", record.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range all {
+			if len(v.Trouble) > 0 {
+				runs = append(runs, v.Run)
+			}
+		}
+		return runs
+	}
+	if got := wrong(); len(got) > 0 {
+		t.Errorf("nothing is missing, and the audit names %v", got)
+	}
+	var gone []string
+	for _, part := range []string{wire.RecordBegin, "1", "2", "3", wire.RecordEnd} {
+		gone = append(gone, wire.Record(old.id.ID(), "r1", part))
+	}
+	r.leaveOut(gone...)
+	if got := wrong(); !slices.Equal(got, []string{"r1"}) {
+		t.Errorf("r1 is missing, and the audit names %v", got)
 	}
 }
 
