@@ -52,7 +52,6 @@ func big() map[string]int {
 		"agent.Agent":                               70,
 		"playbook/compile.Play":                     60,
 		"controller/internal/ansible/galaxy.Client": 60,
-		"playbook/jinja/libyaml.scanner":            55,
 	}
 }
 

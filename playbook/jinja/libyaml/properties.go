@@ -6,11 +6,11 @@ import (
 )
 
 // words reads letters, digits, dashes and underscores.
-func (s *scanner) words() string {
+func (in *input) words() string {
 	var name []rune
-	for isWord(s.peek(0)) {
-		name = append(name, s.peek(0))
-		s.skip(1)
+	for isWord(in.peek(0)) {
+		name = append(name, in.peek(0))
+		in.skip(1)
 	}
 	return string(name)
 }
@@ -52,16 +52,16 @@ func (s *scanner) tag() error {
 }
 
 // shortTag reads a tag of a handle and a suffix. The tag "!" has a suffix only.
-func (s *scanner) shortTag(start Mark) (handle, suffix string, err error) {
-	if handle, err = s.handle("while scanning a tag", start, false); err != nil {
+func (in *input) shortTag(start Mark) (handle, suffix string, err error) {
+	if handle, err = in.handle("while scanning a tag", start, false); err != nil {
 		return "", "", err
 	}
 	at := context2{"while parsing a tag", start}
 	if len(handle) > 1 && strings.HasSuffix(handle, "!") {
-		suffix, err = s.uri(at, false, "")
+		suffix, err = in.uri(at, false, "")
 		return handle, suffix, err
 	}
-	if suffix, err = s.uri(at, false, handle); err != nil {
+	if suffix, err = in.uri(at, false, handle); err != nil {
 		return "", "", err
 	}
 	if suffix == "" {
@@ -76,34 +76,34 @@ type context2 struct {
 	from Mark
 }
 
-func (s *scanner) handle(context string, start Mark, directive bool) (string, error) {
-	if s.peek(0) != '!' {
-		return "", s.fault(context, start, "did not find expected '!'")
+func (in *input) handle(context string, start Mark, directive bool) (string, error) {
+	if in.peek(0) != '!' {
+		return "", in.fault(context, start, "did not find expected '!'")
 	}
-	s.skip(1)
-	name := "!" + s.words()
-	if s.peek(0) == '!' {
-		s.skip(1)
+	in.skip(1)
+	name := "!" + in.words()
+	if in.peek(0) == '!' {
+		in.skip(1)
 		return name + "!", nil
 	}
 	if directive && name != "!" {
-		return "", s.fault("while parsing a tag directive", start, "did not find expected '!'")
+		return "", in.fault("while parsing a tag directive", start, "did not find expected '!'")
 	}
 	return name, nil
 }
 
 // uri reads an address or the rest of a tag, whose beginning was taken for a handle.
-func (s *scanner) uri(at context2, brackets bool, head string) (string, error) {
+func (in *input) uri(at context2, brackets bool, head string) (string, error) {
 	var out []byte
 	if len(head) > 1 {
 		out = append(out, head[1:]...)
 	}
 	found := head != ""
 	for {
-		r := s.peek(0)
+		r := in.peek(0)
 		switch {
 		case r == '%':
-			octets, err := s.escapedOctets(at)
+			octets, err := in.escapedOctets(at)
 			if err != nil {
 				return "", err
 			}
@@ -111,10 +111,10 @@ func (s *scanner) uri(at context2, brackets bool, head string) (string, error) {
 		case isWord(r) || r != 0 && strings.ContainsRune(";/?:@&=+$.!~*'()", r) ||
 			brackets && (r == ',' || r == '[' || r == ']'):
 			out = utf8.AppendRune(out, r)
-			s.skip(1)
+			in.skip(1)
 		default:
 			if !found {
-				return "", s.fault(at.what, at.from, "did not find expected tag URI")
+				return "", in.fault(at.what, at.from, "did not find expected tag URI")
 			}
 			return string(out), nil
 		}
@@ -123,24 +123,24 @@ func (s *scanner) uri(at context2, brackets bool, head string) (string, error) {
 }
 
 // escapedOctets reads a character as octets in hexadecimal digits.
-func (s *scanner) escapedOctets(at context2) ([]byte, error) {
+func (in *input) escapedOctets(at context2) ([]byte, error) {
 	var out []byte
 	for width := 1; len(out) < width; {
-		high, low := hexDigit(s.peek(1)), hexDigit(s.peek(2))
-		if s.peek(0) != '%' || high < 0 || low < 0 {
-			return nil, s.fault(at.what, at.from, "did not find URI escaped octet")
+		high, low := hexDigit(in.peek(1)), hexDigit(in.peek(2))
+		if in.peek(0) != '%' || high < 0 || low < 0 {
+			return nil, in.fault(at.what, at.from, "did not find URI escaped octet")
 		}
 		octet := byte(high<<4 | low)
 		switch {
 		case len(out) > 0 && octet&0xc0 != 0x80:
-			return nil, s.fault(at.what, at.from, "found an incorrect trailing UTF-8 octet")
+			return nil, in.fault(at.what, at.from, "found an incorrect trailing UTF-8 octet")
 		case len(out) == 0:
 			if width = utf8Width(octet); width == 0 {
-				return nil, s.fault(at.what, at.from, "found an incorrect leading UTF-8 octet")
+				return nil, in.fault(at.what, at.from, "found an incorrect leading UTF-8 octet")
 			}
 		}
 		out = append(out, octet)
-		s.skip(3)
+		in.skip(3)
 	}
 	return out, nil
 }
@@ -197,49 +197,49 @@ func (s *scanner) directive() error {
 	return nil
 }
 
-func (s *scanner) version(t *token) (err error) {
-	s.blanks()
-	if t.major, err = s.versionNumber(t.start); err != nil {
+func (in *input) version(t *token) (err error) {
+	in.blanks()
+	if t.major, err = in.versionNumber(t.start); err != nil {
 		return err
 	}
-	if s.peek(0) != '.' {
-		return s.fault("while scanning a %YAML directive", t.start, "did not find expected digit or '.' character")
+	if in.peek(0) != '.' {
+		return in.fault("while scanning a %YAML directive", t.start, "did not find expected digit or '.' character")
 	}
-	s.skip(1)
-	t.minor, err = s.versionNumber(t.start)
+	in.skip(1)
+	t.minor, err = in.versionNumber(t.start)
 	return err
 }
 
-func (s *scanner) versionNumber(start Mark) (int, error) {
+func (in *input) versionNumber(start Mark) (int, error) {
 	n, digits := 0, 0
-	for ; s.peek(0) >= '0' && s.peek(0) <= '9'; digits++ {
+	for ; in.peek(0) >= '0' && in.peek(0) <= '9'; digits++ {
 		if digits == 9 {
-			return 0, s.fault("while scanning a %YAML directive", start, "found extremely long version number")
+			return 0, in.fault("while scanning a %YAML directive", start, "found extremely long version number")
 		}
-		n = n*10 + int(s.peek(0)-'0')
-		s.skip(1)
+		n = n*10 + int(in.peek(0)-'0')
+		in.skip(1)
 	}
 	if digits == 0 {
-		return 0, s.fault("while scanning a %YAML directive", start, "did not find expected version number")
+		return 0, in.fault("while scanning a %YAML directive", start, "did not find expected version number")
 	}
 	return n, nil
 }
 
-func (s *scanner) prefix(t *token) (err error) {
+func (in *input) prefix(t *token) (err error) {
 	const context = "while scanning a %TAG directive"
-	s.blanks()
-	if t.text, err = s.handle("while scanning a tag directive", t.start, true); err != nil {
+	in.blanks()
+	if t.text, err = in.handle("while scanning a tag directive", t.start, true); err != nil {
 		return err
 	}
-	if !isBlank(s.peek(0)) {
-		return s.fault(context, t.start, "did not find expected whitespace")
+	if !isBlank(in.peek(0)) {
+		return in.fault(context, t.start, "did not find expected whitespace")
 	}
-	s.blanks()
-	if t.suffix, err = s.uri(context2{"while parsing a %TAG directive", t.start}, true, ""); err != nil {
+	in.blanks()
+	if t.suffix, err = in.uri(context2{"while parsing a %TAG directive", t.start}, true, ""); err != nil {
 		return err
 	}
-	if !isBlankOrEnd(s.peek(0)) {
-		return s.fault(context, t.start, "did not find expected whitespace or line break")
+	if !isBlankOrEnd(in.peek(0)) {
+		return in.fault(context, t.start, "did not find expected whitespace or line break")
 	}
 	return nil
 }

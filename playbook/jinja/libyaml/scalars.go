@@ -9,18 +9,18 @@ type folding struct {
 }
 
 // add reads a blank or a break.
-func (f *folding) add(s *scanner) {
-	switch r := s.peek(0); {
+func (f *folding) add(in *input) {
+	switch r := in.peek(0); {
 	case isBlank(r):
 		if !f.broken {
 			f.spaces = append(f.spaces, r)
 		}
-		s.skip(1)
+		in.skip(1)
 	case !f.broken:
 		f.spaces, f.broken = nil, true
-		f.first = s.line(nil)
+		f.first = in.line(nil)
 	default:
-		f.more = s.line(f.more)
+		f.more = in.line(f.more)
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *scanner) plain() error {
 			if f.broken && s.column() < indent && s.peek(0) == '\t' {
 				return s.fault(context, start, "found a tab character that violates indentation")
 			}
-			f.add(s)
+			f.add(&s.input)
 		}
 		if s.flow == 0 && s.column() < indent {
 			break
@@ -105,7 +105,7 @@ func (s *scanner) quoted(quote rune) error {
 			break
 		}
 		for isBlank(s.peek(0)) || isBreak(s.peek(0)) {
-			f.add(s)
+			f.add(&s.input)
 		}
 		text = f.fold(text)
 	}
@@ -115,29 +115,29 @@ func (s *scanner) quoted(quote rune) error {
 }
 
 // quotedWord reads up to a blank or the closing quote. A backslash before a break joins the lines.
-func (s *scanner) quotedWord(quote rune, start Mark, text []rune, f *folding) ([]rune, error) {
-	for !isBlankOrEnd(s.peek(0)) {
-		r := s.peek(0)
+func (in *input) quotedWord(quote rune, start Mark, text []rune, f *folding) ([]rune, error) {
+	for !isBlankOrEnd(in.peek(0)) {
+		r := in.peek(0)
 		switch {
-		case r == quote && quote == '\'' && s.peek(1) == '\'':
+		case r == quote && quote == '\'' && in.peek(1) == '\'':
 			text = append(text, '\'')
-			s.skip(2)
+			in.skip(2)
 		case r == quote:
 			return text, nil
-		case r == '\\' && quote == '"' && isBreak(s.peek(1)):
-			s.skip(1)
-			s.skipLine()
+		case r == '\\' && quote == '"' && isBreak(in.peek(1)):
+			in.skip(1)
+			in.skipLine()
 			f.broken = true
 			return text, nil
 		case r == '\\' && quote == '"':
-			c, err := s.escape(start)
+			c, err := in.escape(start)
 			if err != nil {
 				return nil, err
 			}
 			text = append(text, c)
 		default:
 			text = append(text, r)
-			s.skip(1)
+			in.skip(1)
 		}
 	}
 	return text, nil
@@ -149,31 +149,31 @@ const (
 	escapeMeaning = "\x00\a\b\t\t\n\v\f\r\x1b \"/\\\u0085\u00a0\u2028\u2029"
 )
 
-func (s *scanner) escape(start Mark) (rune, error) {
+func (in *input) escape(start Mark) (rune, error) {
 	const context = "while parsing a quoted scalar"
-	letter := s.peek(1)
+	letter := in.peek(1)
 	digits := map[rune]int{'x': 2, 'u': 4, 'U': 8}[letter]
 	if digits == 0 {
 		i := strings.IndexRune(escapeLetters, letter)
 		if letter == 0 || i < 0 {
-			return 0, s.fault(context, start, "found unknown escape character")
+			return 0, in.fault(context, start, "found unknown escape character")
 		}
-		s.skip(2)
+		in.skip(2)
 		return []rune(escapeMeaning)[i], nil
 	}
-	s.skip(2)
+	in.skip(2)
 	var code uint32
 	for i := range digits {
-		d := hexDigit(s.peek(i))
+		d := hexDigit(in.peek(i))
 		if d < 0 {
-			return 0, s.fault(context, start, "did not find expected hexdecimal number") // so spelled
+			return 0, in.fault(context, start, "did not find expected hexdecimal number") // so spelled
 		}
 		code = code<<4 | uint32(d)
 	}
 	if code >= 0xd800 && code <= 0xdfff || code > 0x10ffff {
-		return 0, s.fault(context, start, "found invalid Unicode character escape code")
+		return 0, in.fault(context, start, "found invalid Unicode character escape code")
 	}
-	s.skip(digits)
+	in.skip(digits)
 	return rune(code), nil
 }
 
@@ -236,22 +236,22 @@ func (s *scanner) blockScalar(literal bool) error {
 
 // blockHeader reads what may stand behind | or >: which breaks at the end are kept (1: all, 0: one, -1: none), and
 // the indentation.
-func (s *scanner) blockHeader(start Mark) (keep, indent int, err error) {
+func (in *input) blockHeader(start Mark) (keep, indent int, err error) {
 	for range 2 {
-		r := s.peek(0)
+		r := in.peek(0)
 		switch {
 		case keep == 0 && r == '+':
 			keep = 1
 		case keep == 0 && r == '-':
 			keep = -1
 		case indent == 0 && r == '0':
-			return 0, 0, s.fault("while scanning a block scalar", start, "found an indentation indicator equal to 0")
+			return 0, 0, in.fault("while scanning a block scalar", start, "found an indentation indicator equal to 0")
 		case indent == 0 && r > '0' && r <= '9':
 			indent = int(r - '0')
 		default:
 			return keep, indent, nil
 		}
-		s.skip(1)
+		in.skip(1)
 	}
 	return keep, indent, nil
 }

@@ -3,9 +3,7 @@ package libyaml
 // scanner makes tokens of a text. It reads on only as far as the next token needs, so that errors come in the order
 // of libyaml's.
 type scanner struct {
-	text []rune // with some zeros behind it
-	at   int
-	mark Mark
+	input
 
 	tokens  []token
 	parsed  int // how many tokens were taken
@@ -20,76 +18,11 @@ type scanner struct {
 
 func newScanner(text string) *scanner {
 	runes := append([]rune(text), 0, 0, 0, 0)
-	s := &scanner{text: runes, mark: Mark{1, 1}}
+	s := &scanner{input: input{text: runes, mark: Mark{1, 1}}}
 	if runes[0] == '\ufeff' {
 		s.at++
 	}
 	return s
-}
-
-// fault is an error at the current place.
-func (s *scanner) fault(context string, from Mark, problem string) error {
-	return &Error{Class: "ScannerError", Context: context, ContextMark: from, Problem: problem, Mark: s.mark}
-}
-
-func (s *scanner) peek(n int) rune { return s.text[min(s.at+n, len(s.text)-1)] }
-
-func (s *scanner) column() int { return s.mark.Column - 1 }
-
-func (s *scanner) skip(n int) {
-	s.at += n
-	s.mark.Column += n
-}
-
-// skipLine goes past a line break.
-func (s *scanner) skipLine() {
-	if s.peek(0) == '\r' && s.peek(1) == '\n' {
-		s.at++
-	}
-	s.at++
-	s.mark = Mark{s.mark.Line + 1, 1}
-}
-
-// line reads a line break, if there is one: those of ASCII and NEL are all a newline.
-func (s *scanner) line(to []rune) []rune {
-	r := s.peek(0)
-	if !isBreak(r) {
-		return to
-	}
-	s.skipLine()
-	if r == '\u2028' || r == '\u2029' {
-		return append(to, r)
-	}
-	return append(to, '\n')
-}
-
-// comment goes to the end of a line that has a comment here.
-func (s *scanner) comment() {
-	if s.peek(0) == '#' {
-		for !isBreakOrEnd(s.peek(0)) {
-			s.skip(1)
-		}
-	}
-}
-
-func (s *scanner) blanks() {
-	for isBlank(s.peek(0)) {
-		s.skip(1)
-	}
-}
-
-func isBreak(r rune) bool {
-	return r == '\n' || r == '\r' || r == 0x85 || r == 0x2028 || r == 0x2029
-}
-
-func isBreakOrEnd(r rune) bool { return r == 0 || isBreak(r) }
-
-func isBlank(r rune) bool { return r == ' ' || r == '\t' }
-
-func isBlankOrEnd(r rune) bool { return isBlank(r) || isBreakOrEnd(r) }
-
-func isWord(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r == '-'
 }
 
 // next returns the token that comes next, which stays; take takes it.
@@ -205,9 +138,4 @@ func (s *scanner) gap() {
 			s.keyAllowed = true
 		}
 	}
-}
-
-// marker reports whether --- or ... stands here by itself.
-func (s *scanner) marker(c rune) bool {
-	return s.column() == 0 && s.peek(0) == c && s.peek(1) == c && s.peek(2) == c && isBlankOrEnd(s.peek(3))
 }
