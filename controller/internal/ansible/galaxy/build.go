@@ -15,7 +15,7 @@ import (
 
 // Build makes the archive of a collection's source tree in a directory.
 func (c *Client) Build(dir, output string, force bool) (string, error) {
-	m, err := c.metaOfSource(dir, false)
+	m, err := metaOfSource(c.Screen, dir, false)
 	if err != nil {
 		return "", err
 	}
@@ -26,7 +26,7 @@ func (c *Client) Build(dir, output string, force bool) (string, error) {
 		return "", failf("%s: %q cannot be a version: the archive is named after it.", filepath.Join(dir, "galaxy.yml"),
 			m.version)
 	}
-	man, err := c.makeManifest(dir, m)
+	man, err := makeManifest(c.Screen, dir, m)
 	if err != nil {
 		return "", err
 	}

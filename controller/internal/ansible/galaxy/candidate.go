@@ -148,7 +148,7 @@ func (p *picker) find(ctx context.Context, list []need) ([]*candidate, error) {
 }
 
 func (p *picker) concreteOne(ctx context.Context, r Requirement) ([]*candidate, error) {
-	m, err := p.meta(ctx, r)
+	m, err := p.downloads().meta(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (p *picker) sorted(ctx context.Context, out []*candidate, list []need) ([]*
 	if p.signed && len(out) > 0 {
 		for _, n := range list {
 			for _, source := range n.signatures {
-				text, err := p.signature(ctx, source)
+				text, err := readSignature(ctx, p.Screen, source)
 				if err != nil {
 					return nil, err
 				}
@@ -309,7 +309,7 @@ func (p *picker) needs(ctx context.Context, c *candidate) ([]Requirement, error)
 	var d *value.Dict
 	switch {
 	case c.concrete():
-		m, err := p.meta(ctx, c.Requirement)
+		m, err := p.downloads().meta(ctx, c.Requirement)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // byDirectives chooses files by the key manifest of galaxy.yml: lines as in Python's MANIFEST.in.
-func (c *Client) byDirectives(dir string, m *Meta, v value.Value, out *manifest) error {
+func (out *manifest) byDirectives(dir string, m *Meta, v value.Value) error {
 	lines, err := directivesOf(m, v)
 	if err != nil {
 		return err

@@ -49,17 +49,17 @@ func (c *Client) Download(ctx context.Context, wanted []Requirement, dir string,
 // archive puts the archive of a candidate into a directory.
 func (c *Client) archive(ctx context.Context, p *picker, one *candidate, dir string) (string, error) {
 	if one.kind == Dir {
-		path, err := c.path(ctx, one.Requirement)
+		path, err := c.downloads().path(ctx, one.Requirement)
 		if err != nil {
 			return "", err
 		}
 		return c.Build(path, dir, true)
 	}
-	from, err := c.path(ctx, one.Requirement)
+	from, err := c.downloads().path(ctx, one.Requirement)
 	if !one.concrete() {
 		var r *release
 		if r, err = p.release(ctx, one); err == nil {
-			from, err = c.archiveOf(ctx, one.String(), r)
+			from, err = c.downloads().archiveOf(ctx, one.String(), r)
 		}
 	}
 	if err != nil {

@@ -41,8 +41,18 @@ type Client struct {
 	Offline bool
 	Signing Signing
 
-	fetched map[string]string // what was fetched already: source to path
-	metas   map[string]*Meta  // by source
+	fetched *downloads // nil before the first
+}
+
+// downloads returns what was fetched already.
+func (c *Client) downloads() *downloads {
+	if c.fetched == nil {
+		c.fetched = &downloads{
+			screen: c.Screen, errors: c.Errors, temp: c.Temp, insecure: c.Insecure,
+			fetched: map[string]string{}, metas: map[string]*Meta{},
+		}
+	}
+	return c.fetched
 }
 
 // failed is an error in Ansible's words.

@@ -36,11 +36,11 @@ func (c *Client) Install(ctx context.Context, wanted []Requirement, root string,
 	if err := os.MkdirAll(root, 0o777); err != nil {
 		return failf("cannot make the collections path: %v", err)
 	}
-	there, err := c.installed(root, false)
+	there, err := installed(c.Screen, root, false)
 	if err != nil {
 		return err
 	}
-	open, err := c.unsatisfied(wanted, there, o)
+	open, err := unsatisfied(wanted, there, o)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (c *Client) Install(ctx context.Context, wanted []Requirement, root string,
 }
 
 // unsatisfied reports whether anything that is wanted is not there yet.
-func (c *Client) unsatisfied(wanted []Requirement, there []*candidate, o InstallOptions) (bool, error) {
+func unsatisfied(wanted []Requirement, there []*candidate, o InstallOptions) (bool, error) {
 	for _, r := range wanted {
 		found := false
 		for _, one := range there {
@@ -125,7 +125,7 @@ func (c *Client) installOne(ctx context.Context, p *picker, one *candidate, root
 		signatures = one.signed
 	)
 	if one.concrete() {
-		path, err = c.path(ctx, one.Requirement)
+		path, err = c.downloads().path(ctx, one.Requirement)
 	} else {
 		if rel, err = p.release(ctx, one); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (c *Client) installOne(ctx context.Context, p *picker, one *candidate, root
 				"verification. " +
 				"Skipping signature verification.")
 		}
-		path, err = c.archiveOf(ctx, one.String(), rel)
+		path, err = c.downloads().archiveOf(ctx, one.String(), rel)
 	}
 	if err != nil {
 		return err
@@ -164,11 +164,11 @@ func (c *Client) installOne(ctx context.Context, p *picker, one *candidate, root
 
 // installDir copies what belongs to the collection, with a manifest as if it had been built.
 func (c *Client) installDir(from, dest string, one *candidate) error {
-	m, err := c.meta(context.Background(), one.Requirement)
+	m, err := c.downloads().meta(context.Background(), one.Requirement)
 	if err != nil {
 		return err
 	}
-	man, err := c.makeManifest(from, m)
+	man, err := makeManifest(c.Screen, from, m)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (c *Client) installArchive(ctx context.Context, path, dest string, one *can
 		return err
 	}
 	if c.Signing.Keyring != "" && !c.Signing.Off {
-		ok, err := c.signed(ctx, one.name, manifestPath, signatures)
+		ok, err := c.Signing.verified(ctx, c.Screen, one.name, manifestPath, signatures)
 		if err != nil {
 			return err
 		}

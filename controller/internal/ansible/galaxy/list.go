@@ -10,7 +10,7 @@ import (
 )
 
 // installed returns the collections under a root. Strict takes none that says nothing of itself.
-func (c *Client) installed(root string, lenient bool) ([]*candidate, error) {
+func installed(screen Screen, root string, lenient bool) ([]*candidate, error) {
 	var out []*candidate
 	namespaces, err := os.ReadDir(root)
 	if err != nil {
@@ -29,11 +29,11 @@ func (c *Client) installed(root string, lenient bool) ([]*candidate, error) {
 			if !isDir(path) {
 				continue
 			}
-			one, err := c.installedAt(path, lenient)
+			one, err := installedAt(screen, path, lenient)
 			if err != nil {
 				return nil, err
 			}
-			c.Screen.Verbose(3, fmt.Sprintf("Found installed collection %s at '%s'", one, path))
+			screen.Verbose(3, fmt.Sprintf("Found installed collection %s at '%s'", one, path))
 			out = append(out, one)
 		}
 	}
@@ -42,15 +42,15 @@ func (c *Client) installed(root string, lenient bool) ([]*candidate, error) {
 
 // installedAt returns the collection in a directory. One that says nothing usable of itself has the name of its
 // directories and no version.
-func (c *Client) installedAt(path string, lenient bool) (*candidate, error) {
+func installedAt(screen Screen, path string, lenient bool) (*candidate, error) {
 	one := &candidate{Requirement: Requirement{kind: Dir, source: path, version: "*",
 		name: fqcn{filepath.Base(filepath.Dir(path)), filepath.Base(path)}}, installed: true}
 	if !collectionDir(path) {
-		c.Screen.Warn(fmt.Sprintf("Collection at '%s' does not have a MANIFEST.json file, nor has it galaxy.yml: cannot "+
+		screen.Warn(fmt.Sprintf("Collection at '%s' does not have a MANIFEST.json file, nor has it galaxy.yml: cannot "+
 			"detect version.", path))
 		return one, nil
 	}
-	m, err := c.metaOfDir(path, lenient)
+	m, err := metaOfDir(screen, path, lenient)
 	if errors.Is(err, errNoMeta) {
 		return one, nil
 	}
@@ -59,7 +59,7 @@ func (c *Client) installedAt(path string, lenient bool) (*candidate, error) {
 	}
 	one.version = m.version
 	if m.name.namespace == "" || m.name.name == "" {
-		c.Screen.Warn(fmt.Sprintf("Collection at '%s' has a MANIFEST.json or galaxy.yml file but it contains invalid "+
+		screen.Warn(fmt.Sprintf("Collection at '%s' has a MANIFEST.json or galaxy.yml file but it contains invalid "+
 			"metadata.", path))
 		one.version = "*"
 		return one, nil
@@ -133,7 +133,7 @@ func (c *Client) listIn(root, name string) (place Place, missing string, err err
 		if !isDir(path) {
 			return place, "- unable to find " + name + " in collection paths", nil
 		}
-		one, err := c.installedAt(path, true)
+		one, err := installedAt(c.Screen, path, true)
 		if err != nil {
 			return place, "", err
 		}
@@ -142,7 +142,7 @@ func (c *Client) listIn(root, name string) (place Place, missing string, err err
 		c.Screen.Verbose(3, "No 'ansible_collections' directory found at "+root)
 	default:
 		c.Screen.Verbose(3, "Searching "+root+" for collections")
-		if list, err = c.installed(root, true); err != nil {
+		if list, err = installed(c.Screen, root, true); err != nil {
 			return place, "", err
 		}
 	}

@@ -27,16 +27,16 @@ type manifest struct {
 }
 
 // makeManifest walks a source tree and describes what belongs to the collection.
-func (c *Client) makeManifest(dir string, m *Meta) (*manifest, error) {
+func makeManifest(screen Screen, dir string, m *Meta) (*manifest, error) {
 	out := &manifest{}
 	if v, ok := m.info.Get("manifest"); ok && m.source {
 		if len(items(value.Under(m.info, "build_ignore"))) > 0 {
 			return nil, failed(`"build_ignore" and "manifest" are mutually exclusive`)
 		}
-		if err := c.byDirectives(dir, m, v, out); err != nil {
+		if err := out.byDirectives(dir, m, v); err != nil {
 			return nil, err
 		}
-	} else if err := c.walk(dir, "", ignored(m), out); err != nil {
+	} else if err := (&manifestWalk{screen, dir, ignored(m), out}).dir(""); err != nil {
 		return nil, err
 	}
 	files := value.NewList(fileEntry(entry{name: ".", dir: true}))
@@ -99,54 +99,62 @@ func ignored(m *Meta) []string {
 	return out
 }
 
-func (c *Client) walk(top, at string, patterns []string, out *manifest) error {
-	list, err := os.ReadDir(filepath.Join(top, at))
+// manifestWalk lists the files of a collection.
+type manifestWalk struct {
+	screen   Screen
+	top      string
+	patterns []string // of what is left out
+	out      *manifest
+}
+
+func (w *manifestWalk) dir(at string) error {
+	list, err := os.ReadDir(filepath.Join(w.top, at))
 	if err != nil {
 		return err
 	}
 	for _, item := range list {
 		rel := filepath.Join(at, item.Name())
-		path := filepath.Join(top, rel)
-		skip := slices.ContainsFunc(patterns, func(p string) bool { return fnmatch.Match(p, rel) })
+		path := filepath.Join(w.top, rel)
+		skip := slices.ContainsFunc(w.patterns, func(p string) bool { return fnmatch.Match(p, rel) })
 		if !isDir(path) {
 			if skip {
-				c.Screen.Verbose(3, "Skipping '"+path+"' for collection build")
+				w.screen.Verbose(3, "Skipping '"+path+"' for collection build")
 				continue
 			}
 			sum, err := treesync.Sum(path)
 			if err != nil {
 				return err
 			}
-			out.entries = append(out.entries, entry{name: rel, sum: sum})
+			w.out.entries = append(w.out.entries, entry{name: rel, sum: sum})
 			continue
 		}
 		if skip || slices.Contains([]string{"CVS", ".bzr", ".hg", ".git", ".svn", "__pycache__", ".tox"}, item.Name()) {
-			c.Screen.Verbose(3, "Skipping '"+path+"' for collection build")
+			w.screen.Verbose(3, "Skipping '"+path+"' for collection build")
 			continue
 		}
-		if err := c.walkDir(top, rel, path, patterns, out); err != nil {
+		if err := w.enter(rel, path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// walkDir takes a directory. A link to one is taken as a link, if it leads to a place in the collection.
-func (c *Client) walkDir(top, rel, path string, patterns []string, out *manifest) error {
+// enter takes a directory. A link to one is taken as a link, if it leads to a place in the collection.
+func (w *manifestWalk) enter(rel, path string) error {
 	st, err := os.Lstat(path)
 	if err != nil {
 		return err
 	}
 	link := st.Mode()&os.ModeSymlink != 0
-	if link && !leadsInside(path, top) {
-		c.Screen.Warn("Skipping '" + path + "' as it is a symbolic link to a directory outside the collection")
+	if link && !leadsInside(path, w.top) {
+		w.screen.Warn("Skipping '" + path + "' as it is a symbolic link to a directory outside the collection")
 		return nil
 	}
-	out.entries = append(out.entries, entry{name: rel, dir: true})
+	w.out.entries = append(w.out.entries, entry{name: rel, dir: true})
 	if link {
 		return nil
 	}
-	return c.walk(top, rel, patterns, out)
+	return w.dir(rel)
 }
 
 func leadsInside(link, top string) bool {

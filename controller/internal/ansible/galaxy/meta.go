@@ -47,7 +47,7 @@ func galaxyKeys() (must, texts, lists, dicts []string) {
 }
 
 // metaOfSource reads a galaxy.yml. With lenient a broken one is a warning, and no description.
-func (c *Client) metaOfSource(dir string, lenient bool) (*Meta, error) {
+func metaOfSource(screen Screen, dir string, lenient bool) (*Meta, error) {
 	path := filepath.Join(dir, "galaxy.yml")
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *Client) metaOfSource(dir string, lenient bool) (*Meta, error) {
 	broken := func(format string, a ...any) error {
 		err := failf(format, a...)
 		if lenient {
-			c.Screen.Warn(err.Error())
+			screen.Warn(err.Error())
 			return errNoMeta
 		}
 		return err
@@ -81,7 +81,7 @@ func (c *Client) metaOfSource(dir string, lenient bool) (*Meta, error) {
 			strings.Join(missing, ", "))
 	}
 	if more := unknownKeys(d, texts, lists, dicts, []string{"manifest"}); len(more) > 0 {
-		c.Screen.Warn(fmt.Sprintf("Found unknown keys in collection galaxy.yml at '%s': %s", path, strings.Join(more, ", ")))
+		screen.Warn(fmt.Sprintf("Found unknown keys in collection galaxy.yml at '%s': %s", path, strings.Join(more, ", ")))
 	}
 	fillMeta(d, texts, lists, dicts)
 	return metaOf(d, true), nil
@@ -201,11 +201,11 @@ func metaOfArchive(path string) (*Meta, error) {
 }
 
 // metaOfDir reads what a directory has, the manifest first.
-func (c *Client) metaOfDir(dir string, lenient bool) (*Meta, error) {
+func metaOfDir(screen Screen, dir string, lenient bool) (*Meta, error) {
 	if installedDir(dir) {
 		return metaOfInstalled(dir)
 	}
-	m, err := c.metaOfSource(dir, lenient)
+	m, err := metaOfSource(screen, dir, lenient)
 	if err != nil && !sourceDir(dir) {
 		err = failf("Failed to find the collection dir deps: %v", err)
 	}

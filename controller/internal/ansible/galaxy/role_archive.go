@@ -63,7 +63,7 @@ func (c *Client) installRole(ctx context.Context, r *Role, o RoleOptions) (bool,
 	for i, p := range r.paths {
 		r.path = p
 		c.Screen.Say("- extracting " + r.Name + " to " + r.path)
-		err := c.extractRole(r, archive, top, o)
+		err := extractRole(r, archive, top, o)
 		if errors.Is(err, syscall.EACCES) && i < len(r.paths)-1 {
 			continue
 		}
@@ -84,11 +84,11 @@ func (c *Client) installRole(ctx context.Context, r *Role, o RoleOptions) (bool,
 func (c *Client) fetchRole(ctx context.Context, r *Role, o RoleOptions) (string, error) {
 	switch {
 	case r.scm != "":
-		return c.roleFromRepository(ctx, r, o.KeepHistory)
+		return c.downloads().roleFromRepository(ctx, r, o.KeepHistory)
 	case isFile(r.src):
 		return r.src, nil
 	case strings.Contains(r.src, "://"):
-		return c.roleArchive(ctx, r.src), nil
+		return c.downloads().roleArchive(ctx, r.src), nil
 	}
 	s := c.roleServer(ctx)
 	known, err := s.role(ctx, r.src, true)
@@ -101,79 +101,18 @@ func (c *Client) fetchRole(ctx context.Context, r *Role, o RoleOptions) (string,
 	if text(value.Under(known, "role_type")) == "APP" {
 		c.Screen.Warn(r.Name + " is a Container App role, and should only be installed using Ansible Container")
 	}
-	if err := c.chooseVersion(ctx, s, r, known); err != nil {
+	if err := chooseVersion(ctx, s, r, known); err != nil {
 		return "", err
 	}
 	user, repo := text(value.Under(known, "github_user")), text(value.Under(known, "github_repo"))
 	switch {
 	case r.url != "":
-		return c.roleArchive(ctx, r.url), nil
+		return c.downloads().roleArchive(ctx, r.url), nil
 	case user != "" && repo != "":
-		return c.roleArchive(ctx, fmt.Sprintf("https://github.com/%s/%s/archive/%s.tar.gz", user, repo, r.Version)), nil
+		at := fmt.Sprintf("https://github.com/%s/%s/archive/%s.tar.gz", user, repo, r.Version)
+		return c.downloads().roleArchive(ctx, at), nil
 	}
-	return c.roleArchive(ctx, r.src), nil
-}
-
-// roleArchive fetches an archive; a failure is printed and gives none.
-func (c *Client) roleArchive(ctx context.Context, from string) string {
-	c.Screen.Say("- downloading role from " + from)
-	f, err := os.CreateTemp(c.Temp, "role-")
-	if err == nil {
-		if err = f.Close(); err == nil {
-			_, err = request{method: "GET", url: from, insecure: c.Insecure, timeout: patience}.save(ctx, f.Name())
-		}
-	}
-	if err != nil {
-		c.Screen.Error("failed to download the file: " + err.Error())
-		return ""
-	}
-	return f.Name()
-}
-
-// roleFromRepository makes an archive of a revision.
-func (c *Client) roleFromRepository(ctx context.Context, r *Role, history bool) (string, error) {
-	if r.scm != "git" && r.scm != "hg" {
-		return "", failf("- scm %s is not currently supported", r.scm)
-	}
-	program, err := exec.LookPath(r.scm)
-	if err != nil {
-		return "", failf("could not find/use %s, it is required to continue with installing %s", r.scm, r.src)
-	}
-	temp, err := os.MkdirTemp(c.Temp, "scm-")
-	if err != nil {
-		return "", err
-	}
-	name := strings.ReplaceAll(r.Name, "/", "_")
-	clone := []string{"clone"}
-	if c.Insecure {
-		clone = append(clone, map[string][]string{"git": {"-c", "http.sslVerify=false"}, "hg": {"--insecure"}}[r.scm]...)
-	}
-	// What a role names as its source is no option.
-	if err := runIn(ctx, temp, program, append(clone, "--", r.src, name)...); err != nil {
-		return "", err
-	}
-	if strings.HasPrefix(r.Version, "-") {
-		return "", failf("%s is no version", r.Version)
-	}
-	tree := filepath.Join(temp, name)
-	if r.scm == "git" && r.Version != "" {
-		if err := runIn(ctx, tree, program, "checkout", r.Version); err != nil {
-			return "", err
-		}
-	}
-	archive := temp + ".tar"
-	args := []string{"archive", "--prefix=" + name + "/", "--output=" + archive, cmpOr(r.Version, "HEAD")}
-	switch {
-	case history:
-		return archive, runIn(ctx, temp, "tar", "-cf", archive, name)
-	case r.scm == "hg":
-		args = []string{"archive", "--prefix", name + "/"}
-		if r.Version != "" {
-			args = append(args, "-r", r.Version)
-		}
-		args = append(args, archive)
-	}
-	return archive, runIn(ctx, tree, program, args...)
+	return c.downloads().roleArchive(ctx, r.src), nil
 }
 
 func cmpOr(a, b string) string {
@@ -218,7 +157,7 @@ func roleTop(list []member) (top, meta string, ok bool) {
 }
 
 // extractRole unpacks the files and links of an archive below top. Nothing lands outside of the role.
-func (c *Client) extractRole(r *Role, archive, top string, o RoleOptions) error {
+func extractRole(r *Role, archive, top string, o RoleOptions) error {
 	if exists(r.path) {
 		switch {
 		case !isDir(r.path):

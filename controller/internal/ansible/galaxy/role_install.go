@@ -162,7 +162,7 @@ func (c *Client) dependency(r, d *Role, list []*Role, o RoleOptions) bool {
 }
 
 // chooseVersion finds the version of a role of a server, and where its archive is.
-func (c *Client) chooseVersion(ctx context.Context, s *Server, r *Role, known value.Value) error {
+func chooseVersion(ctx context.Context, s *Server, r *Role, known value.Value) error {
 	all := s.roleVersions(ctx, text(value.Under(known, "id")))
 	var names []string
 	for _, v := range all {

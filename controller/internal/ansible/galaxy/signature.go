@@ -60,9 +60,9 @@ func StatusNames() []string {
 	return out
 }
 
-// signature returns the text that a source of signatures gives: a URL, file:// too.
-func (c *Client) signature(ctx context.Context, source string) (string, error) {
-	c.Screen.Verbose(4, "Using signature at "+source)
+// readSignature returns the text that a source of signatures gives: a URL, file:// too.
+func readSignature(ctx context.Context, screen Screen, source string) (string, error) {
+	screen.Verbose(4, "Using signature at "+source)
 	if path, ok := strings.CutPrefix(source, "file://"); ok {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -77,17 +77,18 @@ func (c *Client) signature(ctx context.Context, source string) (string, error) {
 	return string(data), nil
 }
 
-// signed reports whether a manifest has the signatures that are asked for. It says what is amiss.
-func (c *Client) signed(ctx context.Context, name fqcn, manifest string, signatures []string) (bool, error) {
-	form := countForm().FindStringSubmatch(c.Signing.Count)
+// verified reports whether a manifest has the signatures that are asked for. It says what is amiss.
+func (s Signing) verified(ctx context.Context, screen Screen, name fqcn, manifest string,
+	signatures []string) (bool, error) {
+	form := countForm().FindStringSubmatch(s.Count)
 	if form == nil {
-		return false, failf("%s is not a valid signature count value", c.Signing.Count)
+		return false, failf("%s is not a valid signature count value", s.Count)
 	}
 	strict, all := form[1] != "", form[3] != ""
 	wanted, _ := strconv.Atoi(form[2])
 	good, bad := 0, []string{}
-	for _, s := range signatures {
-		complaint, ignored, err := c.verify(ctx, name, manifest, s)
+	for _, one := range signatures {
+		complaint, ignored, err := s.verify(ctx, name, manifest, one)
 		switch {
 		case err != nil:
 			return false, err
@@ -114,21 +115,21 @@ func (c *Client) signed(ctx context.Context, name fqcn, manifest string, signatu
 	if why == "" {
 		return true, nil
 	}
-	c.Screen.Say(fmt.Sprintf("Signature verification failed for '%s': %s", name, why))
+	screen.Say(fmt.Sprintf("Signature verification failed for '%s': %s", name, why))
 	for _, b := range bad {
-		c.Screen.Verbose(4, b)
+		screen.Verbose(4, b)
 	}
 	return false, nil
 }
 
 // verify lets GnuPG check one signature. A complaint says why it is not good.
-func (c *Client) verify(ctx context.Context, name fqcn, manifest,
+func (s Signing) verify(ctx context.Context, name fqcn, manifest,
 	signature string) (complaint string, ignored bool, err error) {
-	if !exists(c.Signing.Keyring) {
-		defer os.Remove(c.Signing.Keyring) // GnuPG makes one where none is
+	if !exists(s.Keyring) {
+		defer os.Remove(s.Keyring) // GnuPG makes one where none is
 	}
 	cmd := exec.CommandContext(ctx, "gpg", "--status-fd=1", "--verify", "--batch", "--no-tty", "--no-default-keyring",
-		"--keyring="+c.Signing.Keyring, "-", manifest)
+		"--keyring="+s.Keyring, "-", manifest)
 	cmd.Stdin = strings.NewReader(signature)
 	out, err := cmd.Output()
 	code := 0
@@ -147,7 +148,7 @@ func (c *Client) verify(ctx context.Context, name fqcn, manifest,
 		for _, known := range statusCodes() {
 			if known.code == f[1] {
 				reasons = append(reasons, "    * "+known.means)
-				ignored = ignored && slices.Contains(c.Signing.Ignore, known.code)
+				ignored = ignored && slices.Contains(s.Ignore, known.code)
 			}
 		}
 	}

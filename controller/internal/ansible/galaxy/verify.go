@@ -36,13 +36,13 @@ func (c *Client) verifyOne(ctx context.Context, p *picker, r Requirement, paths 
 	if r.concrete() {
 		return false, failf("'%s' type is not supported. The format namespace.name is expected.", r.kind)
 	}
-	local, err := c.locate(r, paths)
+	local, err := locate(c.Screen, r, paths)
 	if err != nil {
 		return false, err
 	}
 	var own []string
 	for _, source := range r.signatures {
-		text, err := c.signature(ctx, source)
+		text, err := readSignature(ctx, c.Screen, source)
 		if err != nil {
 			return false, err
 		}
@@ -65,12 +65,12 @@ func (c *Client) verifyOne(ctx context.Context, p *picker, r Requirement, paths 
 	if check.remote = remote; c.Signing.Keyring != "" && len(check.signatures) > 0 {
 		return check.run(ctx, "") // the signatures vouch for the manifest
 	}
-	check.fetch = func() (string, error) { return c.archiveOf(ctx, remote.String(), rel) }
+	check.fetch = func() (string, error) { return c.downloads().archiveOf(ctx, remote.String(), rel) }
 	return check.run(ctx, "remote")
 }
 
 // locate returns the collection as it is installed.
-func (c *Client) locate(r Requirement, paths []string) (*candidate, error) {
+func locate(screen Screen, r Requirement, paths []string) (*candidate, error) {
 	err := failf("Collection %s is not installed in any of the collection paths.", r.name)
 	for _, path := range paths {
 		dir := filepath.Join(Root(path), r.name.namespace, r.name.name)
@@ -78,7 +78,7 @@ func (c *Client) locate(r Requirement, paths []string) (*candidate, error) {
 			continue
 		}
 		if installedDir(dir) {
-			return c.installedAt(dir, false)
+			return installedAt(screen, dir, false)
 		}
 		err = failf("Collection %s does not have a MANIFEST.json. A MANIFEST.json is expected if the collection has been "+
 			"built "+
@@ -125,7 +125,7 @@ func (k *comparison) run(ctx context.Context, source string) (bool, error) {
 			"Galaxy server. Configure a keyring for ansible-galaxy to verify the origin of the collection. Skipping " +
 			"signature verification.")
 	} else if k.Signing.Keyring != "" {
-		ok, err := k.signed(ctx, k.local.name, filepath.Join(dir, manifestName), k.signatures)
+		ok, err := k.Signing.verified(ctx, k.Screen, k.local.name, filepath.Join(dir, manifestName), k.signatures)
 		if !ok || err != nil {
 			return false, err
 		}
