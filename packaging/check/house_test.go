@@ -50,7 +50,6 @@ func big() map[string]int {
 	return map[string]int{
 		"controller/internal/play/link.Hub": 70,
 		"agent.Agent":                       70,
-		"playbook/compile.Play":             60,
 	}
 }
 

@@ -45,34 +45,34 @@ func includeKind(action string) kind {
 }
 
 // importTasks returns the blocks of a file in place of its import.
-func (p *Play) importTasks(t *task, in within) ([]item, error) {
+func (l *loader) importTasks(t *task, in within) ([]item, error) {
 	old := includeKind(t.src.Action) == includeEither
 	t.o.include = &include{args: t.src.Args, file: rawParams(t.src), legacy: old, params: old}
 	if in.depth >= maxDepth {
-		return nil, p.project.loader.Errorf(t.o.place, "task files import each other without end: %s", t.o.include.file)
+		return nil, l.project.loader.Errorf(t.o.place, "task files import each other without end: %s", t.o.include.file)
 	}
-	file, err := p.importedFile(t, in)
+	file, err := l.importedFile(t, in)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := p.taskFile(file, t.o, in.handlers)
+	entries, err := l.taskFile(file, t.o, in.handlers)
 	var missing *syntax.NotFoundError
 	if errors.As(err, &missing) {
 		return nil, err
 	}
 	if err == nil && len(entries) == 0 {
-		p.project.warn("file %s is empty and had no tasks to include", file)
+		l.project.warn("file %s is empty and had no tasks to include", file)
 		return nil, nil
 	}
-	p.project.verbose(2, "statically imported: "+file)
+	l.project.verbose(2, "statically imported: "+file)
 	in.parent, in.collections, in.depth = t.o, t.o.collections, in.depth+1
-	blocks, more := p.blocks(entries, in)
+	blocks, more := l.blocks(entries, in)
 	return itemsOf(blocks, in.handlers), syntax.Join(err, more)
 }
 
 // taskFile reads a file of tasks.
-func (p *Play) taskFile(file string, o *object, handlers bool) ([]syntax.Entry, error) {
-	return p.project.grammar.Tasks(file, syntax.TaskFile{Handlers: handlers, Collections: o.collections})
+func (l *loader) taskFile(file string, o *object, handlers bool) ([]syntax.Entry, error) {
+	return l.project.grammar.Tasks(file, syntax.TaskFile{Handlers: handlers, Collections: o.collections})
 }
 
 // itemsOf returns blocks as items of a list. Handlers have no blocks: they are the items.
@@ -109,41 +109,41 @@ func undefinedPath(l *syntax.Loader, o *object, err error) error {
 
 // importedFile finds the file of an import: beside the files that include its own file, nearest first, then in the role
 // or beside the playbook.
-func (p *Play) importedFile(t *task, in within) (string, error) {
-	name, err := p.text(t.o.include.file, t.o)
+func (l *loader) importedFile(t *task, in within) (string, error) {
+	name, err := l.play.text(t.o.include.file, t.o)
 	if err != nil {
-		if templar.IsUndefined(err) && p.project.cfg.Level.Has(dialect.PlaybookWords) {
-			return "", undefinedPath(p.project.loader, t.o, err)
+		if templar.IsUndefined(err) && l.project.cfg.Level.Has(dialect.PlaybookWords) {
+			return "", undefinedPath(l.project.loader, t.o, err)
 		}
 		if templar.IsUndefined(err) {
 			return "", &syntax.Error{Place: t.o.place, Msg: "Error when evaluating variable in import path: " +
 				t.o.include.file + ".\n\n" + pathHelp}
 		}
-		return "", p.at(t.o.place, err)
+		return "", l.play.at(t.o.place, err)
 	}
 	sub := "tasks"
 	if in.handlers {
 		sub = "handlers"
 	}
-	dirs, err := p.includingDirs(t.o.parent)
+	dirs, err := l.play.includingDirs(t.o.parent)
 	if err != nil {
 		return "", err
 	}
 	for _, dir := range dirs {
 		var file string
 		if in.role != nil {
-			file = p.base.Relative(search.Join(in.role.found.Path, sub, dir), sub, name, false)
+			file = l.play.base.Relative(search.Join(in.role.found.Path, sub, dir), sub, name, false)
 		} else {
-			file = p.base.Relative(string(p.base), dir, name, false)
+			file = l.play.base.Relative(string(l.play.base), dir, name, false)
 		}
 		if search.Exists(file) {
 			return file, nil
 		}
 	}
 	if in.role != nil {
-		return p.base.Relative(in.role.found.Path, sub, name, false), nil
+		return l.play.base.Relative(in.role.found.Path, sub, name, false), nil
 	}
-	return p.base.Path(name), nil
+	return l.play.base.Path(name), nil
 }
 
 // includingDirs returns the directories of the files that included an object, as they were named, each joined to those
@@ -175,20 +175,20 @@ func (p *Play) includingDirs(o *object) ([]string, error) {
 
 // oldInclude handles the action include: an import if its name is constant, everything around it static and it has no
 // loop.
-func (p *Play) oldInclude(t *task, in within) ([]item, error) {
-	if p.project.cfg.Level.Has(dialect.IncludeGone) {
-		gone := p.project.loader.Errorf(t.o.place,
+func (l *loader) oldInclude(t *task, in within) ([]item, error) {
+	if l.project.cfg.Level.Has(dialect.IncludeGone) {
+		gone := l.project.loader.Errorf(t.o.place,
 			"The 'ansible.builtin.include' action plugin has been removed. Use include_tasks or import_tasks "+
 				"instead. This feature was removed from ansible-core in a release after 2023-05-16.")
 		gone.General = true
 		return nil, gone
 	}
-	p.project.deprecate(deprecation.Notice{Version: "2.16", Text: `"include" is deprecated, use ` +
+	l.project.deprecate(deprecation.Notice{Version: "2.16", Text: `"include" is deprecated, use ` +
 		`include_tasks/import_tasks instead. See ` +
 		"https://docs.ansible.com/ansible-core/2.14/user_guide/playbooks_reuse_includes.html for details"})
 	name := value.SourceText(rawParams(t.src))
 	if !templar.IsTemplate(name) && allStatic(t.o.parent) && !t.src.Loop.Given() {
-		return p.importTasks(t, in)
+		return l.importTasks(t, in)
 	}
 	t.action = plan.IncludeTasks
 	t.o.include = &include{dynamic: true, params: true, legacy: true, args: t.src.Args, file: rawParams(t.src)}
@@ -218,8 +218,8 @@ type roleArgs struct {
 
 // roleArgs reads the arguments of a role include; args are the rendered ones when the include is dynamic and about to
 // be done.
-func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
-	a := &roleArgs{allowDuplicates: true, validate: true, rescuable: p.project.cfg.Level.Has(dialect.RescuableRoles)}
+func (l *loader) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
+	a := &roleArgs{allowDuplicates: true, validate: true, rescuable: l.project.cfg.Level.Has(dialect.RescuableRoles)}
 	for _, key := range []string{"name", "role"} {
 		if v, ok := args.Get(key); ok && a.name == "" {
 			a.name, _ = value.Text(v)
@@ -247,7 +247,7 @@ func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 		}
 		b, err := asBool(v)
 		if err != nil {
-			return nil, p.project.loader.Errorf(src.Place,
+			return nil, l.project.loader.Errorf(src.Place,
 				"the field '%s' has an invalid value (%s), and could not be converted to an bool."+
 					"The error was: %s", key, value.Printed(v), err)
 		}
@@ -260,16 +260,16 @@ func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 }
 
 // importRole returns the blocks of a role, and of its dependencies, in place of its import.
-func (p *Play) importRole(t *task, in within) ([]item, error) {
+func (l *loader) importRole(t *task, in within) ([]item, error) {
 	t.o.include = &include{role: true, args: t.src.Args}
 	if in.depth >= maxDepth {
-		return nil, p.project.loader.Errorf(t.o.place, "roles import each other without end: %s", t.from.name)
+		return nil, l.project.loader.Errorf(t.o.place, "roles import each other without end: %s", t.from.name)
 	}
-	args, err := p.renderedArgs(t.src, t.o, t.src.Args)
+	args, err := l.renderedArgs(t.src, t.o, t.src.Args)
 	if err != nil {
-		return nil, p.at(t.o.place, err)
+		return nil, l.play.at(t.o.place, err)
 	}
-	r, err := p.loadRole(roleCall{
+	r, err := l.role(roleCall{
 		entry:  &syntax.RoleEntry{Place: t.o.place, Name: args.name, Vars: t.o.vars, Attrs: syntax.Attrs{}},
 		parent: in.role, collections: t.o.collections, from: args.from, included: true, validate: args.validate,
 		depth: in.depth + 1,
@@ -279,9 +279,9 @@ func (p *Play) importRole(t *task, in within) ([]item, error) {
 		return nil, err
 	}
 	r.allowDuplicates, r.public = args.allowDuplicates, args.public
-	p.roles = append(p.roles, r)
+	l.play.roles = append(l.play.roles, r)
 	blocks, handlers := r.placed(t.o, in.role)
-	p.importedHandlers = append(p.importedHandlers, handlers...)
+	l.play.importedHandlers = append(l.play.importedHandlers, handlers...)
 	return itemsOf(blocks, false), nil
 }
 
@@ -305,12 +305,12 @@ func (r *role) placed(under *object, includer *role) (blocks, handlers []*block)
 }
 
 // renderedArgs renders the remaining templates in the arguments of a role include, except apply.
-func (p *Play) renderedArgs(src *syntax.Task, o *object, args *value.Dict) (*roleArgs, error) {
+func (l *loader) renderedArgs(src *syntax.Task, o *object, args *value.Dict) (*roleArgs, error) {
 	out := value.NewDict()
 	var err error
 	args.Each(func(k, v value.Value) bool {
 		if name, _ := value.Text(k); name != "apply" && templar.IsTemplate(v) {
-			v, err = p.templar(o).Template(context.Background(), v)
+			v, err = l.play.templar(o).Template(context.Background(), v)
 		}
 		out.SetKey(k, v)
 		return err == nil
@@ -318,14 +318,14 @@ func (p *Play) renderedArgs(src *syntax.Task, o *object, args *value.Dict) (*rol
 	if err != nil {
 		return nil, err
 	}
-	return p.roleArgs(src, out)
+	return l.roleArgs(src, out)
 }
 
 // argumentPlace returns the position of the first of the arguments that a task has; the task's own if that cannot be
 // found.
-func (p *Play) argumentPlace(t *task, names ...string) syntax.Place {
+func (l *loader) argumentPlace(t *task, names ...string) syntax.Place {
 	at := t.o.place
-	root, err := p.project.loader.Once(at.File)
+	root, err := l.project.loader.Once(at.File)
 	if err != nil {
 		return at
 	}

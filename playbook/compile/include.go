@@ -112,17 +112,17 @@ type inclusion struct {
 }
 
 // includedFile finds the file of a dynamic include, as importedFile does, with the role's own tasks first.
-func (p *Play) includedFile(t *task, name string) string {
-	dirs, _ := p.includingDirs(t.o.parent) // as far as their names can be rendered
+func (l *loader) includedFile(t *task, name string) string {
+	dirs, _ := l.play.includingDirs(t.o.parent) // as far as their names can be rendered
 	role := t.o.role
 	file := ""
 	for _, dir := range dirs {
 		if role == nil {
-			file = p.base.Relative(string(p.base), dir, name, false)
+			file = l.play.base.Relative(string(l.play.base), dir, name, false)
 		} else {
 			under := role.found.Path
-			if file = p.base.Relative(under, "tasks", name, false); !search.Exists(file) {
-				file = p.base.Relative(search.Join(under, "tasks", dir), "tasks", name, false)
+			if file = l.play.base.Relative(under, "tasks", name, false); !search.Exists(file) {
+				file = l.play.base.Relative(search.Join(under, "tasks", dir), "tasks", name, false)
 			}
 		}
 		if search.Exists(file) {
@@ -133,11 +133,11 @@ func (p *Play) includedFile(t *task, name string) string {
 	case file != "":
 		return file
 	case role == nil:
-		return p.base.Path(name)
+		return l.play.base.Path(name)
 	case t.handler:
-		return p.base.Relative(role.found.Path, "handlers", name, true)
+		return l.play.base.Relative(role.found.Path, "handlers", name, true)
 	}
-	return p.base.Relative(role.found.Path, "tasks", name, true)
+	return l.play.base.Relative(role.found.Path, "tasks", name, true)
 }
 
 // emit makes the steps of what was included.
@@ -179,12 +179,12 @@ func (in *inclusion) parent(apply value.Value) (*object, error) {
 
 // file includes a file of tasks.
 func (in *inclusion) file() error {
-	t, p := in.t, in.u.play
+	t, p, load := in.t, in.u.play, in.u.play.loader()
 	name := firstText(in.call.Args, "_raw_params", "file")
 	if name == "" {
 		return &IncludeError{Reason: "No file specified for " + t.src.Action}
 	}
-	file := p.includedFile(t, name)
+	file := load.includedFile(t, name)
 	in.under.include.file = name
 	// The tasks below render the values of apply.
 	apply, _ := t.src.Args.Get("apply")
@@ -192,7 +192,7 @@ func (in *inclusion) file() error {
 	if err != nil {
 		return err
 	}
-	entries, err := p.taskFile(file, parent, t.handler)
+	entries, err := load.taskFile(file, parent, t.handler)
 	var missing *syntax.NotFoundError
 	if errors.As(err, &missing) {
 		text := dialect.FileNotFound.Text(file) + " on the Ansible Controller"
@@ -217,7 +217,7 @@ func (in *inclusion) file() error {
 	if p.project.cfg.Level.Has(dialect.EmptyInclude) || err != nil || !value.IsNone(n.Value) {
 		in.out.Path = file // before ansible-core 2.19 an empty file is not reported
 	}
-	in.blocks, err = p.blocks(entries, within{parent: parent, role: t.o.role, collections: parent.collections,
+	in.blocks, err = load.blocks(entries, within{parent: parent, role: t.o.role, collections: parent.collections,
 		handlers: t.handler})
 	return err
 }
@@ -236,11 +236,12 @@ func firstText(d *value.Dict, names ...string) string {
 // role includes a role.
 func (in *inclusion) role() error {
 	t, p, cfg := in.t, in.u.play, &in.u.play.project.cfg
-	args, err := p.renderedArgs(t.src, &in.under, in.call.Args)
+	load := p.loader()
+	args, err := load.renderedArgs(t.src, &in.under, in.call.Args)
 	if err != nil {
 		return err
 	}
-	r, err := p.loadRole(roleCall{
+	r, err := load.role(roleCall{
 		task:   t,
 		entry:  &syntax.RoleEntry{Place: t.o.place, Name: args.name, Vars: in.under.vars, Attrs: syntax.Attrs{}},
 		parent: t.o.role, collections: t.o.collections, from: args.from, included: true, validate: args.validate,

@@ -39,6 +39,17 @@ type task struct {
 	from     *roleArgs // of include_role
 }
 
+// loader reads what a play names: the tasks of its files, its roles, and what both import.
+type loader struct {
+	project *Project
+	play    *Play
+	loading map[string]bool // roles that are being read
+}
+
+func (p *Play) loader() *loader {
+	return &loader{project: p.project, play: p, loading: map[string]bool{}}
+}
+
 // within is what surrounds a list of entries.
 type within struct {
 	parent      *object
@@ -53,92 +64,92 @@ const maxDepth = 100
 
 // blocks loads a list of entries. Adjacent tasks outside blocks become one implicit block. It returns what could be
 // loaded even if there are errors.
-func (p *Play) blocks(entries []syntax.Entry, in within) ([]*block, error) {
+func (l *loader) blocks(entries []syntax.Entry, in within) ([]*block, error) {
 	var out []*block
 	var errs []error
 	var implicit *block
 	for _, e := range entries {
 		if e.Block != nil {
 			implicit = nil
-			b, err := p.block(e.Block, in)
+			b, err := l.block(e.Block, in)
 			out, errs = append(out, b), append(errs, err)
 			continue
 		}
 		if implicit == nil {
-			implicit = &block{o: p.implicitBlock(in, e.Task.Place)}
+			implicit = &block{o: l.implicitBlock(in, e.Task.Place)}
 			out = append(out, implicit)
 		}
-		got, err := p.task(e.Task, implicit, in)
+		got, err := l.task(e.Task, implicit, in)
 		implicit.body, errs = append(implicit.body, got...), append(errs, err)
 	}
 	return out, syntax.Join(errs...)
 }
 
-func (p *Play) implicitBlock(in within, at syntax.Place) *object {
-	return &object{play: p, role: in.role, parent: in.parent, place: at, attrs: syntax.Attrs{},
+func (l *loader) implicitBlock(in within, at syntax.Place) *object {
+	return &object{play: l.play, role: in.role, parent: in.parent, place: at, attrs: syntax.Attrs{},
 		collections: in.collections}
 }
 
-func (p *Play) block(src *syntax.Block, in within) (*block, error) {
-	o := p.implicitBlock(in, src.Place)
+func (l *loader) block(src *syntax.Block, in within) (*block, error) {
+	o := l.implicitBlock(in, src.Place)
 	o.attrs, o.tags, o.vars = src.Attrs, src.Tags, src.Vars
 	o.when = whenList(src.Attrs)
-	o.collections = p.collectionsOf(src.Collections, in)
+	o.collections = l.collectionsOf(src.Collections, in)
 	name, _ := value.Text(value.OrNone(src.Attrs.Get("name")))
 	b := &block{o: o, name: name}
 	in.collections = o.collections
-	errs := []error{p.defaults().check(src.Attrs)}
+	errs := []error{l.play.defaults().check(src.Attrs)}
 	for _, part := range []struct {
 		from []syntax.Entry
 		to   *[]item
 	}{{src.Body, &b.body}, {src.Rescue, &b.rescue}, {src.Always, &b.always}} {
-		got, err := p.items(part.from, b, in)
+		got, err := l.items(part.from, b, in)
 		*part.to, errs = got, append(errs, err)
 	}
 	return b, syntax.Join(errs...)
 }
 
 // items loads the entries of a block.
-func (p *Play) items(entries []syntax.Entry, b *block, in within) ([]item, error) {
+func (l *loader) items(entries []syntax.Entry, b *block, in within) ([]item, error) {
 	var out []item
 	var errs []error
 	for _, e := range entries {
 		if e.Block != nil {
 			in := in
 			in.parent = b.o
-			inner, err := p.block(e.Block, in)
+			inner, err := l.block(e.Block, in)
 			out, errs = append(out, item{block: inner}), append(errs, err)
 			continue
 		}
-		got, err := p.task(e.Task, b, in)
+		got, err := l.task(e.Task, b, in)
 		out, errs = append(out, got...), append(errs, err)
 	}
 	return out, syntax.Join(errs...)
 }
 
 // task loads a task; for an import it returns what that imports.
-func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
+func (l *loader) task(src *syntax.Task, b *block, in within) ([]item, error) {
 	o := &object{
-		isTask: true, play: p, role: in.role, parent: b.o, place: src.Place, attrs: src.Attrs, tags: src.Tags,
-		vars: src.Vars, when: whenList(src.Attrs), collections: p.collectionsOf(src.Collections, in),
+		isTask: true, play: l.play, role: in.role, parent: b.o, place: src.Place, attrs: src.Attrs, tags: src.Tags,
+		vars: src.Vars, when: whenList(src.Attrs), collections: l.collectionsOf(src.Collections, in),
 	}
-	if err := p.defaults().check(src.Attrs); err != nil {
+	if err := l.play.defaults().check(src.Attrs); err != nil {
 		return nil, err
 	}
 	t := &task{o: o, src: src, action: src.Action, handler: in.handlers}
 	switch kind := includeKind(src.Action); kind {
 	case importTasks:
-		return p.importTasks(t, in)
+		return l.importTasks(t, in)
 	case includeEither:
-		return p.oldInclude(t, in)
+		return l.oldInclude(t, in)
 	case importRole, includeRole:
-		args, err := p.roleArgs(src, src.Args)
+		args, err := l.roleArgs(src, src.Args)
 		if err != nil {
 			return nil, err
 		}
 		t.from = args
 		if kind == importRole {
-			return p.importRole(t, in)
+			return l.importRole(t, in)
 		}
 		t.action = plan.IncludeRole
 		o.include = &include{dynamic: true, role: true, params: true, args: src.Args}
@@ -146,7 +157,7 @@ func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
 		t.action = plan.IncludeTasks
 		o.include = &include{dynamic: true, params: true, args: src.Args, file: rawParams(src)}
 	default:
-		t.action, t.foreign, t.plugin = p.project.actions.action(src.Action, o.collections)
+		t.action, t.foreign, t.plugin = l.project.actions.action(src.Action, o.collections)
 		if err := misplaced(t, in); err != nil {
 			return nil, err
 		}
@@ -165,11 +176,11 @@ func misplaced(t *task, in within) error {
 }
 
 // collectionsOf returns the collections in force for an object with its own list.
-func (p *Play) collectionsOf(own []string, in within) []string {
+func (l *loader) collectionsOf(own []string, in within) []string {
 	if own == nil {
 		return in.collections
 	}
-	return withFallback(own, p.collection)
+	return withFallback(own, l.play.collection)
 }
 
 // withFallback adds what Ansible adds to a list of collections: that of the playbook in front, and ansible.legacy last.
@@ -193,12 +204,12 @@ func rawParams(t *syntax.Task) string {
 }
 
 // roleEntries reads the tasks or handlers of a role.
-func (p *Play) roleEntries(r *role, sub, main string) ([]syntax.Entry, error) {
+func (l *loader) roleEntries(r *role, sub, main string) ([]syntax.Entry, error) {
 	files, err := r.found.Files(sub, main, false)
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	n, err := p.project.loader.Once(files[0])
+	n, err := l.project.loader.Once(files[0])
 	if err != nil {
 		return nil, err
 	}
@@ -207,10 +218,10 @@ func (p *Play) roleEntries(r *role, sub, main string) ([]syntax.Entry, error) {
 	}
 	at := syntax.Place{File: files[0], Line: n.Mark.Line, Column: n.Mark.Column}
 	if _, ok := n.Value.(*value.List); !ok {
-		return nil, p.project.loader.Errorf(at, "The %s/main.yml file for role '%s' must contain a list of tasks", sub,
+		return nil, l.project.loader.Errorf(at, "The %s/main.yml file for role '%s' must contain a list of tasks", sub,
 			r.found.Name)
 	}
-	return p.project.grammar.TaskList(files[0], n,
+	return l.project.grammar.TaskList(files[0], n,
 		syntax.TaskFile{Handlers: sub == "handlers", Collections: r.collections})
 }
 

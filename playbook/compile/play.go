@@ -35,7 +35,6 @@ type Play struct {
 	lateFiles map[int]*value.Dict // of those that depend on hosts, as far as they can be read before
 
 	roleCache map[string]*role
-	loading   map[string]bool // roles that are being read
 
 	// These belong to one batch.
 	name  string
@@ -58,7 +57,7 @@ func (p *Play) Dir() string { return string(p.base) }
 func (p *Project) load(src *syntax.Play, path, collection string, imported *value.Dict) (*Play, error) {
 	play := &Play{
 		project: p, src: src, base: search.Dir(filepath.Dir(path)), collection: collection,
-		vars: overlay(imported, src.Vars), roleCache: map[string]*role{}, loading: map[string]bool{},
+		vars: overlay(imported, src.Vars), roleCache: map[string]*role{},
 	}
 	play.self = object{
 		place: src.Place, attrs: src.Attrs, tags: src.Tags,
@@ -67,8 +66,9 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 	errs := []error{play.defaults().check(src.Attrs)}
 	// An error of vars_files is an error of the run: earlier plays may write them.
 	_, _ = play.readVarsFiles()
+	load := play.loader()
 	for _, entry := range src.Roles {
-		r, err := play.loadRole(roleCall{entry: entry, collections: play.self.collections, validate: true})
+		r, err := load.role(roleCall{entry: entry, collections: play.self.collections, validate: true})
 		errs = append(errs, err)
 		if r != nil {
 			play.roles = append(play.roles, r)
@@ -83,7 +83,7 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 	}{{src.Handlers, &play.handlers, true}, {src.PreTasks, &play.pre, false}, {src.PostTasks, &play.post, false},
 		{src.Tasks, &play.tasks, false}} {
 		in.handlers = section.handlers
-		blocks, err := play.blocks(section.from, in)
+		blocks, err := load.blocks(section.from, in)
 		*section.to, errs = blocks, append(errs, err)
 	}
 	return play, syntax.Join(errs...)

@@ -61,47 +61,47 @@ type roleCall struct {
 // maxRoles is how deep roles may depend on each other.
 const maxRoles = 100
 
-// loadRole loads a role, or returns it if the play has loaded it already.
-func (p *Play) loadRole(c roleCall) (*role, error) {
-	name, err := p.roleName(c)
+// role loads a role, or returns it if the play has loaded it already.
+func (l *loader) role(c roleCall) (*role, error) {
+	name, err := l.roleName(c)
 	if err != nil {
-		return nil, p.at(c.entry.Place, err)
+		return nil, l.play.at(c.entry.Place, err)
 	}
-	found, err := p.finder().Find(name, p.base, c.near, c.collections)
+	found, err := l.play.finder().Find(name, l.play.base, c.near, c.collections)
 	if err != nil {
-		return nil, p.noRole(c, err)
+		return nil, l.noRole(c, err)
 	}
 	key := roleKey(found, c)
-	if r := p.roleCache[key]; r != nil && !p.project.cfg.Level.Has(dialect.RolesApart) {
+	if r := l.play.roleCache[key]; r != nil && !l.project.cfg.Level.Has(dialect.RolesApart) {
 		r.addParent(c.parent)
 		return r, nil
 	}
-	if p.loading[key] || len(p.loading) > maxRoles {
-		return nil, p.wrong(c.entry.Place, "A recursion loop was detected with the roles specified. "+
+	if l.loading[key] || len(l.loading) > maxRoles {
+		return nil, l.play.wrong(c.entry.Place, "A recursion loop was detected with the roles specified. "+
 			"Make sure child roles do not have dependencies on parent roles")
 	}
-	p.loading[key] = true
-	defer delete(p.loading, key)
+	l.loading[key] = true
+	defer delete(l.loading, key)
 	r := &role{found: found, params: c.entry.Params, from: c.from, included: c.included, identity: key}
 	r.object = object{
 		place: c.entry.Place, attrs: c.entry.Attrs, tags: c.entry.Tags, vars: c.entry.Vars,
-		when: items(c.entry.Attrs.Get("when")), play: p,
+		when: items(c.entry.Attrs.Get("when")), play: l.play,
 	}
 	r.addParent(c.parent)
-	if err := p.readRole(r, c); err != nil {
+	if err := l.readRole(r, c); err != nil {
 		return nil, err
 	}
-	p.roleCache[key] = r
+	l.play.roleCache[key] = r
 	return r, nil
 }
 
 // roleName returns the name of the role. Tasks that include or import one have rendered it already: it may be text from
 // a host.
-func (p *Play) roleName(c roleCall) (string, error) {
+func (l *loader) roleName(c roleCall) (string, error) {
 	if c.included {
 		return c.entry.Name, nil
 	}
-	return p.text(c.entry.Name, nil)
+	return l.play.text(c.entry.Name, nil)
 }
 
 // missingRole is the error of a role that does not exist, asked for by a task or, if that is nil, by an entry.
@@ -114,19 +114,19 @@ func (e *missingRole) Error() string { return e.err.Error() }
 func (e *missingRole) Unwrap() error { return e.err }
 
 // noRole returns the text of a missingRole. Ansible points at the role's name, unless a template made it.
-func (p *Play) noRole(c roleCall, err error) error {
+func (l *loader) noRole(c roleCall, err error) error {
 	place, text := c.entry.Place, err.Error()
 	var unfound *roles.NotFoundError
-	if p.project.cfg.Level.Has(dialect.RoleWords) && errors.As(err, &unfound) {
+	if l.project.cfg.Level.Has(dialect.RoleWords) && errors.As(err, &unfound) {
 		text = "The role '" + unfound.Name + "' was not found in: " + strings.Join(unfound.Searched, ":")
 	}
 	if c.task != nil {
 		if templar.IsTemplateText(c.task.from.name) {
 			return &missingRole{&Error{Msg: text, Place: place}, c.task}
 		}
-		place = p.argumentPlace(c.task, "name", "role")
+		place = l.argumentPlace(c.task, "name", "role")
 	}
-	return &missingRole{p.wrong(place, "%s", text), c.task}
+	return &missingRole{l.play.wrong(place, "%s", text), c.task}
 }
 
 func (r *role) addParent(parent *role) {
@@ -161,55 +161,55 @@ func dictOrNone(d *value.Dict) value.Value {
 }
 
 // readRole reads the files of a role. It goes on after an error, to report all.
-func (p *Play) readRole(r *role, c roleCall) error {
+func (l *loader) readRole(r *role, c roleCall) error {
 	var errs []error
 	note := func(err error) {
 		var noFile *roles.NoFileError
-		if errors.As(err, &noFile) && noFile.NoDir && !p.project.cfg.Level.Has(dialect.RoleDirectories) {
+		if errors.As(err, &noFile) && noFile.NoDir && !l.project.cfg.Level.Has(dialect.RoleDirectories) {
 			return
 		}
-		if !c.included || !p.project.cfg.Level.Has(dialect.RescuableRoles) || !errors.As(err, &noFile) {
-			err = p.at(c.entry.Place, err)
+		if !c.included || !l.project.cfg.Level.Has(dialect.RescuableRoles) || !errors.As(err, &noFile) {
+			err = l.play.at(c.entry.Place, err)
 		}
 		errs = append(errs, err)
 	}
-	note(p.defaults().check(c.entry.Attrs))
+	note(l.play.defaults().check(c.entry.Attrs))
 	if c.imported {
 		c.from = r.found.Imported(c.from)
 		r.from = c.from
 	}
 	var err error
-	merge := p.project.cfg.HashMerge
-	r.roleVars, err = r.found.Vars(p.project.loader, "vars", c.from.Vars, merge)
+	merge := l.project.cfg.HashMerge
+	r.roleVars, err = r.found.Vars(l.project.loader, "vars", c.from.Vars, merge)
 	note(err)
-	r.defaults, err = r.found.Vars(p.project.loader, "defaults", c.from.Defaults, merge)
+	r.defaults, err = r.found.Vars(l.project.loader, "defaults", c.from.Defaults, merge)
 	note(err)
-	meta, err := roles.ReadMeta(p.project.grammar, r.found)
+	meta, err := roles.ReadMeta(l.project.grammar, r.found)
 	note(err)
 	r.allowDuplicates = meta.AllowDuplicates
-	note(p.dependencies(r, meta))
-	p.project.foreign.Add(r.found.Path) // after theirs
-	r.setCollections(meta.Collections, p.collection)
-	tasks, err := p.roleEntries(r, "tasks", c.from.Tasks)
+	note(l.dependencies(r, meta))
+	l.project.foreign.Add(r.found.Path) // after theirs
+	r.setCollections(meta.Collections, l.play.collection)
+	tasks, err := l.roleEntries(r, "tasks", c.from.Tasks)
 	note(err)
 	if c.validate {
-		check, err := p.validation(r, meta)
+		check, err := l.validation(r, meta)
 		note(err)
 		tasks = append(check, tasks...)
 	}
 	in := within{role: r, collections: r.collections, depth: c.depth}
-	r.blocks, err = p.blocks(tasks, in)
+	r.blocks, err = l.blocks(tasks, in)
 	note(err)
-	handlers, err := p.roleEntries(r, "handlers", c.from.Handlers)
+	handlers, err := l.roleEntries(r, "handlers", c.from.Handlers)
 	note(err)
 	in.handlers = true
-	r.handlers, err = p.blocks(handlers, in)
+	r.handlers, err = l.blocks(handlers, in)
 	note(err)
 	return syntax.Join(errs...)
 }
 
 // dependencies loads the roles that meta/main.yml names.
-func (p *Play) dependencies(r *role, meta *roles.Meta) error {
+func (l *loader) dependencies(r *role, meta *roles.Meta) error {
 	var collections []string
 	if r.found.Collection != "" {
 		collections = append(collections, r.found.Collection)
@@ -217,7 +217,7 @@ func (p *Play) dependencies(r *role, meta *roles.Meta) error {
 	collections = append(collections, "ansible.legacy")
 	var errs []error
 	for _, entry := range meta.Dependencies {
-		dep, err := p.loadRole(roleCall{
+		dep, err := l.role(roleCall{
 			entry: entry, parent: r, near: filepath.Dir(r.found.Path), collections: collections, validate: true,
 		})
 		if err != nil {
@@ -355,8 +355,8 @@ func (r *role) handlerBlocks(chain []*role) []*block {
 }
 
 // validation returns the task that checks a role's parameters, if it has an argument spec for this entry point.
-func (p *Play) validation(r *role, meta *roles.Meta) ([]syntax.Entry, error) {
-	specs, err := r.found.ArgSpecs(p.project.loader, meta.All)
+func (l *loader) validation(r *role, meta *roles.Meta) ([]syntax.Entry, error) {
+	specs, err := r.found.ArgSpecs(l.project.loader, meta.All)
 	if err != nil || specs == nil {
 		return nil, err
 	}

@@ -82,7 +82,6 @@ func (p *Play) batch(b Batch) *Play {
 	bp.world, bp.hosts, bp.name = b.World, b, b.Settings.Name
 	bp.roles = slices.Clone(p.roles)
 	bp.roleCache = maps.Clone(p.roleCache)
-	bp.loading = map[string]bool{}
 	bp.importedHandlers = slices.Clone(p.importedHandlers)
 	return &bp
 }
