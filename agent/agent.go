@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -22,7 +21,6 @@ import (
 
 	"hark/agent/internal/runner"
 	"hark/agent/internal/store"
-	"hark/agent/tempdir"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/mask"
@@ -117,35 +115,38 @@ func (s *State) Close() error { return s.store.Close() }
 
 // Agent serves one host. Make it with New.
 type Agent struct {
-	cfg     Config
+	cfg     *Config
 	id      string
-	codec   wire.Codec
+	codec   *wire.Codec
 	store   *store.Store // nil in memory
-	journal *store.Journal
 	engine  *templar.Engine
 	boot    string
 	life    string // names this process of the agent, see wire.Session
 	started time.Time
-	refused refusals
-	clocks  clocks
 	edits   edits
-	work    sync.WaitGroup // sessions, orders and what serves them
+
+	inbox       *inbox
+	gate        *policyGate
+	upgrader    *upgrader
+	credentials *credentialRenewal
+	presence    *announcer
+	files       *fileCache
+	runs        *activeRuns
+	calls       *delegatedCalls
+
+	work sync.WaitGroup // sessions, orders and what serves them
 	// handover knows the runs of other processes of this agent, or of this one when another has started.
-	handover handover
+	handover *handover
 	resting  chan struct{} // one slot: the agent may be idle now
 
 	mu             sync.Mutex
-	closing        bool                               // nothing new is begun; guarded by mu
-	reminded       time.Time                          // when a ping had it say hello; guarded by mu
-	ctx            context.Context                    // of Run; guarded by mu
-	link           context.Context                    // over when the broker is reached again; guarded by mu
-	relink         context.CancelFunc                 // ends link; guarded by mu
-	blobs          *store.Blobs                       // guarded by mu, see files
-	tmp            *tempdir.Dir                       // directory of blobs if the agent made it; guarded by mu
-	runs           map[string]*run                    // by id; guarded by mu
-	openings       map[string]*opening                // by nonce; guarded by mu
-	orders         map[delegatedCallID]*delegatedCall // guarded by mu
-	formerSessions map[*formerSession]bool            // guarded by mu
+	closing        bool                    // nothing new is begun; guarded by mu
+	reminded       time.Time               // when a ping had it say hello; guarded by mu
+	ctx            context.Context         // of Run; guarded by mu
+	link           context.Context         // over when the broker is reached again; guarded by mu
+	relink         context.CancelFunc      // ends link; guarded by mu
+	openings       map[string]*opening     // by nonce; guarded by mu
+	formerSessions map[*formerSession]bool // guarded by mu
 }
 
 // New makes an agent; it does nothing before Run.
@@ -164,17 +165,39 @@ func New(cfg Config) *Agent {
 	}
 	cfg.Policy = cfg.Policy.within(cfg.Operators)
 	a := &Agent{
-		cfg: cfg, id: cfg.Identity.ID(), journal: &store.Journal{}, engine: engine(cfg),
+		cfg: &cfg, id: cfg.Identity.ID(), codec: &wire.Codec{}, engine: engine(cfg),
 		boot: cmp.Or(cfg.Boot, bootID()), life: wire.NewNonce(), started: cfg.Now(),
-		runs: map[string]*run{}, openings: map[string]*opening{}, orders: map[delegatedCallID]*delegatedCall{}, formerSessions: map[*formerSession]bool{},
-		handover: handover{done: make(chan struct{})}, resting: make(chan struct{}, 1),
+		openings: map[string]*opening{}, formerSessions: map[*formerSession]bool{},
+		handover: &handover{done: make(chan struct{})}, resting: make(chan struct{}, 1),
 	}
 	a.link, a.relink = context.WithCancel(context.Background())
 	if cfg.State != nil {
 		a.store = cfg.State.store
-		a.journal, a.blobs = a.store.Journal, a.store.Blobs
 	}
+	a.assemble()
 	return a
+}
+
+// assemble makes the agent's parts.
+func (a *Agent) assemble() {
+	refused := &refusals{}
+	a.inbox = &inbox{
+		cfg: a.cfg, id: a.id, codec: a.codec, store: a.store, journal: &store.Journal{}, handover: a.handover,
+		refused: refused,
+	}
+	a.files = &fileCache{dir: a.cfg.Cache}
+	if a.store != nil {
+		a.inbox.journal, a.files.blobs = a.store.Journal, a.store.Blobs
+	}
+	a.gate = &policyGate{cfg: a.cfg, refused: refused}
+	a.upgrader = &upgrader{cfg: a.cfg, gate: a.gate}
+	a.credentials = &credentialRenewal{cfg: a.cfg, id: a.id, codec: a.codec, busy: a.Busy}
+	a.presence = &announcer{
+		cfg: a.cfg, id: a.id, codec: a.codec, refused: refused, handedOver: a.handover.done,
+		hello: a.hello, serve: a.serve, reconnected: a.again,
+	}
+	a.runs = &activeRuns{mu: &a.mu, byID: map[string]*run{}}
+	a.calls = &delegatedCalls{mu: &a.mu, byID: map[delegatedCallID]*delegatedCall{}}
 }
 
 // engine compiles the templates of the agent's sessions.
@@ -194,7 +217,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	a.mu.Lock()
 	a.ctx = inner
 	a.mu.Unlock()
-	defer a.cleanUp()
+	defer a.files.remove()
 	if a.store != nil { // before anything comes that may be for others
 		meet(a)
 	}
@@ -208,7 +231,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	recoverSessions(a)
-	a.greet()
+	a.presence.greet()
 	a.work.Go(func() { follow(inner, a) })
 	if a.cfg.Ready != nil {
 		a.cfg.Ready()
@@ -216,8 +239,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	var renewing sync.WaitGroup
 	here, away := context.WithCancel(ctx)
 	defer away()
-	renewing.Go(func() { a.keepCredentials(here) })
-	a.presence(ctx)
+	renewing.Go(func() { a.credentials.run(here) })
+	a.presence.run(ctx)
 	away()
 	renewing.Wait()
 	if a.handover.keepsAny() {
@@ -240,9 +263,11 @@ func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
 	var subs []wire.Subscription
 	for kind, f := range map[wire.Kind]func(*letter){
 		wire.KindPlan: a.handlePlan, wire.KindExec: a.handleDelegatedCall, wire.KindPing: a.handlePing,
-		wire.KindCancel: a.handleCancel, wire.KindEnd: a.handleEnd, wire.KindTrust: a.handleTrust, wire.KindHold: a.handleHold, wire.KindClock: a.handleClock,
+		wire.KindCancel: a.handleCancel, wire.KindEnd: a.handleEnd, wire.KindTrust: a.handleTrust,
+		wire.KindHold: a.handleHold, wire.KindClock: a.inbox.handleClock,
 	} {
-		s, err := a.cfg.Transport.Subscribe(wire.HostSubject(a.id, kind), func(m wire.Msg) { a.receive(m, kind, false, f) })
+		take := func(m wire.Msg) { a.inbox.receive(m, kind, false, f) }
+		s, err := a.cfg.Transport.Subscribe(wire.HostSubject(a.id, kind), take)
 		if err != nil {
 			return subs, fmt.Errorf("cannot listen for %s: %w", kind, err)
 		}
@@ -275,43 +300,27 @@ func (a *Agent) serve(f func()) {
 // leave ends the sessions and lets them report it.
 func (a *Agent) leave() {
 	var words sync.WaitGroup
-	for _, s := range a.sessions() {
+	for _, s := range a.runs.sessions() {
 		words.Go(func() { s.leave(a.cfg.Grace) })
 	}
 	words.Wait()
 }
 
 // Alive returns at once, unless the agent hangs.
-func (a *Agent) Alive() { a.sessions() }
+func (a *Agent) Alive() { a.runs.sessions() }
 
 // Busy reports whether the agent has an active session or call.
 func (a *Agent) Busy() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.orders) > 0 || a.playing()
+	return len(a.calls.byID) > 0 || a.runs.playing()
 }
 
 // Playing reports whether the agent has an active session.
 func (a *Agent) Playing() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.playing()
-}
-
-// playing is Playing with mu held. A session whose controller is gone, and that only waits to report its results,
-// does not count: its log is on the disk, and the next process of this agent takes it over.
-func (a *Agent) playing() bool {
-	for _, r := range a.runs {
-		if r.holds > len(r.sessions) { // an opening
-			return true
-		}
-		for _, s := range r.sessions {
-			if !s.dead.Load() {
-				return true
-			}
-		}
-	}
-	return false
+	return a.runs.playing()
 }
 
 // rest reports that the agent is idle, if it is.
@@ -322,61 +331,19 @@ func (a *Agent) rest() {
 	}
 }
 
-func (a *Agent) sessions() []*session {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var out []*session
-	for _, r := range a.runs {
-		for _, s := range r.sessions {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// files returns the cache of files. The first call makes it.
-func (a *Agent) files() (*store.Blobs, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.blobs != nil {
-		return a.blobs, nil
-	}
-	dir := a.cfg.Cache
-	if dir == "" {
-		tmp, err := tempdir.Make("files")
-		if err != nil {
-			return nil, err
-		}
-		a.tmp, dir = tmp, filepath.Join(tmp.Path, "blobs")
-	}
-	b, err := store.OpenBlobs(dir)
-	if err == nil {
-		a.blobs = b
-	}
-	return b, err
-}
-
-func (a *Agent) cleanUp() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.tmp != nil {
-		_ = a.tmp.Remove()
-	}
-}
-
 func (a *Agent) hello() wire.Hello {
 	h := wire.Hello{
 		ID: a.id, Name: a.cfg.Name, Version: a.cfg.Version, Proto: wire.Version, OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Boot: a.boot, Started: a.started, XKey: a.cfg.Identity.XKey, Joint: true,
 	}
-	if err := a.trouble(); err != nil {
+	if err := trouble(a.store); err != nil {
 		h.Trouble = err.Error()
 	}
 	h.Hold = a.held()
 	h.Runs = a.handover.kept()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for id, r := range a.runs {
+	for id, r := range a.runs.byID {
 		h.Runs = append(h.Runs, id)
 		if r.orphan() {
 			h.Orphans = append(h.Orphans, id)
@@ -385,12 +352,12 @@ func (a *Agent) hello() wire.Hello {
 	return h
 }
 
-// trouble returns what keeps the agent from beginning anything, nil for nothing.
-func (a *Agent) trouble() error {
-	if a.store == nil {
+// trouble returns what keeps an agent from beginning anything, nil for nothing. Its state directory is nil in memory.
+func trouble(s *store.Store) error {
+	if s == nil {
 		return nil
 	}
-	return a.store.Trouble()
+	return s.Trouble()
 }
 
 // bootID returns the kernel's boot id.

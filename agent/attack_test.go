@@ -305,10 +305,10 @@ func stealRun(t *testing.T, each bool) {
 			t.Fatal(err)
 		}
 	}
-	if len(g.agent.sessions()) != 1 {
-		t.Fatalf("%d sessions are left", len(g.agent.sessions()))
+	if len(g.agent.runs.sessions()) != 1 {
+		t.Fatalf("%d sessions are left", len(g.agent.runs.sessions()))
 	}
-	s := g.agent.sessions()[0]
+	s := g.agent.runs.sessions()[0]
 	if g.runs() != 0 {
 		t.Error("the step ran without the operator's advance")
 	}
@@ -382,7 +382,7 @@ func TestJointSignaturesRunWhatWasMeantOnce(t *testing.T) {
 			t.Fatal(ack.Err)
 		}
 	}
-	s := g.agent.sessions()[0]
+	s := g.agent.runs.sessions()[0]
 	s.mu.Lock()
 	playing := s.playing
 	s.mu.Unlock()

@@ -198,7 +198,7 @@ func (o *outbox) send(f *batchInFlight) (seq uint64, ok bool) {
 		err = l.send(f.ctx, f.question, &ack, l.resend())
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		l.agent.reachable(f.ctx) // a line that is silent is left for a new one
+		reachable(f.ctx, l.agent.cfg.Transport) // a line that is silent is left for a new one
 	}
 	if err != nil && !o.has(f.last) {
 		l.agent.cfg.Logger.Debug().Str("run", l.run).Str("host", l.host).AnErr("cause", err).

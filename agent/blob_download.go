@@ -164,7 +164,7 @@ func (p *blobDownload) fetch(ctx context.Context, s *wire.BlobLocation, offset i
 	if err != nil {
 		return store.Piece{}, err
 	}
-	data, err := s.Open(&p.line.agent.codec, p.line.run, n, message)
+	data, err := s.Open(p.line.agent.codec, p.line.run, n, message)
 	last := s.Last(n)
 	if err == nil && !last && int64(len(data)) != s.Piece {
 		err = fmt.Errorf("the piece has %d bytes and not %d", len(data), s.Piece)

@@ -67,12 +67,12 @@ func (c *clocks) set(issuer, nonce string, his, local time.Time) (time.Duration,
 	return c.ahead[issuer], nil
 }
 
-// until returns when an operator's message may be forgotten, in milliseconds of this host's clock. It holds even if
+// expiry returns when an operator's message may be forgotten, in milliseconds of this host's clock. It holds even if
 // that clock is set meanwhile.
-func (a *Agent) until(h wire.Header) int64 {
+func (b *inbox) expiry(h wire.Header) int64 {
 	expires := time.UnixMilli(h.Expires).Add(wire.Skew)
-	local := a.cfg.Now()
-	shown := expires.Add(local.Sub(a.clocks.now(h.Issuer, local)))
+	local := b.cfg.Now()
+	shown := expires.Add(local.Sub(b.clocks.now(h.Issuer, local)))
 	if shown.After(expires) {
 		return shown.UnixMilli()
 	}
@@ -80,32 +80,32 @@ func (a *Agent) until(h wire.Header) int64 {
 }
 
 // misdated answers a message that is valid except for its time with a question for the time.
-func (a *Agent) misdated(l *letter, err error) bool {
+func (b *inbox) misdated(l *letter, err error) bool {
 	var r *wire.RefusedError
 	if !errors.As(err, &r) || r.Reason != wire.Expired {
 		return false
 	}
-	ack := wire.Ack{Run: l.Header.Run, Err: err.Error(), Clock: a.clocks.ask(l.Header.Issuer, a.cfg.Now())}
-	a.answer(l, ack)
+	ack := wire.Ack{Run: l.Header.Run, Err: err.Error(), Clock: b.clocks.ask(l.Header.Issuer, b.cfg.Now())}
+	b.answer(l, ack)
 	return true
 }
 
 // handleClock corrects the offset of an operator's clock.
-func (a *Agent) handleClock(l *letter) {
+func (b *inbox) handleClock(l *letter) {
 	h := l.Header
-	ahead, err := a.clocks.set(h.Issuer, h.To, time.UnixMilli(h.NotBefore), a.cfg.Now())
+	ahead, err := b.clocks.set(h.Issuer, h.To, time.UnixMilli(h.NotBefore), b.cfg.Now())
 	ack := wire.Ack{Run: h.Run}
-	if err != nil && a.handover.shares() {
+	if err != nil && b.handover.shares() {
 		return // another process of this agent may have asked
 	}
 	if err != nil {
-		a.refuse(l.msg, h.Kind, err)
+		b.refuse(l.msg, h.Kind, err)
 		ack.Err = err.Error()
 	} else {
-		a.cfg.Logger.Warn().Str("operator", h.Issuer).Str("ahead", ahead.Round(time.Second).String()).
+		b.cfg.Logger.Warn().Str("operator", h.Issuer).Str("ahead", ahead.Round(time.Second).String()).
 			Msg("this host's clock is wrong, or the operator's: his is used for his messages")
 	}
-	a.answer(l, ack)
+	b.answer(l, ack)
 }
 
 // dates pair a time on the controller's clock with the same time on this host's clock. Messages supply them.

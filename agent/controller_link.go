@@ -265,7 +265,7 @@ func (l *controllerLink) send(ctx context.Context, q question, into any, usual t
 	if f.Header.To != q.nonce {
 		return refusal("the answer is to another question")
 	}
-	if err := f.Body(&l.agent.codec, wire.SealHost, wire.Keys{Host: &l.key}, into); err != nil {
+	if err := f.Body(l.agent.codec, wire.SealHost, wire.Keys{Host: &l.key}, into); err != nil {
 		return err
 	}
 	l.dated(f.Header)
@@ -336,7 +336,7 @@ func (l *controllerLink) keep(ctx context.Context, now <-chan struct{}, state fu
 			renewed(r)
 			continue
 		}
-		l.expire(l.agent.reachable(ctx))
+		l.expire(reachable(ctx, l.agent.cfg.Transport))
 	}
 }
 

@@ -32,17 +32,25 @@ const (
 	renewLimit   = 15 * time.Second
 )
 
-// keepCredentials renews the credentials until ctx is done.
-func (a *Agent) keepCredentials(ctx context.Context) {
-	if a.cfg.Credentials == nil || a.cfg.Credentials.Token() == "" {
+// credentialRenewal asks for newer credentials while the agent runs.
+type credentialRenewal struct {
+	cfg   *Config
+	id    string
+	codec *wire.Codec
+	busy  func() bool // see Agent.Busy
+}
+
+// run renews the credentials until ctx is done.
+func (r *credentialRenewal) run(ctx context.Context) {
+	if r.cfg.Credentials == nil || r.cfg.Credentials.Token() == "" {
 		return
 	}
 	var renewed time.Time // by this process
 	unused := false       // the connection uses older ones than the stored ones
 	for {
-		had, err := wire.ParseToken(a.cfg.Credentials.Token())
+		had, err := wire.ParseToken(r.cfg.Credentials.Token())
 		if err != nil {
-			a.cfg.Logger.Error().AnErr("cause", err).Msg("cannot renew the credentials for the broker")
+			r.cfg.Logger.Error().AnErr("cause", err).Msg("cannot renew the credentials for the broker")
 			return
 		}
 		select {
@@ -50,15 +58,15 @@ func (a *Agent) keepCredentials(ctx context.Context) {
 			return
 		case <-time.After(lookAgain(had.Life())):
 		}
-		if unused && !a.Busy() {
-			unused = a.cfg.Credentials.Reconnect() != nil
+		if unused && !r.busy() {
+			unused = r.cfg.Credentials.Reconnect() != nil
 		}
-		now := a.cfg.Now()
+		now := r.cfg.Now()
 		if !due(had, now, renewed) {
 			continue
 		}
-		if err := a.renewCredentials(ctx, had); err != nil {
-			a.cfg.Logger.Warn().AnErr("cause", err).Time("expires", had.Expires).
+		if err := r.renew(ctx, had); err != nil {
+			r.cfg.Logger.Warn().AnErr("cause", err).Time("expires", had.Expires).
 				Msg("cannot renew the credentials for the broker yet")
 			continue
 		}
@@ -87,18 +95,18 @@ func due(had wire.Token, now, renewed time.Time) bool {
 	return had.Life() == 0 || age > third || age < -wire.Skew
 }
 
-// renewCredentials asks the registrar for newer credentials and stores them. It rejects credentials that the
+// renew asks the registrar for newer credentials and stores them. It rejects credentials that the
 // authority of the current ones did not sign: with them the broker could lock this agent out.
-func (a *Agent) renewCredentials(ctx context.Context, had wire.Token) error {
-	frame, err := a.codec.Pack(wire.Header{Kind: wire.KindRights, Fleet: a.cfg.Fleet},
-		wire.Rights{JWT: a.cfg.Credentials.Token()},
-		wire.Packing{Sign: a.cfg.Identity, Now: a.cfg.Now})
+func (r *credentialRenewal) renew(ctx context.Context, had wire.Token) error {
+	frame, err := r.codec.Pack(wire.Header{Kind: wire.KindRights, Fleet: r.cfg.Fleet},
+		wire.Rights{JWT: r.cfg.Credentials.Token()},
+		wire.Packing{Sign: r.cfg.Identity, Now: r.cfg.Now})
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, renewLimit)
 	defer cancel()
-	raw, err := a.cfg.Transport.Request(ctx, wire.Credentials(a.id), frame)
+	raw, err := r.cfg.Transport.Request(ctx, wire.Credentials(r.id), frame)
 	switch {
 	case errors.Is(err, wire.ErrNoResponder):
 		return errors.New("nobody enrols agents at this broker")
@@ -119,9 +127,9 @@ func (a *Agent) renewCredentials(ctx context.Context, had wire.Token) error {
 	if err != nil {
 		return fmt.Errorf("cannot use the credentials that came: %w", err)
 	}
-	if err := a.cfg.Credentials.Keep(answer.JWT); err != nil {
+	if err := r.cfg.Credentials.Keep(answer.JWT); err != nil {
 		return err
 	}
-	a.cfg.Logger.Info().Time("expires", next.Expires).Msg("credentials for the broker renewed")
+	r.cfg.Logger.Info().Time("expires", next.Expires).Msg("credentials for the broker renewed")
 	return nil
 }

@@ -23,12 +23,18 @@ type delegatedCall struct {
 	late   bool // of an always section of a cancelled run
 }
 
+// delegatedCalls are the calls that run or wait to run.
+type delegatedCalls struct {
+	mu   *sync.Mutex                        // the agent's: a hand-over looks at runs, openings and calls at one moment
+	byID map[delegatedCallID]*delegatedCall // guarded by mu
+}
+
 // handleDelegatedCall runs a call. If the same call comes again it is acknowledged but not run again.
 func (a *Agent) handleDelegatedCall(l *letter) {
 	var in wire.Order
-	if err := l.Body(&a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in); err != nil {
-		a.refuse(l.msg, wire.KindExec, err)
-		a.answer(l, wire.Ack{Run: l.Header.Run, Err: err.Error()})
+	if err := l.Body(a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in); err != nil {
+		a.inbox.refuse(l.msg, wire.KindExec, err)
+		a.inbox.answer(l, wire.Ack{Run: l.Header.Run, Err: err.Error()})
 		return
 	}
 	id := delegatedCallID{l.Header.Issuer, l.Header.Run, in.Exec.ID}
@@ -37,30 +43,24 @@ func (a *Agent) handleDelegatedCall(l *letter) {
 		a.mu.Unlock()
 		return
 	}
-	o := a.orders[id]
+	o := a.calls.byID[id]
 	again := o != nil
 	if !again {
 		o = &delegatedCall{ready: make(chan struct{}), late: in.Exec.Late}
-		a.orders[id] = o
+		a.calls.byID[id] = o
 	}
 	ctx := a.ctx
 	a.mu.Unlock()
 	a.serve(func() {
 		if again {
 			<-o.ready
-			a.acknowledge(l, o.ack, in.HostKey, in.Sealed)
+			a.inbox.acknowledge(l, o.ack, in.HostKey, in.Sealed)
 			return
 		}
-		defer a.forgetOrder(id)
+		defer a.rest()
+		defer a.calls.forget(id)
 		a.obey(ctx, l, &in, o)
 	})
-}
-
-func (a *Agent) forgetOrder(id delegatedCallID) {
-	a.mu.Lock()
-	delete(a.orders, id)
-	a.mu.Unlock()
-	a.rest()
 }
 
 // obey acknowledges a call, runs it and sends its result until the controller has it.
@@ -68,23 +68,23 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *delegate
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	o.ack = wire.Ack{Run: in.Exec.Run, Host: in.Exec.Host, Life: a.life}
-	take := a.journal.Take
+	take := a.inbox.journal.Take
 	if in.Lives {
-		take = a.journal.TakeBriefly
+		take = a.inbox.journal.TakeBriefly
 	}
-	err := a.let(l, take, nothing)
+	err := a.inbox.let(l, take, nothing)
 	if err == nil && in.Exec.Run != l.Header.Run {
 		err = refusal("the call is of run %q, its envelope of %q", in.Exec.Run, l.Header.Run)
 	}
 	if err != nil {
-		a.refuse(l.msg, wire.KindExec, err)
-		o.ack.Err = a.because(err).Error()
+		a.inbox.refuse(l.msg, wire.KindExec, err)
+		o.ack.Err = a.inbox.because(err).Error()
 	}
 	a.mu.Lock()
 	o.cancel = cancel
 	a.mu.Unlock()
 	close(o.ready)
-	a.acknowledge(l, o.ack, in.HostKey, in.Sealed)
+	a.inbox.acknowledge(l, o.ack, in.HostKey, in.Sealed)
 	if err != nil {
 		return
 	}
@@ -104,7 +104,7 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *delegate
 		a.deliver(ctx, line, in.Exec)
 	case errors.Is(err, errSlow):
 		failed, _ := json.Marshal(map[string]any{"failed": true, "msg": err.Error()}) // plain data always encodes
-		_ = a.report(ctx, line, wire.ExecDone{ID: in.Exec.ID, Result: failed})
+		_ = line.report(ctx, wire.ExecDone{ID: in.Exec.ID, Result: failed})
 	}
 	cancel(nil)
 	keeping.Wait()
@@ -117,11 +117,11 @@ func (a *Agent) deliver(ctx context.Context, line *controllerLink, e wire.Exec) 
 	if ctx.Err() != nil {
 		return
 	}
-	err := a.report(ctx, line, wire.ExecDone{ID: e.ID, Result: result})
+	err := line.report(ctx, wire.ExecDone{ID: e.ID, Result: result})
 	if errors.Is(err, wire.ErrTooLarge) {
 		failed, _ := json.Marshal(map[string]any{"failed": true,
 			"msg": fmt.Sprintf("the result of %d MB is too large to be sent", len(result)>>20)})
-		err = a.report(ctx, line, wire.ExecDone{ID: e.ID, Result: failed})
+		err = line.report(ctx, wire.ExecDone{ID: e.ID, Result: failed})
 	}
 	if err != nil {
 		a.cfg.Logger.Warn().Str("run", line.run).Str("call", e.ID).AnErr("cause", err).
@@ -130,13 +130,13 @@ func (a *Agent) deliver(ctx context.Context, line *controllerLink, e wire.Exec) 
 }
 
 // report sends a result until the controller has it.
-func (a *Agent) report(ctx context.Context, line *controllerLink, done wire.ExecDone) error {
-	q, err := line.packResult(wire.KindExecDone, done)
+func (l *controllerLink) report(ctx context.Context, done wire.ExecDone) error {
+	q, err := l.packResult(wire.KindExecDone, done)
 	if err != nil {
 		return err
 	}
 	var ack wire.Acked
-	return line.request(ctx, q, &ack)
+	return l.request(ctx, q, &ack)
 }
 
 // execute runs the call. It always returns a result as JSON, even if the call fails.
@@ -149,18 +149,24 @@ func (a *Agent) execute(ctx context.Context, l *controllerLink, e wire.Exec) (re
 		}
 	}()
 	if e.Call.Module == wire.UpgradeModule {
-		return a.upgrade(ctx, l, e)
+		return a.upgrader.order(ctx, l, e)
 	}
 	t := newAuditLog(l, e.Play)
 	defer t.called(e.Step)
 	return runner.Exec(ctx, t.watch(a.runner(l, wire.Ask{Run: e.Run, Play: e.Play, Host: e.Host, Step: e.Step}, l.ask)), e)
 }
 
-// stopOrders ends the calls of a run. With spareLate the calls of always sections of a cancelled run go on.
-func (a *Agent) stopOrders(run, issuer string, cause error, spareLate bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for id, o := range a.orders {
+func (c *delegatedCalls) forget(id delegatedCallID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.byID, id)
+}
+
+// stop ends the calls of a run. With spareLate the calls of always sections of a cancelled run go on.
+func (c *delegatedCalls) stop(run, issuer string, cause error, spareLate bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, o := range c.byID {
 		if id.run == run && id.issuer == issuer && o.cancel != nil && !(spareLate && o.late) {
 			o.cancel(cause)
 		}

@@ -239,9 +239,9 @@ func (o *Operators) Keep(token string) error {
 func (a *Agent) handleTrust(l *letter) {
 	var in wire.Trust
 	ack := wire.Trusted{}
-	err := l.Body(&a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
+	err := l.Body(a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
 	if err == nil {
-		err = a.admit(l)
+		err = a.inbox.admit(l)
 	}
 	if err == nil {
 		err = a.cfg.Policy.may(l.Header.Issuer, func(r *Rule) *bool { return r.Trust }, "to change whom it obeys")
@@ -253,12 +253,12 @@ func (a *Agent) handleTrust(l *letter) {
 		err = a.cfg.Operators.Change(in)
 	}
 	if err != nil {
-		a.refuse(l.msg, l.Header.Kind, err)
+		a.inbox.refuse(l.msg, l.Header.Kind, err)
 		ack.Err = err.Error()
 	} else {
 		ack.Operators = a.cfg.Operators.List()
 		a.cfg.Logger.Info().Str("operator", l.Header.Issuer).Strs("add", in.Add).Strs("remove", in.Remove).
 			Msg("operators changed")
 	}
-	a.answer(l, ack)
+	a.inbox.answer(l, ack)
 }

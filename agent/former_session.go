@@ -128,7 +128,7 @@ func (m *formerSession) takeLeave(ctx context.Context) {
 // thin drops the oldest of the dead sessions of this process when there are too many.
 func (a *Agent) thin() {
 	var dead []*session
-	for _, s := range a.sessions() {
+	for _, s := range a.runs.sessions() {
 		if s.dead.Load() {
 			dead = append(dead, s)
 		}

@@ -68,7 +68,7 @@ func FuzzMessages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind byte, data []byte) {
 		k := kinds[int(kind)%len(kinds)]
 		before := total(a)
-		a.receive(wire.Msg{
+		a.inbox.receive(wire.Msg{
 			Subject: wire.HostSubject(self.ID(), k), Data: data, Reply: wire.HostSubject(self.ID(), wire.KindCancel),
 			Respond: func([]byte) error { t.Error("it answers on a subject of tasks"); return nil },
 		}, k, false, func(*letter) { t.Error("it obeys") })

@@ -69,7 +69,7 @@ func (a *Agent) HandOver() bool {
 // inHand returns the ids of the active runs: those with a session, a call or an opening. It assumes a.mu held.
 func inHand(a *Agent) []string {
 	var runs []string
-	for id, r := range a.runs {
+	for id, r := range a.runs.byID {
 		alive := r.holds > len(r.sessions)
 		for _, s := range r.sessions {
 			alive = alive || !s.dead.Load()
@@ -78,7 +78,7 @@ func inHand(a *Agent) []string {
 			runs = append(runs, id)
 		}
 	}
-	for id := range a.orders {
+	for id := range a.calls.byID {
 		runs = append(runs, id.run)
 	}
 	for _, o := range a.openings {
@@ -92,7 +92,7 @@ func inHand(a *Agent) []string {
 
 // leaveRest leaves the logs of other runs to the next process.
 func leaveRest(a *Agent, runs []string) {
-	for _, s := range a.sessions() {
+	for _, s := range a.runs.sessions() {
 		if !slices.Contains(runs, s.run.id) {
 			s.cancel(errStopping)
 			<-s.over

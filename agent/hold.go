@@ -77,9 +77,9 @@ func (a *Agent) held() *wire.Hold {
 func (a *Agent) handleHold(l *letter) {
 	var in wire.HoldChange
 	var out wire.HoldChanged
-	err := l.Body(&a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
+	err := l.Body(a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
 	if err == nil {
-		err = a.admit(l)
+		err = a.inbox.admit(l)
 	}
 	if err == nil {
 		err = a.cfg.Policy.may(l.Header.Issuer, func(*Rule) *bool { return nil }, "to hold or release the host")
@@ -94,12 +94,12 @@ func (a *Agent) handleHold(l *letter) {
 		err = WriteHold(a.store.Dir(), in.Hold, a.cfg.Now())
 	}
 	if err != nil {
-		a.refuse(l.msg, l.Header.Kind, err)
+		a.inbox.refuse(l.msg, l.Header.Kind, err)
 		out.Err = err.Error()
 	} else {
 		out.Hold = a.held()
 		a.cfg.Logger.Info().Str("operator", l.Header.Issuer).Bool("held", out.Hold != nil).Msg("hold changed")
-		a.say(wire.KindHello)
+		a.presence.say(wire.KindHello)
 	}
-	a.answer(l, out)
+	a.inbox.answer(l, out)
 }

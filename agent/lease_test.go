@@ -39,7 +39,7 @@ func TestLeaseStandsWhileTheBrokerIsAway(t *testing.T) {
 		}{{60, false}, {300, false}, {601, false}}, true},
 	} {
 		now := start
-		l := newControllerLink(&Agent{cfg: Config{Now: func() time.Time { return now }}}, "", "r1", "h1", wire.Key{}, terms{lease: time.Minute})
+		l := newControllerLink(&Agent{cfg: &Config{Now: func() time.Time { return now }}}, "", "r1", "h1", wire.Key{}, terms{lease: time.Minute})
 		for _, look := range c.looks {
 			now = start.Add(time.Duration(look.at) * time.Second)
 			l.expire(look.reachable)

@@ -83,7 +83,7 @@ func (c *late) Request(ctx context.Context, _ string, data []byte) ([]byte, erro
 	}
 	l := c.line()
 	var r wire.Renew
-	if err := f.Body(&l.agent.codec, wire.SealHost, wire.Keys{Host: &l.key}, &r); err != nil {
+	if err := f.Body(l.agent.codec, wire.SealHost, wire.Keys{Host: &l.key}, &r); err != nil {
 		return nil, err
 	}
 	select {

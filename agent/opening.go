@@ -43,14 +43,14 @@ func (a *Agent) handlePlan(l *letter) {
 	if !again {
 		now := a.cfg.Now().UnixMilli()
 		maps.DeleteFunc(a.openings, func(_ string, o *opening) bool { return o.until < now })
-		o = &opening{run: l.Header.Run, until: a.until(l.Header), done: make(chan struct{})}
+		o = &opening{run: l.Header.Run, until: a.inbox.expiry(l.Header), done: make(chan struct{})}
 		a.openings[l.Header.Nonce] = o
 	}
 	a.mu.Unlock()
 	a.serve(func() {
 		switch {
 		case again && o.run != l.Header.Run: // two controllers play the same job
-			a.answer(l, wire.Ack{Run: l.Header.Run, Err: "it was obeyed before, in run " + o.run, Replayed: true})
+			a.inbox.answer(l, wire.Ack{Run: l.Header.Run, Err: "it was obeyed before, in run " + o.run, Replayed: true})
 			return
 		case again:
 			<-o.done
@@ -61,7 +61,7 @@ func (a *Agent) handlePlan(l *letter) {
 				return
 			}
 		}
-		a.acknowledge(l, o.ack, o.key, o.sealed)
+		a.inbox.acknowledge(l, o.ack, o.key, o.sealed)
 	})
 }
 
@@ -69,10 +69,10 @@ func (a *Agent) handlePlan(l *letter) {
 func (a *Agent) open(l *letter, o *opening) {
 	ack := wire.Ack{Run: l.Header.Run, Life: a.life}
 	var in wire.Opening
-	err := l.Body(&a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
+	err := l.Body(a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
 	if err == nil {
 		ack.Host = in.Start.Host
-		err = a.admit(l, nothing, noPlans)
+		err = a.inbox.admit(l, nothing, noPlans)
 	}
 	if err == nil && in.Start.Run != l.Header.Run {
 		err = refusal("the plan is of run %q, its envelope of %q", in.Start.Run, l.Header.Run)
@@ -84,63 +84,22 @@ func (a *Agent) open(l *letter, o *opening) {
 		_, err = a.cfg.Policy.rule(l.Header.Issuer)
 	}
 	if err == nil {
-		ack.Ends, ack.Hears, ack.Each, ack.Others = in.Sealed, in.Place > 0, in.Each, a.others(l.Header.Run)
+		ack.Ends, ack.Hears, ack.Each, ack.Others = in.Sealed, in.Place > 0, in.Each, a.runs.others(l.Header.Run)
 		o.within = in.Within && in.Sealed
 		var first *receipt
 		if o.within {
-			first = &receipt{ack, func() { a.acknowledge(l, ack, in.HostKey, true) }}
+			first = &receipt{ack, func() { a.inbox.acknowledge(l, ack, in.HostKey, true) }}
 		}
 		err = a.begin(l.Header, &in, first)
 	}
 	if err != nil {
 		o.within, ack.Ends = false, false
-		a.refuse(l.msg, l.Header.Kind, err)
-		ack.Err = a.because(err).Error()
+		a.inbox.refuse(l.msg, l.Header.Kind, err)
+		ack.Err = a.inbox.because(err).Error()
 		var refused *wire.RefusedError
 		ack.Replayed = errors.As(err, &refused) && refused.Reason == wire.Replayed
 	}
 	o.ack, o.key, o.sealed = ack, in.HostKey, in.Sealed
-}
-
-// others returns the active plays of other runs.
-func (a *Agent) others(run string) []wire.Other {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var out []wire.Other
-	for id, r := range a.runs {
-		if id == run {
-			continue
-		}
-		for _, s := range r.sessions {
-			if since, playing := s.plays(); playing {
-				out = append(out, wire.Other{Run: id, Operator: r.issuer, Since: since})
-				break
-			}
-		}
-	}
-	return out
-}
-
-// admit accepts a message once, and rejects it if its run is over.
-func (a *Agent) admit(l *letter, tombstones ...string) error {
-	return a.let(l, a.journal.Take, tombstones...)
-}
-
-// let is admit with the function that stores the message's nonce.
-func (a *Agent) let(l *letter, take func(nonce string, expires int64) (bool, error), tombstones ...string) error {
-	for _, t := range tombstones {
-		if a.journal.Had(tombstone(t, l)) {
-			return &wire.RefusedError{Reason: wire.Replayed, Text: "run " + l.Header.Run + " is over"}
-		}
-	}
-	fresh, err := take(l.Header.Nonce, a.until(l.Header))
-	if err != nil {
-		return err
-	}
-	if !fresh {
-		return &wire.RefusedError{Reason: wire.Replayed, Text: "it was obeyed before"}
-	}
-	return nil
 }
 
 // begin starts a play in the session of its host, and makes the session if there is none. first is sent with the

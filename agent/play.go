@@ -175,7 +175,7 @@ func (a *Agent) runner(l *controllerLink, base wire.Ask, ask func(context.Contex
 		}
 	}
 	h.Call = a.edits.inTurn(h.Call)
-	h = a.permit(l.issuer, h)
+	h = a.gate.permit(l.issuer, h)
 	return runner.Config{
 		Modules: a.cfg.Modules, Engine: a.engine, Ask: ask, Own: a.cfg.Controller,
 		Call: h.Call, Jobs: h.Jobs, Exec: h.Exec, Environ: h.Environ, Now: a.cfg.Now, Clock: l.clock, Hidden: a.cfg.Hidden,
@@ -198,7 +198,7 @@ func (l *controllerLink) ask(ctx context.Context, a wire.Ask) (wire.Answer, erro
 
 // open reads a blob from the cache, or pulls it.
 func (l *controllerLink) open(ctx context.Context, base wire.Ask, digest string) (io.ReadCloser, error) {
-	files, err := l.agent.files()
+	files, err := l.agent.files.open()
 	if err != nil {
 		return nil, err
 	}

@@ -223,21 +223,27 @@ func (r *Rule) module(name string) bool {
 	return allowed
 }
 
+// policyGate puts the policy before what operators do.
+type policyGate struct {
+	cfg     *Config
+	refused *refusals
+}
+
 // permit puts the policy before what runs modules for an operator.
-func (a *Agent) permit(operator string, h Host) Host {
-	if a.cfg.Policy == nil {
+func (g *policyGate) permit(operator string, h Host) Host {
+	if g.cfg.Policy == nil {
 		return h
 	}
 	refused := func(what string, err error) error {
 		if err != nil {
-			a.refusal(operator, what, err)
+			g.refusal(operator, what, err)
 		}
 		return err
 	}
 	check := func(inv runner.Invocation) error {
-		err := a.cfg.Policy.call(operator, inv)
+		err := g.cfg.Policy.call(operator, inv)
 		if err == nil {
-			inv.Env.Bounds, err = a.cfg.Policy.bounds(operator, inv)
+			inv.Env.Bounds, err = g.cfg.Policy.bounds(operator, inv)
 		}
 		return refused(inv.Module.Name, err)
 	}
@@ -258,7 +264,7 @@ func (a *Agent) permit(operator string, h Host) Host {
 	}
 	if status != nil { // async_status asks here and not through Call
 		h.Jobs.Status = func(ctx context.Context, q modules.JobQuery) (*value.Dict, error) {
-			if err := refused(modules.AsyncStatus, a.cfg.Policy.job(operator, q)); err != nil {
+			if err := refused(modules.AsyncStatus, g.cfg.Policy.job(operator, q)); err != nil {
 				return nil, err
 			}
 			return status(ctx, q)
@@ -266,7 +272,7 @@ func (a *Agent) permit(operator string, h Host) Host {
 	}
 	if manage != nil {
 		h.Jobs.Manage = func(ctx context.Context, q wire.JobsQuery) (wire.JobsReply, error) {
-			if err := refused(wire.JobsModule, a.cfg.Policy.jobs(operator, q)); err != nil {
+			if err := refused(wire.JobsModule, g.cfg.Policy.jobs(operator, q)); err != nil {
 				return wire.JobsReply{}, err
 			}
 			return manage(ctx, q)
@@ -276,9 +282,9 @@ func (a *Agent) permit(operator string, h Host) Host {
 }
 
 // refusal logs and counts what the policy has refused.
-func (a *Agent) refusal(operator, what string, err error) {
-	a.cfg.Logger.Warn().Str("operator", operator).Str("what", what).Uint64("count",
-		a.refused.add(wire.Forbidden, a.cfg.Now())).AnErr("cause", err).
+func (g *policyGate) refusal(operator, what string, err error) {
+	g.cfg.Logger.Warn().Str("operator", operator).Str("what", what).Uint64("count",
+		g.refused.add(wire.Forbidden, g.cfg.Now())).AnErr("cause", err).
 		Msg("refused by policy")
 }
 

@@ -123,7 +123,7 @@ func TestPolicyStandsBeforeModules(t *testing.T) {
 	if ack := g.request(wire.KindPlan, g.pack(g.header(wire.KindPlan, "r"), g.opening("r"), good)); ack.Err != "" {
 		t.Fatal(ack.Err)
 	}
-	for _, s := range g.agent.sessions() {
+	for _, s := range g.agent.runs.sessions() {
 		<-s.playing
 	}
 	order := wire.Order{Exec: wire.Exec{Run: "r2", ID: "x", Host: "web1", Call: wire.Call{Module: "test.t.touch", Args: []byte("{}")}}, HostKey: g.key()}

@@ -8,44 +8,57 @@ import (
 	"hark/agent/wire"
 )
 
-// presence reports that the agent is there: a hello after each connection, a heartbeat at intervals, a bye at the
+// announcer tells the operators that the agent is there, and what it says of itself.
+type announcer struct {
+	cfg        *Config
+	id         string
+	codec      *wire.Codec
+	refused    *refusals
+	handedOver <-chan struct{}
+	hello      func() wire.Hello
+	// serve runs what belongs to the work of the agent; reconnected is called after each connection but the first.
+	serve       func(func())
+	reconnected func()
+}
+
+// run reports that the agent is there: a hello after each connection, a heartbeat at intervals, a bye at the
 // end. It returns when ctx is done or another process reports presence.
-func (a *Agent) presence(ctx context.Context) {
-	if a.cfg.Heartbeat < 0 {
+func (p *announcer) run(ctx context.Context) {
+	if p.cfg.Heartbeat < 0 {
 		select {
 		case <-ctx.Done():
-		case <-a.handover.done:
+		case <-p.handedOver:
 		}
 		return
 	}
-	said := a.announcement()
+	said := p.announcement()
 	for {
 		select {
-		case <-a.handover.done:
-			a.say(wire.KindBye)
+		case <-p.handedOver:
+			p.say(wire.KindBye)
 			return
 		case <-ctx.Done():
-			a.say(wire.KindBye)
+			p.say(wire.KindBye)
 			flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			_ = a.cfg.Transport.Flush(flush)
+			_ = p.cfg.Transport.Flush(flush)
 			return
-		case <-a.cfg.Connected:
-			a.greet()
-			a.again()
-		case <-time.After(a.cfg.Heartbeat - rand.N(a.cfg.Heartbeat/5+1)):
-			if now := a.announcement(); now != said { // so that lists show it
+		case <-p.cfg.Connected:
+			p.greet()
+			p.reconnected()
+		case <-time.After(p.cfg.Heartbeat - rand.N(p.cfg.Heartbeat/5+1)):
+			if now := p.announcement(); now != said { // so that lists show it
 				said = now
-				a.say(wire.KindHello)
+				p.say(wire.KindHello)
 			}
-			a.say(wire.KindBeat)
+			p.say(wire.KindBeat)
 		}
 	}
 }
 
 // announcement returns the part of a hello that may change: trouble and hold.
-func (a *Agent) announcement() string {
-	h := a.hello()
+func (p *announcer) announcement() string {
+	h := p.hello()
 	if h.Hold == nil {
 		return h.Trouble
 	}
@@ -53,21 +66,54 @@ func (a *Agent) announcement() string {
 }
 
 // greet says hello.
-func (a *Agent) greet() {
-	if a.cfg.Heartbeat <= 0 {
+func (p *announcer) greet() {
+	if p.cfg.Heartbeat <= 0 {
 		return
 	}
-	a.say(wire.KindHello)
-	if a.cfg.Greeted == nil {
+	p.say(wire.KindHello)
+	if p.cfg.Greeted == nil {
 		return
 	}
-	a.serve(func() {
+	p.serve(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if a.cfg.Transport.Flush(ctx) == nil {
-			a.cfg.Greeted()
+		if p.cfg.Transport.Flush(ctx) == nil {
+			p.cfg.Greeted()
 		}
 	})
+}
+
+// say publishes a message of presence. It may fail: after the next connection the agent says hello again.
+func (p *announcer) say(k wire.Kind) {
+	var body any = struct{}{}
+	switch k {
+	case wire.KindHello:
+		body = p.hello()
+	case wire.KindBeat:
+		body = p.beat()
+	}
+	frame, err := p.codec.Pack(wire.Header{Kind: k, Fleet: p.cfg.Fleet}, body,
+		wire.Packing{Sign: p.cfg.Identity, Now: p.cfg.Now})
+	if err == nil {
+		err = p.cfg.Transport.Publish(wire.Presence(p.id, k), frame)
+	}
+	if err != nil {
+		p.cfg.Logger.Debug().Str("kind", string(k)).AnErr("cause", err).Msg("cannot say that this agent is here")
+	}
+}
+
+// beat returns the body of a heartbeat.
+func (p *announcer) beat() wire.Beat {
+	b := wire.Beat{Refused: p.refused.all(), RefusedLastHour: p.refused.lately(p.cfg.Now())}
+	if p.cfg.Host.Jobs.Afoot == nil {
+		return b
+	}
+	for _, j := range p.cfg.Host.Jobs.Afoot() {
+		if b.JobCount++; len(b.Jobs) < wire.MaxBeatJobs {
+			b.Jobs = append(b.Jobs, wire.BeatJob{ID: j.ID, Run: j.Run, State: j.State, Began: j.Began})
+		}
+	}
+	return b
 }
 
 // again repeats what may have been lost with the last connection: requests in flight, events, missed Advances.
@@ -77,7 +123,7 @@ func (a *Agent) again() {
 	a.link, a.relink = context.WithCancel(context.Background())
 	a.mu.Unlock()
 	relink()
-	for _, s := range a.sessions() {
+	for _, s := range a.runs.sessions() {
 		poke(s.out.retry)
 		poke(s.renew)
 	}
@@ -93,39 +139,6 @@ func (a *Agent) connection() context.Context {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.link
-}
-
-// say publishes a message of presence. It may fail: after the next connection the agent says hello again.
-func (a *Agent) say(k wire.Kind) {
-	var body any = struct{}{}
-	switch k {
-	case wire.KindHello:
-		body = a.hello()
-	case wire.KindBeat:
-		body = a.beat()
-	}
-	frame, err := a.codec.Pack(wire.Header{Kind: k, Fleet: a.cfg.Fleet}, body,
-		wire.Packing{Sign: a.cfg.Identity, Now: a.cfg.Now})
-	if err == nil {
-		err = a.cfg.Transport.Publish(wire.Presence(a.id, k), frame)
-	}
-	if err != nil {
-		a.cfg.Logger.Debug().Str("kind", string(k)).AnErr("cause", err).Msg("cannot say that this agent is here")
-	}
-}
-
-// beat returns the body of a heartbeat.
-func (a *Agent) beat() wire.Beat {
-	b := wire.Beat{Refused: a.Refused(), RefusedLastHour: a.refused.lately(a.cfg.Now())}
-	if a.cfg.Host.Jobs.Afoot == nil {
-		return b
-	}
-	for _, j := range a.cfg.Host.Jobs.Afoot() {
-		if b.JobCount++; len(b.Jobs) < wire.MaxBeatJobs {
-			b.Jobs = append(b.Jobs, wire.BeatJob{ID: j.ID, Run: j.Run, State: j.State, Began: j.Began})
-		}
-	}
-	return b
 }
 
 // handleFleetSize passes on how many agents the fleet has, and stores it for the next start: after a power cut a
@@ -145,13 +158,13 @@ func (a *Agent) handleFleetSize(data []byte) {
 }
 
 // reachable asks the broker whether it answers this agent.
-func (a *Agent) reachable(ctx context.Context) bool {
-	if a.cfg.Transport.Since().IsZero() {
+func reachable(ctx context.Context, t wire.Transport) bool {
+	if t.Since().IsZero() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, askBroker)
 	defer cancel()
-	return a.cfg.Transport.Flush(ctx) == nil
+	return t.Flush(ctx) == nil
 }
 
 // askBroker is how long the broker may take to answer.
@@ -163,7 +176,7 @@ const greetAgain = time.Second
 // remind says hello again if a ping asks for it: somebody has overwritten at the broker what this agent said.
 func (a *Agent) remind(l *letter) {
 	var ask wire.Ping
-	if l.Body(&a.codec, "", wire.Keys{}, &ask) != nil || !ask.Greet || a.cfg.Heartbeat <= 0 {
+	if l.Body(a.codec, "", wire.Keys{}, &ask) != nil || !ask.Greet || a.cfg.Heartbeat <= 0 {
 		return
 	}
 	now := a.cfg.Now()
@@ -174,7 +187,7 @@ func (a *Agent) remind(l *letter) {
 	}
 	a.mu.Unlock()
 	if !soon {
-		a.say(wire.KindHello)
+		a.presence.say(wire.KindHello)
 	}
 }
 
@@ -182,13 +195,14 @@ func (a *Agent) remind(l *letter) {
 func (a *Agent) handlePing(l *letter) {
 	defer a.remind(l)
 	alive := wire.Alive{
-		Hello: a.hello(), Life: a.life, Turns: map[string]uint64{}, Refused: a.Refused(), RefusedLastHour: a.refused.lately(a.cfg.Now()),
+		Hello: a.hello(), Life: a.life, Turns: map[string]uint64{}, Refused: a.Refused(),
+		RefusedLastHour: a.inbox.refused.lately(a.cfg.Now()),
 	}
 	if a.cfg.Program != nil {
 		alive.Program = a.cfg.Program()
 	}
 	a.mu.Lock()
-	if r := a.runs[l.Header.Run]; r != nil {
+	if r := a.runs.byID[l.Header.Run]; r != nil {
 		for host, s := range r.sessions {
 			alive.Turns[host] = s.line.who().Turn
 			poke(s.out.retry) // the sender may be the controller that waiting events are for
@@ -201,5 +215,5 @@ func (a *Agent) handlePing(l *letter) {
 		}
 	}
 	a.mu.Unlock()
-	a.answer(l, alive)
+	a.inbox.answer(l, alive)
 }

@@ -46,7 +46,7 @@ func TestHeartbeatTellsWhatChanges(t *testing.T) {
 		Transport: own, Identity: id, Name: "web1", Heartbeat: 10 * time.Millisecond, Grace: -1, Trusted: func(string) bool { return false },
 		Host: Host{Jobs: runner.Jobs{Afoot: func() []wire.Job { return jobs }}},
 	})
-	a.refused.add(wire.Untrusted, time.Now())
+	a.inbox.refused.add(wire.Untrusted, time.Now())
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {

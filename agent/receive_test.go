@@ -43,7 +43,7 @@ func TestWhatTheHostCannotDoIsNotTheMessagesFault(t *testing.T) {
 		{refusal("not this one"), wire.Untrusted},
 	} {
 		before := g.agent.Refused()[c.want]
-		g.agent.refuse(wire.Msg{}, wire.KindPlan, c.err)
+		g.agent.inbox.refuse(wire.Msg{}, wire.KindPlan, c.err)
 		if after := g.agent.Refused()[c.want]; after != before+1 {
 			t.Errorf("%v does not count as %s: %v", c.err, c.want, g.agent.Refused())
 		}

@@ -24,13 +24,13 @@ func isReplay(err error) bool {
 
 func TestANonceIsTakenOnce(t *testing.T) {
 	g := newTarget(t)
-	if err := g.agent.admit(g.letterOf(g.operator, "r", "n"), nothing, noPlans); err != nil {
+	if err := g.agent.inbox.admit(g.letterOf(g.operator, "r", "n"), nothing, noPlans); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.agent.admit(g.letterOf(g.operator, "r", "n"), nothing, noPlans); !isReplay(err) {
+	if err := g.agent.inbox.admit(g.letterOf(g.operator, "r", "n"), nothing, noPlans); !isReplay(err) {
 		t.Errorf("the second time: %v", err)
 	}
-	if err := g.agent.admit(g.letterOf(g.operator, "r", "m"), nothing, noPlans); err != nil {
+	if err := g.agent.inbox.admit(g.letterOf(g.operator, "r", "m"), nothing, noPlans); err != nil {
 		t.Errorf("another one: %v", err)
 	}
 }
@@ -41,21 +41,21 @@ func TestATombstoneRefusesWhatIsNew(t *testing.T) {
 	second := newIdentity(t)
 	ended := func(n string) *letter { return g.letterOf(g.operator, "ended", n) }
 	cancelled := func(n string) *letter { return g.letterOf(g.operator, "cancelled", n) }
-	g.agent.bury(ended("e"), nothing)
-	g.agent.bury(cancelled("c"), noPlans)
+	g.agent.inbox.bury(ended("e"), nothing)
+	g.agent.inbox.bury(cancelled("c"), noPlans)
 	for name, err := range map[string]error{
-		"a plan of a run that ended":         g.agent.admit(ended("1"), nothing, noPlans),
-		"a call of a run that ended":         g.agent.admit(ended("2"), nothing),
-		"a plan of a run that was cancelled": g.agent.admit(cancelled("3"), nothing, noPlans),
+		"a plan of a run that ended":         g.agent.inbox.admit(ended("1"), nothing, noPlans),
+		"a call of a run that ended":         g.agent.inbox.admit(ended("2"), nothing),
+		"a plan of a run that was cancelled": g.agent.inbox.admit(cancelled("3"), nothing, noPlans),
 	} {
 		if !isReplay(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, err := range map[string]error{
-		"a call of a run that was cancelled": g.agent.admit(cancelled("4"), nothing),
-		"another run":                        g.agent.admit(g.letterOf(g.operator, "r", "5"), nothing, noPlans),
-		"another operator's run":             g.agent.admit(g.letterOf(second, "ended", "6"), nothing, noPlans),
+		"a call of a run that was cancelled": g.agent.inbox.admit(cancelled("4"), nothing),
+		"another run":                        g.agent.inbox.admit(g.letterOf(g.operator, "r", "5"), nothing, noPlans),
+		"another operator's run":             g.agent.inbox.admit(g.letterOf(second, "ended", "6"), nothing, noPlans),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -75,7 +75,7 @@ func TestKindsThatCommandAreGuarded(t *testing.T) {
 		g.request(kind, frame)
 		g.agent.mu.Lock()
 		clear(g.agent.openings)
-		clear(g.agent.orders)
+		clear(g.agent.calls.byID)
 		g.agent.mu.Unlock()
 		before := g.agent.Refused()[wire.Replayed]
 		if ack := g.request(kind, frame); ack.Err == "" || g.agent.Refused()[wire.Replayed] != before+1 {
@@ -113,7 +113,7 @@ func TestAPlanWhoseAcknowledgementWasLostIsAcknowledgedAgain(t *testing.T) {
 			t.Errorf("time %d: %+v", n+1, ack)
 		}
 	}
-	if n := len(g.agent.sessions()); n != 1 {
+	if n := len(g.agent.runs.sessions()); n != 1 {
 		t.Errorf("%d sessions", n)
 	}
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"maps"
+	"sync"
 
 	"hark/agent/wire"
 )
@@ -20,33 +21,17 @@ type run struct {
 	plans plans
 }
 
-// join finds the run of an opening, or begins it: subscribes to messages for all agents of the run. The caller holds
-// the run until it releases it.
-func (a *Agent) join(issuer, id string, key wire.Key, each bool) (*run, error) {
-	if r, err := a.hold(issuer, id, key); r != nil || err != nil {
-		return r, err
-	}
-	r := &run{agent: a, id: id, issuer: issuer, key: key, sessions: map[string]*session{}}
-	if err := r.listen(each); err != nil {
-		r.unsubscribe()
-		return nil, err
-	}
-	a.mu.Lock()
-	if a.runs[id] == nil {
-		a.runs[id], r.holds = r, 1
-		a.mu.Unlock()
-		return r, nil
-	}
-	a.mu.Unlock()
-	r.unsubscribe() // the openings of two hosts came at once
-	return a.join(issuer, id, key, each)
+// activeRuns are the runs that the agent has sessions or openings of.
+type activeRuns struct {
+	mu   *sync.Mutex     // the agent's: a hand-over looks at runs, openings and calls at one moment
+	byID map[string]*run // guarded by mu
 }
 
 // hold holds a known run; it returns nil if the run is not known.
-func (a *Agent) hold(issuer, id string, key wire.Key) (*run, error) {
+func (a *activeRuns) hold(issuer, id string, key wire.Key) (*run, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r := a.runs[id]
+	r := a.byID[id]
 	if r == nil {
 		return nil, nil
 	}
@@ -57,6 +42,75 @@ func (a *Agent) hold(issuer, id string, key wire.Key) (*run, error) {
 	return r, nil
 }
 
+func (a *activeRuns) sessions() []*session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []*session
+	for _, r := range a.byID {
+		for _, s := range r.sessions {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// playing reports whether there is an active session. It assumes mu held. A session whose controller is gone, and that
+// only waits to report its results, does not count: its log is on the disk, and the next process of this agent takes it over.
+func (a *activeRuns) playing() bool {
+	for _, r := range a.byID {
+		if r.holds > len(r.sessions) { // an opening
+			return true
+		}
+		for _, s := range r.sessions {
+			if !s.dead.Load() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// others returns the active plays of other runs.
+func (a *activeRuns) others(run string) []wire.Other {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []wire.Other
+	for id, r := range a.byID {
+		if id == run {
+			continue
+		}
+		for _, s := range r.sessions {
+			if since, playing := s.plays(); playing {
+				out = append(out, wire.Other{Run: id, Operator: r.issuer, Since: since})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// join finds the run of an opening, or begins it: subscribes to messages for all agents of the run. The caller holds
+// the run until it releases it.
+func (a *Agent) join(issuer, id string, key wire.Key, each bool) (*run, error) {
+	if r, err := a.runs.hold(issuer, id, key); r != nil || err != nil {
+		return r, err
+	}
+	r := &run{agent: a, id: id, issuer: issuer, key: key, sessions: map[string]*session{}}
+	if err := r.listen(each); err != nil {
+		r.unsubscribe()
+		return nil, err
+	}
+	a.mu.Lock()
+	if a.runs.byID[id] == nil {
+		a.runs.byID[id], r.holds = r, 1
+		a.mu.Unlock()
+		return r, nil
+	}
+	a.mu.Unlock()
+	r.unsubscribe() // the openings of two hosts came at once
+	return a.join(issuer, id, key, each)
+}
+
 // release ends a hold. The agent forgets the run after the last one.
 func (r *run) release() {
 	a := r.agent
@@ -64,7 +118,7 @@ func (r *run) release() {
 	r.holds--
 	last := r.holds == 0
 	if last {
-		delete(a.runs, r.id)
+		delete(a.runs.byID, r.id)
 	}
 	a.mu.Unlock()
 	if last {
@@ -96,7 +150,7 @@ func (r *run) listen(each bool) error {
 	s, err := a.cfg.Transport.Subscribe(subject, func(m wire.Msg) {
 		kind := kindOf(m)
 		if f := kinds[kind]; f != nil {
-			a.receive(m, kind, true, f)
+			a.inbox.receive(m, kind, true, f)
 		}
 	})
 	if err == nil {
@@ -115,12 +169,12 @@ func (r *run) unsubscribe() {
 func (r *run) takeAdvance(l *letter) {
 	a := r.agent
 	if l.Header.Issuer != r.issuer || l.Header.Run != r.id {
-		a.refuse(l.msg, wire.KindAdvance, refusal("run %s was opened by somebody else", r.id))
+		a.inbox.refuse(l.msg, wire.KindAdvance, refusal("run %s was opened by somebody else", r.id))
 		return
 	}
 	var adv wire.Advance
-	if err := l.Body(&a.codec, wire.SealRun, wire.Keys{Run: &r.key}, &adv); err != nil {
-		a.refuse(l.msg, wire.KindAdvance, err)
+	if err := l.Body(a.codec, wire.SealRun, wire.Keys{Run: &r.key}, &adv); err != nil {
+		a.inbox.refuse(l.msg, wire.KindAdvance, err)
 		return
 	}
 	for _, s := range r.all() {
@@ -141,10 +195,10 @@ func (r *run) all() []*session {
 // owned finds the run of a Cancel or End if its sender opened it, nil if this agent has no such run.
 func (a *Agent) owned(l *letter) *run {
 	a.mu.Lock()
-	r := a.runs[l.Header.Run]
+	r := a.runs.byID[l.Header.Run]
 	a.mu.Unlock()
 	if r != nil && r.issuer != l.Header.Issuer {
-		a.refuse(l.msg, l.Header.Kind, refusal("run %s was opened by somebody else", r.id))
+		a.inbox.refuse(l.msg, l.Header.Kind, refusal("run %s was opened by somebody else", r.id))
 		return nil
 	}
 	return r
@@ -154,23 +208,23 @@ func (a *Agent) owned(l *letter) *run {
 // message comes twice, to all agents and to each. It does not end calls of always sections.
 func (a *Agent) handleCancel(l *letter) {
 	var c wire.Cancel
-	if err := l.Body(&a.codec, "", wire.Keys{}, &c); err != nil {
-		a.refuse(l.msg, wire.KindCancel, err)
+	if err := l.Body(a.codec, "", wire.Keys{}, &c); err != nil {
+		a.inbox.refuse(l.msg, wire.KindCancel, err)
 		return
 	}
-	a.bury(l, noPlans)
+	a.inbox.bury(l, noPlans)
 	if r := a.owned(l); r != nil {
 		for _, s := range r.all() {
 			s.cancelPlay(c.Grace)
 		}
 	}
-	a.stopOrders(l.Header.Run, l.Header.Issuer, errCancelled, c.Grace > 0)
-	a.answer(l, wire.Ack{Run: l.Header.Run})
+	a.calls.stop(l.Header.Run, l.Header.Issuer, errCancelled, c.Grace > 0)
+	a.inbox.answer(l, wire.Ack{Run: l.Header.Run})
 }
 
 // handleEnd drops a run.
 func (a *Agent) handleEnd(l *letter) {
-	a.bury(l, nothing)
+	a.inbox.bury(l, nothing)
 	var told *controllerLink
 	if r := a.owned(l); r != nil {
 		for _, s := range r.all() {
@@ -179,11 +233,11 @@ func (a *Agent) handleEnd(l *letter) {
 		}
 	}
 	a.dismiss(func(m *formerSession) bool { return m.line.run == l.Header.Run && m.line.issuer == l.Header.Issuer })
-	a.stopOrders(l.Header.Run, l.Header.Issuer, errEnded, false)
+	a.calls.stop(l.Header.Run, l.Header.Issuer, errEnded, false)
 	if l.msg.Respond == nil && told != nil && told.sealed {
 		told.tellEnd()
 	}
-	a.answer(l, wire.Ack{Run: l.Header.Run})
+	a.inbox.answer(l, wire.Ack{Run: l.Header.Run})
 }
 
 // tellEnd confirms that the end of the run, which was sent to all its agents at once, has arrived here. If the
@@ -203,13 +257,6 @@ const (
 	noPlans = "noplan:"
 	nothing = "over:"
 )
-
-// bury leaves a tombstone: later messages of this run are refused.
-func (a *Agent) bury(l *letter, which string) {
-	if _, err := a.journal.Take(tombstone(which, l), a.until(l.Header)); err != nil {
-		a.cfg.Logger.Error().AnErr("cause", err).Msg("cannot write the journal")
-	}
-}
 
 // tombstone names the run of a letter. The issuer is part of it: nobody can bury the run of another.
 func tombstone(which string, l *letter) string {

@@ -173,7 +173,7 @@ func TestTrailHasNoSecretsInNamesOfTasks(t *testing.T) {
 // A task whose controller goes away in its midst is named too.
 func TestTrailNamesATaskThatWasInterrupted(t *testing.T) {
 	log := &hostLog{wrote: make(chan struct{}, 1)}
-	l := newControllerLink(&Agent{cfg: Config{Logger: zerolog.New(log), Now: time.Now}}, "UA", "r", "web1", wire.Key{}, terms{})
+	l := newControllerLink(&Agent{cfg: &Config{Logger: zerolog.New(log), Now: time.Now}}, "UA", "r", "web1", wire.Key{}, terms{})
 	tr := newAuditLog(l, "0.0")
 	tr.take(wire.Event{Kind: wire.Started, Step: "1.0", Name: "set S3CRET", Kept: "set {{ pw }}"})
 	tr.begin(runner.Invocation{Module: ends})
@@ -232,7 +232,7 @@ func TestTrailHasDelegatedCalls(t *testing.T) {
 
 func TestTrailNamesTheJob(t *testing.T) {
 	log := &hostLog{wrote: make(chan struct{}, 1)}
-	l := newControllerLink(&Agent{cfg: Config{Logger: zerolog.New(log), Now: time.Now}}, "UA", "r", "web1", wire.Key{}, terms{})
+	l := newControllerLink(&Agent{cfg: &Config{Logger: zerolog.New(log), Now: time.Now}}, "UA", "r", "web1", wire.Key{}, terms{})
 	tr := newAuditLog(l, "0.0")
 	c := tr.watch(runner.Config{Jobs: runner.Jobs{Start: func(context.Context, runner.Invocation) (*value.Dict, error) {
 		return value.DictOf("started", 1, "ansible_job_id", "j12.34"), nil

@@ -49,7 +49,6 @@ func roomOf(dir string) string {
 func big() map[string]int {
 	return map[string]int{
 		"controller/internal/play/link.Hub": 70,
-		"agent.Agent":                       70,
 	}
 }
 
