@@ -55,7 +55,8 @@ func (a *activeRuns) sessions() []*session {
 }
 
 // playing reports whether there is an active session. It assumes mu held. A session whose controller is gone, and that
-// only waits to report its results, does not count: its log is on the disk, and the next process of this agent takes it over.
+// only waits to report its results, does not count: its log is on the disk, and the next process of this agent takes it
+// over.
 func (a *activeRuns) playing() bool {
 	for _, r := range a.byID {
 		if r.holds > len(r.sessions) { // an opening
