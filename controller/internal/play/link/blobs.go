@@ -117,7 +117,10 @@ func (x *brokerBlobs) begin(p *peer, ask wire.Ask) *brokerBlob {
 	s := x.by[ask.Digest]
 	if s == nil {
 		s = &brokerBlob{bus: p.bus, askers: map[string]bool{}, grown: make(chan struct{})}
-		s.BlobLocation = wire.BlobLocation{Operator: p.bus.operator.ID(), Token: wire.NewNonce(), Key: wire.NewKey(), Piece: wire.PieceSize, InFlight: piecesInFlight(len(x.hub.allPeers()))}
+		s.BlobLocation = wire.BlobLocation{
+			Operator: p.bus.operator.ID(), Token: wire.NewNonce(), Key: wire.NewKey(), Piece: wire.PieceSize,
+			InFlight: piecesInFlight(len(x.hub.members.allPeers())),
+		}
 		x.by[ask.Digest] = s
 	}
 	s.askers[asker(p, ask)] = true
@@ -173,7 +176,8 @@ func (x *brokerBlobs) report(err error) {
 	switch {
 	case err == nil:
 	case errors.As(err, &full):
-		x.hub.warn(fmt.Sprintf("the broker does not take a file for its hosts: %s; each of them pulls it from this machine", full.text))
+		x.hub.requests.warn(fmt.Sprintf(
+			"the broker does not take a file for its hosts: %s; each of them pulls it from this machine", full.text))
 	default:
 		x.hub.cfg.Logger.Debug().AnErr("cause", err).Msg("a file does not go to the broker")
 	}
@@ -191,7 +195,7 @@ func (x *brokerBlobs) putPieces(s *brokerBlob, ask wire.Ask, n int64) (put int64
 		if a.Err != "" {
 			return put, false, &unservedError{a.Err}
 		}
-		frame, err := s.Pack(&x.hub.codec, x.hub.cfg.Run, at, a.Data)
+		frame, err := s.Pack(x.hub.codec, x.hub.cfg.Run, at, a.Data)
 		if err != nil {
 			return put, false, err
 		}
@@ -227,7 +231,7 @@ func (x *brokerBlobs) put(b *bus, subject string, frame []byte, known bool) erro
 		case <-x.hub.ctx.Done():
 			return x.hub.ctx.Err()
 		}
-		if err := x.hub.awaitBroker(x.hub.ctx, b.answers); err != nil {
+		if err := x.hub.requests.awaitBroker(x.hub.ctx, b.answers); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,6 @@
 package link
 
 import (
-	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -77,55 +75,6 @@ func (b *bus) found() time.Time {
 	return b.back
 }
 
-// tend asks the broker whether it is there.
-func (h *Hub) tend(b *bus) {
-	ctx, cancel := context.WithTimeout(h.ctx, h.times.Silence/2)
-	defer cancel()
-	err := b.transport.Flush(ctx)
-	if h.ctx.Err() != nil {
-		return
-	}
-	now := time.Now()
-	b.note(err == nil && !b.transport.Since().IsZero(), now)
-	switch quiet := b.quiet(now); {
-	case quiet >= h.times.Outage:
-		for _, p := range h.allPeers() {
-			if p.bus == b {
-				h.lose(p, func(*host) string { return fmt.Sprintf("the broker has been away for %s", quiet.Round(time.Second)) })
-			}
-		}
-	case quiet >= h.times.Silence && b.warns(true):
-		h.warn(brokerAway(h.times.Outage))
-	case quiet == 0 && b.warns(false):
-		h.warn("the broker is back")
-	}
-}
-
 func brokerAway(limit time.Duration) string {
 	return "the broker does not answer: this run goes on when it is back (for up to " + limit.String() + ")"
-}
-
-func (h *Hub) warn(text string) {
-	if h.cfg.Warn != nil {
-		h.cfg.Warn(text)
-	}
-}
-
-// awaitBroker waits until there is a connection to the broker and it answers.
-func (h *Hub) awaitBroker(ctx context.Context, answers func() bool) error {
-	if answers() {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, min(h.times.Outage, wire.Lifetime/2))
-	defer cancel()
-	for !answers() {
-		select {
-		case <-ctx.Done():
-			return wire.ErrAway
-		case <-h.ctx.Done():
-			return h.ctx.Err()
-		case <-time.After(h.times.Back / 30):
-		}
-	}
-	return nil
 }

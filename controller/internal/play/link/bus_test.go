@@ -235,9 +235,9 @@ func playOverAStall(t *testing.T, stall time.Duration, within bool) {
 	if !within { // what is in the middle of a play asks the broker, and finds it silent
 		began := time.Now()
 		playing := func(is bool) {
-			m.hub.mu.Lock()
-			defer m.hub.mu.Unlock()
-			m.hub.hosts["h1"].playing = is
+			m.hub.members.mu.Lock()
+			defer m.hub.members.mu.Unlock()
+			m.hub.members.hosts["h1"].playing = is
 		}
 		playing(true)
 		time.Sleep(min(stall, 8*time.Second))

@@ -28,7 +28,7 @@ const mostRanges = 256
 
 // letGo notes which hosts an Advance moves: nothing is awaited of a host that waits, but of one that goes. The
 // Advance answers what they have sent, but for those that it does not name: they are answered one by one, since until
-// then they report nothing of what they do. Hub.mu is held.
+// then they report nothing of what they do. members.mu is held.
 func letGo(hosts map[string]*host, a *wire.Advance) (alone []*host) {
 	now := time.Now()
 	only := map[string]bool{}
@@ -71,7 +71,7 @@ func moves(a *wire.Advance, only map[string]bool, t *host) bool {
 
 // deferAck reports whether the answer to a batch can wait for the Advance that lets its host go, and keeps it until then;
 // at the end of a play, for the next one or the run's end, which answer it too. What was sent again, and brought no
-// news, is answered at once, and so is a session whose answers are late. Hub.mu is held.
+// news, is answered at once, and so is a session whose answers are late. members.mu is held.
 func (t *host) deferAck(m wire.Msg, f *wire.Frame, b *wire.Batch, news bool) bool {
 	t.deferredAck = nil
 	last := b.Events[max(0, len(b.Events)-1):]
@@ -89,7 +89,7 @@ type dueAck struct {
 	acked wire.Acked
 }
 
-// takeDueAck returns what a host is owed, which it is not any more. Hub.mu is held.
+// takeDueAck returns what a host is owed, which it is not any more. members.mu is held.
 func takeDueAck(run string, t *host, now time.Time) dueAck {
 	d := dueAck{t.deferredAck, t.peer, wire.Acked{StopVerdict: wire.StopVerdict{Over: t.over, Held: now.Sub(t.deferredAck.since)}, Run: run, Host: t.name, Seq: t.seq}}
 	t.deferredAck = nil
@@ -99,19 +99,19 @@ func takeDueAck(run string, t *host, now time.Time) dueAck {
 // sendAcks answers batches.
 func sendAcks(h *Hub, debts []dueAck) {
 	for _, d := range debts {
-		h.reply(d.msg, d.frame, d.to, d.acked)
+		h.replies.reply(d.msg, d.frame, d.to, d.acked)
 	}
 }
 
 // sendLateAcks answers the batches that have waited for too long, or all of them.
 func sendLateAcks(h *Hub, now time.Time, all bool) {
 	var debts []dueAck
-	h.mu.Lock()
-	for _, t := range h.hosts {
+	h.members.mu.Lock()
+	for _, t := range h.members.hosts {
 		if t.deferredAck != nil && (all || now.Sub(t.deferredAck.since) >= t.ackDelay()) {
 			debts = append(debts, takeDueAck(h.cfg.Run, t, now))
 		}
 	}
-	h.mu.Unlock()
+	h.members.mu.Unlock()
 	sendAcks(h, debts)
 }

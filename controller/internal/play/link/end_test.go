@@ -76,7 +76,7 @@ func TestOnlyTheSessionSaysThatItHasEnded(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.takeResult(wire.Msg{Subject: wire.Results("r1", a.identity.ID(), wire.KindEnd), Data: frame})
-		if p := c.peers[a.identity.ID()]; !p.is(reportsEnd) {
+		if p := c.members.peers[a.identity.ID()]; !p.is(reportsEnd) {
 			t.Errorf("%s: it counts", name)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 type pendingExec struct {
 	peer *peer
 	done chan execResult // one slot
-	life string          // of the agent that took it, "" until it has; guarded by Hub.mu
-	over bool            // it was given up: it is not to begin any more; guarded by Hub.mu
+	life string          // of the agent that took it, "" until it has; guarded by members.mu
+	over bool            // it was given up: it is not to begin any more; guarded by members.mu
 	grants
 }
 
 // takenBy reports whether a life of the agent has the call: the first that is heard of. An agent of an earlier
-// version does not say which it is. Hub.mu is held.
+// version does not say which it is. members.mu is held.
 func (x *pendingExec) takenBy(life string) bool {
 	if life == "" {
 		return true
@@ -51,17 +51,17 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 		return nil, err
 	}
 	x := &pendingExec{peer: p, done: make(chan execResult, 1)}
-	h.mu.Lock()
+	h.members.mu.Lock()
 	p.hosts[e.Host] = true
-	h.execs[e.ID] = x
+	h.members.calls[e.ID] = x
 	if p.is(hasEnded) {
 		p.end(needsEnd) // it has forgotten the run, and begins it again
 	}
-	h.mu.Unlock()
+	h.members.mu.Unlock()
 	defer func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.execs, e.ID)
+		h.members.mu.Lock()
+		defer h.members.mu.Unlock()
+		delete(h.members.calls, e.ID)
 	}()
 
 	// The result may overtake the acknowledgement, or the acknowledgement may be lost.
@@ -69,10 +69,13 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	sending, cancel := context.WithCancel(ctx)
 	defer cancel()
 	h.work.Go(func() {
-		ack, err := h.command(sending, p, wire.KindExec, "", wire.NewNonce(), wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease, Unsigned: true, Sealed: true, Lives: true})
-		h.mu.Lock()
+		order := wire.Order{
+			Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease, Unsigned: true, Sealed: true, Lives: true,
+		}
+		ack, err := h.requests.command(sending, p, wire.KindExec, "", wire.NewNonce(), order)
+		h.members.mu.Lock()
 		x.life = cmp.Or(x.life, ack.Life)
-		h.mu.Unlock()
+		h.members.mu.Unlock()
 		acked <- err
 	})
 	for {
@@ -81,7 +84,7 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 			return r.json, r.err
 		case err := <-acked:
 			if err != nil {
-				return nil, h.absent(ctx, p, e.Host, err)
+				return nil, h.requests.absent(ctx, p, e.Host, err)
 			}
 			acked = nil
 		case <-ctx.Done():
@@ -92,41 +95,13 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	}
 }
 
-// dropCalls ends the calls that another process of the agent had taken.
-func (h *Hub) dropCalls(p *peer, life, reason string) {
-	h.mu.Lock()
-	var lost []string
-	for id, x := range h.execs {
-		if x.peer == p && x.life != "" && x.life != life {
-			lost = append(lost, id)
-		}
-	}
-	h.mu.Unlock()
-	for _, id := range lost {
-		h.finishExec(id, p, execResult{err: &AbsentError{Reason: reason + "; whether this task was done is not known"}})
-	}
-}
-
 // takeExecDone hands the result of a call to the one who waits for it. A result that comes again is only acknowledged.
 func (h *Hub) takeExecDone(m wire.Msg, f *wire.Frame, p *peer) error {
 	var d wire.ExecDone
-	if err := h.open(f, p, &d); err != nil {
+	if err := h.replies.open(f, p, &d); err != nil {
 		return err
 	}
-	h.finishExec(d.ID, p, execResult{json: d.Result})
-	h.reply(m, f, p, wire.Acked{Run: h.cfg.Run})
+	h.members.finishCall(d.ID, p, execResult{json: d.Result})
+	h.replies.reply(m, f, p, wire.Acked{Run: h.cfg.Run})
 	return nil
-}
-
-func (h *Hub) finishExec(id string, p *peer, r execResult) {
-	h.mu.Lock()
-	x := h.execs[id]
-	h.mu.Unlock()
-	if x == nil || x.peer != p {
-		return
-	}
-	select {
-	case x.done <- r:
-	default:
-	}
 }

@@ -12,10 +12,10 @@ import (
 func stand(t *testing.T, h *Hub, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		host := h.hosts[name]
+		host := h.members.hosts[name]
 		host.hears, host.turn = true, 1
 		e := wire.Event{Seq: host.seq + 1, Kind: wire.AtGate, Next: "1.0"}
-		if fresh, _ := h.note(host, e, 1); !fresh || !host.deferAck(wire.Msg{}, nil, &wire.Batch{Events: []wire.Event{e}}, true) {
+		if fresh, _ := h.members.note(host, e, 1); !fresh || !host.deferAck(wire.Msg{}, nil, &wire.Batch{Events: []wire.Event{e}}, true) {
 			t.Fatalf("%s is answered at once", name)
 		}
 	}
@@ -26,20 +26,20 @@ func TestAdvanceAnswersThoseWhomItLetsGo(t *testing.T) {
 	h, _ := quietHub(time.Now(), "a", "b", "c", "d", "e")
 	var places []uint64
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		places = append(places, h.hosts[name].place)
+		places = append(places, h.members.hosts[name].place)
 	}
 	stand(t, h, "a", "b", "d")
-	h.hosts["d"].over = true
+	h.members.hosts["d"].over = true
 	first := wire.Advance{Step: "1.0", Only: []string{"b", "c"}}
-	letGo(h.hosts, &first)
+	letGo(h.members.hosts, &first)
 	second := wire.Advance{Step: "1.0"}
-	letGo(h.hosts, &second)
+	letGo(h.members.hosts, &second)
 	for i, want := range [][2]bool{{false, true}, {true, false}, {}, {}, {}} {
 		if got := [2]bool{first.Hears(places[i]), second.Hears(places[i])}; got != want {
 			t.Errorf("host %d: answered by the first and the second %v, want %v", i, got, want)
 		}
 	}
-	if first.Hears(0) || h.hosts["a"].deferredAck != nil || h.hosts["d"].deferredAck == nil {
+	if first.Hears(0) || h.members.hosts["a"].deferredAck != nil || h.members.hosts["d"].deferredAck == nil {
 		t.Error("what is owed is not what was left out")
 	}
 }
@@ -51,10 +51,10 @@ func TestManyWhoAreLetGoAreFewRanges(t *testing.T) {
 		names = append(names, string(rune('a'+i)))
 	}
 	h, _ := quietHub(time.Now(), names...)
-	slices.SortFunc(names, func(x, y string) int { return int(h.hosts[x].place) - int(h.hosts[y].place) })
+	slices.SortFunc(names, func(x, y string) int { return int(h.members.hosts[x].place) - int(h.members.hosts[y].place) })
 	stand(t, h, names...)
 	a := wire.Advance{Step: "1.0"}
-	if letGo(h.hosts, &a); !slices.Equal(a.Heard, []uint64{1, uint64(len(names))}) {
+	if letGo(h.members.hosts, &a); !slices.Equal(a.Heard, []uint64{1, uint64(len(names))}) {
 		t.Errorf("heard %v", a.Heard)
 	}
 	var even []string
@@ -63,12 +63,12 @@ func TestManyWhoAreLetGoAreFewRanges(t *testing.T) {
 	}
 	stand(t, h, even...)
 	a = wire.Advance{Step: "1.0"}
-	alone := letGo(h.hosts, &a)
+	alone := letGo(h.members.hosts, &a)
 	owed := 0
 	for _, name := range even {
-		if h.hosts[name].deferredAck != nil && slices.Contains(alone, h.hosts[name]) {
+		if h.members.hosts[name].deferredAck != nil && slices.Contains(alone, h.members.hosts[name]) {
 			owed++
-		} else if !a.Hears(h.hosts[name].place) {
+		} else if !a.Hears(h.members.hosts[name].place) {
 			t.Errorf("%s has no answer", name)
 		}
 	}
@@ -81,13 +81,13 @@ func TestManyWhoAreLetGoAreFewRanges(t *testing.T) {
 // its place.
 func TestABatchAnswersTheOneBeforeIt(t *testing.T) {
 	h, _ := quietHub(time.Now(), "a")
-	a := h.hosts["a"]
+	a := h.members.hosts["a"]
 	a.hears = true
 	var answered []string
 	send := func(name string, seq uint64) {
 		had := a.seq
 		e := wire.Event{Seq: seq, Kind: wire.Done, Next: "1.0"}
-		h.note(a, e, 1)
+		h.members.note(a, e, 1)
 		m := wire.Msg{Reply: wire.Inbox("a") + ".1", Respond: func([]byte) error { answered = append(answered, name); return nil }}
 		answerBatch(h, m, &wire.Frame{}, a.peer, a, &wire.Batch{Events: []wire.Event{e}}, had)
 	}
@@ -122,10 +122,10 @@ func TestOnlyWhoWaitsIsAnsweredLater(t *testing.T) {
 		"tells of something else meanwhile": {[]wire.Event{gate, {Seq: 2, Kind: wire.Output}}, true, true, 0, false},
 	} {
 		h, _ := quietHub(time.Now(), "a")
-		a := h.hosts["a"]
+		a := h.members.hosts["a"]
 		a.hears, a.verdict = tt.hears, a.grant(wire.Fresh, tt.late, time.Now())
 		for _, e := range tt.events {
-			h.note(a, e, 1)
+			h.members.note(a, e, 1)
 		}
 		if got := a.deferAck(wire.Msg{}, nil, &wire.Batch{Events: tt.events}, tt.news); got != tt.owes {
 			t.Errorf("%s: %v", name, got)

@@ -3,10 +3,8 @@ package link
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"hark/agent/wire"
@@ -16,35 +14,35 @@ import (
 // Hub is the Link. It speaks to agents behind the broker and to the one in this process over the same messages; only
 // the transport and the keys differ.
 type Hub struct {
-	cfg    Config
+	cfg    *Config
 	times  Times
-	codec  wire.Codec
-	plans  wire.SharedPlans
+	codec  *wire.Codec
 	runKey wire.Key
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	work   crew
+	work   *crew
 	events chan wire.Event
 	lost   chan LostHost
 	ends   chan struct{} // once for each agent that has heard of the run's end
 	once   sync.Once     // of Close
 
+	members  *members
+	requests *requester
+	replies  *replier
+	presence *presenceMonitor
+
 	local    localAgent
 	blobs    brokerBlobs
 	notices  notices
 	dialling sync.Once
-	openings atomic.Int32 // how many sessions are being opened
 
-	mu       sync.Mutex
-	broker   *bus                    // nil until it is used; guarded by mu
-	peers    map[string]*peer        // by agent id; guarded by mu
-	hosts    map[string]*host        // by inventory name; guarded by mu
-	seq      uint64                  // of the last Advance; guarded by mu
-	places   uint64                  // how many openings there were; guarded by mu
-	advances []wire.Advance          // of the play under way; guarded by mu
-	asked    *answers                // guarded by mu
-	execs    map[string]*pendingExec // by Exec.ID; guarded by mu
+	// These are guarded by members.mu too: an Advance is numbered and noted at the moment that it moves its hosts.
+
+	broker   *bus           // nil until it is used; guarded by members.mu
+	seq      uint64         // of the last Advance; guarded by members.mu
+	advances []wire.Advance // of the play under way; guarded by members.mu
+	asked    *answers       // guarded by members.mu
 }
 
 // eventRoom is how many events may wait for the reader; beyond it acknowledgements wait.
@@ -53,14 +51,20 @@ const eventRoom = 4096
 // New makes a Hub. It subscribes when the first host of a transport is started. Close it.
 func New(cfg Config) *Hub {
 	h := &Hub{
-		cfg: cfg, times: cfg.Times.orDefault(), runKey: wire.NewKey(),
+		cfg: &cfg, times: cfg.Times.orDefault(), codec: &wire.Codec{}, runKey: wire.NewKey(), work: &crew{},
 		events: make(chan wire.Event, eventRoom), lost: make(chan LostHost, 64), ends: make(chan struct{}, eventRoom),
-		peers: map[string]*peer{}, hosts: map[string]*host{}, asked: newAnswers(), execs: map[string]*pendingExec{},
+		members: newMembers(), asked: newAnswers(),
 	}
 	if cfg.EventsOf != nil {
 		h.events, h.lost = cfg.EventsOf.events, cfg.EventsOf.lost
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.requests = &requester{cfg: h.cfg, times: h.times, codec: h.codec, ctx: h.ctx, work: h.work}
+	h.replies = &replier{cfg: h.cfg, codec: h.codec}
+	h.presence = &presenceMonitor{
+		cfg: h.cfg, times: h.times, codec: h.codec, ctx: h.ctx, work: h.work, members: h.members, requests: h.requests,
+		lost: h.lost, lateAcks: func(now time.Time) { sendLateAcks(h, now, false) },
+	}
 	h.blobs = brokerBlobs{hub: h, by: map[string]*brokerBlob{}}
 	return h
 }
@@ -68,7 +72,7 @@ func New(cfg Config) *Hub {
 // Run returns the id of the run.
 func (h *Hub) Run() string { return h.cfg.Run }
 
-// host is a host of the run. Its fields are guarded by Hub.mu.
+// host is a host of the run. Its fields are guarded by members.mu.
 //
 //	Start --> opening --> playing --> idle --> Start ...
 //	             |           |
@@ -95,22 +99,6 @@ type host struct {
 	grants
 }
 
-// turnTo begins a turn of a host at an agent. h.mu is held.
-func (h *Hub) turnTo(name string, p *peer) *host {
-	t := h.hosts[name]
-	if t == nil {
-		t = &host{name: name}
-		h.hosts[name] = t
-	}
-	p.hosts[name] = true
-	p.release(time.Now()) // what was not heard of it before is no silence
-	t.peer, t.turn, t.life, t.missing = p, t.turn+1, "", 0
-	t.playing, t.opening, t.over, t.gate = true, true, false, ""
-	h.places++
-	t.place, t.hears, t.deferredAck, t.went = h.places, false, nil, false
-	return t
-}
-
 // receipt is the acknowledgement of an opening that came within the session's first batch; nobody has to wait for it
 // alone then.
 type receipt struct {
@@ -118,7 +106,7 @@ type receipt struct {
 	waits context.CancelFunc
 }
 
-// takeReceipt notes the acknowledgement of the host's opening that a batch has brought. Hub.mu is held.
+// takeReceipt notes the acknowledgement of the host's opening that a batch has brought. members.mu is held.
 func (t *host) takeReceipt(ack *wire.Ack) {
 	if ack != nil && t.awaits != nil && t.awaits.ack == nil {
 		t.awaits.ack = ack
@@ -128,8 +116,8 @@ func (t *host) takeReceipt(ack *wire.Ack) {
 
 // received returns the receipt that a batch has brought, nil if none has. No more is awaited.
 func received(h *Hub, t *host) *wire.Ack {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.members.mu.Lock()
+	defer h.members.mu.Unlock()
 	r := t.awaits
 	t.awaits = nil
 	return r.ack
@@ -151,8 +139,8 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
-	t := h.turnTo(s.Host, p)
+	h.members.mu.Lock()
+	t := h.members.turnTo(s.Host, p)
 	if s.Lease == 0 {
 		s.Lease = h.cfg.Lease
 	}
@@ -160,18 +148,21 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 		s.Fresh = h.times.Fresh
 	}
 	t.fresh, t.last = s.Fresh, s.Last && !p.local
-	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Place: t.place, Each: true, Unsigned: true, Sealed: true, Within: !p.local}
+	in := wire.Opening{
+		Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Place: t.place,
+		Each: true, Unsigned: true, Sealed: true, Within: !p.local,
+	}
 	waiting, done := context.WithCancel(ctx)
 	defer done()
 	t.awaits = &receipt{waits: done}
-	h.mu.Unlock()
+	h.members.mu.Unlock()
 
-	h.opens(p, &in)
+	h.cfg.opens(p, &in)
 	nonce := wire.NewNonce()
 	if h.cfg.Nonce != nil {
 		nonce = h.cfg.Nonce(s.Host, in.Turn)
 	}
-	ack, err := h.command(waiting, p, wire.KindPlan, s.Digest, nonce, in)
+	ack, err := h.requests.command(waiting, p, wire.KindPlan, s.Digest, nonce, in)
 	if within := received(h, t); within != nil {
 		ack, err = *within, nil
 	}
@@ -179,14 +170,14 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 		willEnd(h, t)
 	}
 	h.notices.add(s.Host, ack.Others)
-	return h.absent(ctx, p, s.Host, started(h, t, ack, err))
+	return h.requests.absent(ctx, p, s.Host, started(h, t, ack, err))
 }
 
 // willEnd notes that the agent of a host tells that it has heard of the run's end, unless it was told meanwhile that
 // all of the run there is over.
 func willEnd(h *Hub, t *host) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.members.mu.Lock()
+	defer h.members.mu.Unlock()
 	if t.went {
 		t.peer.end(hasEnded)
 	} else {
@@ -197,8 +188,8 @@ func willEnd(h *Hub, t *host) {
 // started notes what came of a Start. A session that was heard of has begun, even if its acknowledgement was lost;
 // one that is given up is refused from then on, so nothing begins should the plan arrive late.
 func started(h *Hub, t *host, ack wire.Ack, err error) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.members.mu.Lock()
+	defer h.members.mu.Unlock()
 	t.opening = false
 	switch {
 	case err == nil && ack.Life == "":
@@ -218,41 +209,6 @@ func started(h *Hub, t *host, ack wire.Ack, err error) error {
 	return err
 }
 
-// command sends a sealed message to one agent until it is acknowledged. It is the same bytes each time, so that the
-// agent knows it again.
-func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest, nonce string, body any) (ack wire.Ack, err error) {
-	head := wire.Header{Kind: k, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Plan: digest, Seq: p.nextSeq(), Targets: []string{p.id}, Nonce: nonce}
-	packing := wire.Packing{Sign: p.bus.operator, To: p.xkey, Box: p.bus.operator}
-	var frame []byte
-	if in, ok := body.(wire.Opening); ok {
-		h.openings.Add(1)
-		defer h.openings.Add(-1)
-		if p.knowsJoint() {
-			packing.Jointly = func(head []byte) ([]byte, error) { return p.bus.joint.Sign(head, gathers(h.openings.Load())) }
-		}
-		frame, err = h.plans.Pack(&h.codec, head, in, packing)
-	} else {
-		frame, err = h.codec.Pack(head, body, packing)
-	}
-	if err != nil {
-		return ack, err
-	}
-	const tries = 3
-	late := make(chan wire.Ack, tries) // an acknowledgement counts also after the next try
-	all, done := context.WithCancel(ctx)
-	defer done()
-	for range tries {
-		ack, err = h.reach(all, p, wire.HostSubject(p.id, k), nonce, frame, late, h.times.Ack/tries)
-		switch {
-		case err == nil && ack.Err != "":
-			return ack, &refusedError{ack.Err, ack.Replayed}
-		case err == nil, ctx.Err() != nil, !errors.Is(err, context.DeadlineExceeded):
-			return ack, err
-		}
-	}
-	return ack, err
-}
-
 // gathers returns how long an opening waits for others that are signed with it, where so many are under way.
 func gathers(openings int32) time.Duration {
 	const crowd, moment = 32, 5 * time.Millisecond
@@ -260,17 +216,6 @@ func gathers(openings int32) time.Duration {
 		return 0
 	}
 	return moment
-}
-
-// request sends a frame to an agent and reads the answer, which the agent must have signed. An agent whose clock is
-// off is told the time.
-func (h *Hub) request(ctx context.Context, p *peer, subject, nonce string, frame []byte, into any) error {
-	to := inquiry{transport: p.bus.transport, operator: p.bus.operator, codec: &h.codec, key: p.key, fleet: h.cfg.Fleet, session: &p.hostKey}
-	if _, err := to.put(ctx, subject, nonce, frame, into); err != nil {
-		return err
-	}
-	p.hear(time.Now())
-	return nil
 }
 
 // refusedError is an agent's refusal.
@@ -281,39 +226,20 @@ type refusedError struct {
 
 func (e *refusedError) Error() string { return e.text }
 
-// absent returns an error for the user to read.
-func (h *Hub) absent(ctx context.Context, p *peer, name string, err error) error {
-	var refused *refusedError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &refused):
-		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s does not take the plan: %s", name, refused.text), Replayed: refused.replayed}
-	case errors.Is(err, wire.ErrNoResponder):
-		if why := h.whyAbsent(ctx, p.name, p.key); why != "" {
-			return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s%s", name, why, p.lastSeen())}
-		}
-		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s is not connected to the broker%s", name, p.lastSeen())}
-	case errors.Is(err, context.DeadlineExceeded):
-		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s did not answer within %s%s", name, h.times.Ack, p.lastSeen())}
-	}
-	return &AbsentError{Host: name, Reason: fmt.Sprintf("cannot reach the agent of %s: %v", name, err)}
-}
-
 // Advance implements Link. The Hub numbers the Advances of the run. An agent that misses one asks for it.
 func (h *Hub) Advance(a wire.Advance) error {
-	h.mu.Lock()
+	h.members.mu.Lock()
 	h.seq++
 	a.Run, a.Seq = h.cfg.Run, h.seq
 	var debts []dueAck
-	for _, t := range letGo(h.hosts, &a) {
+	for _, t := range letGo(h.members.hosts, &a) {
 		debts = append(debts, takeDueAck(h.cfg.Run, t, time.Now()))
 	}
 	if len(h.advances) > 0 && h.advances[0].Play != a.Play {
 		h.advances = nil
 	}
 	h.advances = append(h.advances, a)
-	h.mu.Unlock()
+	h.members.mu.Unlock()
 	defer sendAcks(h, debts)
 	return h.broadcast(wire.KindAdvance, a, &h.runKey)
 }
@@ -323,19 +249,19 @@ func (h *Hub) Cancel(c wire.Cancel) error {
 	c.Run = h.cfg.Run
 	sendLateAcks(h, time.Now(), true) // sessions send their end after that
 	err := h.broadcast(wire.KindCancel, c, nil)
-	h.work.Go(func() { h.tellEach(h.ctx, h.allPeers(), wire.KindCancel, c) })
+	h.work.Go(func() { h.requests.tellEach(h.ctx, h.members.allPeers(), wire.KindCancel, c) })
 	return err
 }
 
 // End implements Link. All are told at once; those that say nothing of it are told one by one.
 func (h *Hub) End(ctx context.Context) error {
 	end := wire.End{Run: h.cfg.Run}
-	h.mu.Lock()
-	for _, t := range h.hosts {
+	h.members.mu.Lock()
+	for _, t := range h.members.hosts {
 		t.playing = false
 	}
-	h.mu.Unlock()
-	peers := h.allPeers()
+	h.members.mu.Unlock()
+	peers := h.members.allPeers()
 	n := 0
 	for _, p := range peers {
 		if p.is(reportsEnd) {
@@ -345,7 +271,7 @@ func (h *Hub) End(ctx context.Context) error {
 	if n > 0 && h.broadcast(wire.KindEnd, end, nil) == nil {
 		h.awaitEnds(ctx, n)
 	}
-	h.tellEach(ctx, slices.DeleteFunc(peers, func(p *peer) bool { return p.is(hasEnded) }), wire.KindEnd, end)
+	h.requests.tellEach(ctx, slices.DeleteFunc(peers, func(p *peer) bool { return p.is(hasEnded) }), wire.KindEnd, end)
 	return ctx.Err()
 }
 
@@ -365,7 +291,7 @@ func (h *Hub) awaitEnds(ctx context.Context, n int) {
 // takeEnded notes that an agent has heard of the run's end.
 func (h *Hub) takeEnded(f *wire.Frame, p *peer) error {
 	var end wire.End
-	if err := h.open(f, p, &end); err != nil {
+	if err := h.replies.open(f, p, &end); err != nil {
 		return err
 	}
 	if p.end(hasEnded) == reportsEnd {
@@ -390,9 +316,9 @@ func (h *Hub) Close() error {
 		for _, b := range h.buses() {
 			b.unsubscribe()
 		}
-		h.mu.Lock()
+		h.members.mu.Lock()
 		started := h.local.cancel != nil // and is not from now on, since ctx is over
-		h.mu.Unlock()
+		h.members.mu.Unlock()
 		if started {
 			h.local.stop()
 		}

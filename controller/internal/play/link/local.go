@@ -16,7 +16,7 @@ import (
 type LocalAgent func(ctx context.Context, over wire.Transport, self *wire.Identity, operator string, listens func()) error
 
 // localAgent is the agent in this process, over a bus in memory, with keys that live as long as the run. It is
-// guarded by Hub.mu until the Hub is closed.
+// guarded by members.mu until the Hub is closed.
 type localAgent struct {
 	bus  *bus // nil until it is used
 	peer *peer
@@ -28,8 +28,8 @@ type localAgent struct {
 
 // localPeer returns the agent in this process, which is started when it is first needed.
 func (h *Hub) localPeer() (*peer, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.members.mu.Lock()
+	defer h.members.mu.Unlock()
 	if h.local.peer != nil {
 		return h.local.peer, nil
 	}
@@ -54,23 +54,23 @@ func (h *Hub) localPeer() (*peer, error) {
 		return nil, err
 	}
 	h.local.client = memory.Connect(self.ID())
-	if err := h.startLocal(self, operator.Key); err != nil {
+	if err := h.local.start(h.cfg.Agent, self, operator.Key); err != nil {
 		b.unsubscribe()
 		return nil, err
 	}
 	h.local.bus = b
 	h.local.peer = &peer{id: self.ID(), key: self.Key, xkey: self.XKey, hostKey: wire.NewKey(), bus: b, local: true, hosts: map[string]bool{}}
-	h.peers[self.ID()] = h.local.peer
+	h.members.peers[self.ID()] = h.local.peer
 	return h.local.peer, nil
 }
 
-// startLocal starts the agent and waits until it listens.
-func (h *Hub) startLocal(self *wire.Identity, operator string) error {
+// start starts the agent and waits until it listens.
+func (l *localAgent) start(agent LocalAgent, self *wire.Identity, operator string) error {
 	ctx, cancel := context.WithCancel(context.Background())
-	h.local.cancel = cancel
+	l.cancel = cancel
 	ready := make(chan struct{})
 	failed := make(chan error, 1)
-	h.local.done.Go(func() { failed <- h.cfg.Agent(ctx, h.local.client, self, operator, func() { close(ready) }) })
+	l.done.Go(func() { failed <- agent(ctx, l.client, self, operator, func() { close(ready) }) })
 	select {
 	case <-ready:
 		return nil

@@ -65,9 +65,9 @@ const (
 
 // Notices implements Link.
 func (h *Hub) Notices() []string {
-	h.mu.Lock()
+	h.members.mu.Lock()
 	self := h.cfg.Operator
-	h.mu.Unlock()
+	h.members.mu.Unlock()
 	e := &h.notices
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -18,8 +18,8 @@ type peer struct {
 	hostKey       wire.Key
 	bus           *bus
 	local         bool
-	hosts         map[string]bool // that it serves in this run; guarded by Hub.mu
-	// listensToEach: it listens to wire.ToEach; told: that is known; guarded by Hub.mu
+	hosts         map[string]bool // that it serves in this run; guarded by members.mu
+	// listensToEach: it listens to wire.ToEach; told: that is known; guarded by members.mu
 	listensToEach, toEachKnown bool
 
 	mu    sync.Mutex
@@ -85,6 +85,15 @@ func (p *peer) knowsJoint() bool {
 	return p.joint
 }
 
+// setAway notes that somebody looks after the agent, or no more, and reports whether that is new.
+func (p *peer) setAway(on bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	changed := p.away != on
+	p.away = on
+	return changed
+}
+
 // lastSeen returns the end of a sentence about an agent that is not there.
 func (p *peer) lastSeen() string {
 	p.mu.Lock()
@@ -115,7 +124,7 @@ func (h *Hub) route(ctx context.Context, name string) (*peer, error) {
 func (h *Hub) agent(ctx context.Context, name, agentName string) (*peer, error) {
 	b, err := h.brokerBus(ctx)
 	if err == nil {
-		err = h.awaitBroker(ctx, b.answers)
+		err = h.requests.awaitBroker(ctx, b.answers)
 	}
 	if err != nil {
 		never := h.cfg.Broker == nil && h.cfg.OnRecord != nil && !h.cfg.OnRecord(agentName)
@@ -125,7 +134,7 @@ func (h *Hub) agent(ctx context.Context, name, agentName string) (*peer, error) 
 	var unknown *roster.UnknownError
 	switch {
 	case errors.As(err, &unknown):
-		if why := h.whyAbsent(ctx, agentName, ""); why != "" {
+		if why := h.requests.whyAbsent(ctx, agentName, ""); why != "" {
 			return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s", name, why), Never: true}
 		}
 		return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("no agent named %s was ever enrolled with this broker", agentName), Never: true}
@@ -145,22 +154,14 @@ func (h *Hub) Enrolled(ctx context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
-// whyAbsent returns what the registrar's book says of an agent that is not connected.
-func (h *Hub) whyAbsent(ctx context.Context, name, key string) string {
-	if h.cfg.WhyAbsent == nil {
-		return ""
-	}
-	return h.cfg.WhyAbsent(ctx, name, key)
-}
-
 // peer returns the agent of a roster's entry.
 func (h *Hub) peer(a roster.Agent, b *bus) *peer {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	p := h.peers[a.ID]
+	h.members.mu.Lock()
+	defer h.members.mu.Unlock()
+	p := h.members.peers[a.ID]
 	if p == nil {
 		p = &peer{id: a.ID, name: a.Name, key: a.Key, xkey: a.XKey, hostKey: wire.NewKey(), bus: b, seen: a.Seen, hosts: map[string]bool{}}
-		h.peers[a.ID] = p
+		h.members.peers[a.ID] = p
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,8 +182,8 @@ func (h *Hub) dial() {
 	}
 	h.dialling.Do(func() {
 		far, err := h.cfg.Dial(h.ctx)
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		h.members.mu.Lock()
+		defer h.members.mu.Unlock()
 		h.cfg.Broker, h.cfg.Operator, h.cfg.Roster, h.cfg.WhyAbsent, h.cfg.BrokerErr = far.Broker, far.Operator, far.Roster, far.WhyAbsent, err
 	})
 }
@@ -190,16 +191,16 @@ func (h *Hub) dial() {
 // brokerBus listens on the broker, once. A broker that has just gone away is waited for.
 func (h *Hub) brokerBus(ctx context.Context) (*bus, error) {
 	h.dial()
-	h.mu.Lock()
+	h.members.mu.Lock()
 	broker := h.cfg.Broker
-	h.mu.Unlock()
+	h.members.mu.Unlock()
 	if broker != nil {
-		if err := h.awaitBroker(ctx, func() bool { return !broker.Since().IsZero() }); err != nil {
+		if err := h.requests.awaitBroker(ctx, func() bool { return !broker.Since().IsZero() }); err != nil {
 			return nil, err
 		}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.members.mu.Lock()
+	defer h.members.mu.Unlock()
 	switch {
 	case h.broker != nil:
 		return h.broker, nil
@@ -211,14 +212,14 @@ func (h *Hub) brokerBus(ctx context.Context) (*bus, error) {
 	b := &bus{transport: h.cfg.Broker, operator: h.cfg.Operator, joint: wire.BatchSigner{By: h.cfg.Operator}, first: h.cfg.Broker.Since()}
 	err := h.listen(b)
 	if err == nil {
-		err = h.listenForDisconnects(b)
+		err = h.presence.listen(b)
 	}
 	if err != nil {
 		b.unsubscribe()
 		return nil, err
 	}
 	h.broker = b
-	h.work.Go(func() { h.watch(b) })
+	h.work.Go(func() { h.presence.watch(b) })
 	return b, nil
 }
 
@@ -246,7 +247,7 @@ func awaitListening(h *Hub, b *bus) error {
 		switch {
 		case err == nil:
 			if b.warns(false) {
-				h.warn("the broker is back")
+				h.requests.warn("the broker is back")
 			}
 			return nil
 		case errors.Is(err, wire.ErrDenied), h.ctx.Err() != nil, time.Since(began) > min(h.times.Outage, wire.Lifetime/2):
@@ -258,30 +259,20 @@ func awaitListening(h *Hub, b *bus) error {
 			}
 		}
 		if b.warns(true) {
-			h.warn(brokerAway(h.times.Outage))
+			h.requests.warn(brokerAway(h.times.Outage))
 		}
 	}
 }
 
 func (h *Hub) buses() []*bus {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.members.mu.Lock()
+	defer h.members.mu.Unlock()
 	var out []*bus
 	if h.broker != nil {
 		out = append(out, h.broker)
 	}
 	if b := h.local.bus; b != nil {
 		out = append(out, b)
-	}
-	return out
-}
-
-func (h *Hub) allPeers() []*peer {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	out := make([]*peer, 0, len(h.peers))
-	for _, p := range h.peers {
-		out = append(out, p)
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package link
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"hark/agent/wire"
 )
@@ -23,25 +22,25 @@ func (h *Hub) takeQuestion(m wire.Msg) {
 		}
 	}
 	if err != nil {
-		h.refused(m, err)
+		h.replies.refused(m, err)
 	}
 }
 
 // takeRenew answers a sign of life with the Advances that were missed.
 func (h *Hub) takeRenew(m wire.Msg, f *wire.Frame, p *peer) error {
 	var r wire.Renew
-	if err := h.open(f, p, &r); err != nil {
+	if err := h.replies.open(f, p, &r); err != nil {
 		return err
 	}
 	if r.Turn == 0 {
-		h.reply(m, f, p, h.renewCall(p, r))
+		h.replies.reply(m, f, p, h.members.renewCall(p, r, h.times.Fresh))
 		return nil
 	}
 	var out wire.Renewed
-	h.mu.Lock()
-	is := h.matchSession(p, r.Host, r.Session)
+	h.members.mu.Lock()
+	is := h.members.match(p, r.Host, r.Session)
 	if is == current {
-		out.StopVerdict = h.hosts[r.Host].verdict
+		out.StopVerdict = h.members.hosts[r.Host].verdict
 	}
 	out.Over = is == refused
 	for _, a := range h.advances {
@@ -49,58 +48,44 @@ func (h *Hub) takeRenew(m wire.Msg, f *wire.Frame, p *peer) error {
 			out.Advances = append(out.Advances, a)
 		}
 	}
-	h.mu.Unlock()
+	h.members.mu.Unlock()
 	if is == left {
-		h.takeLeave(r.Host)
+		h.presence.takeLeave(r.Host)
 	}
-	h.reply(m, f, p, out)
+	h.replies.reply(m, f, p, out)
 	return nil
-}
-
-// renewCall answers the sign of life of a call: one that nobody waits for any more is not to begin.
-func (h *Hub) renewCall(p *peer, r wire.Renew) wire.Renewed {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if r.Call == "" { // an agent of an older version, which does not say
-		return wire.Renewed{StopVerdict: wire.StopVerdict{Over: !p.hosts[r.Host]}}
-	}
-	x := h.execs[r.Call]
-	if x == nil || x.peer != p || x.over || !x.takenBy(r.Life) {
-		return wire.Renewed{StopVerdict: wire.StopVerdict{Over: true}}
-	}
-	return wire.Renewed{StopVerdict: x.grant(h.times.Fresh, r.Late, time.Now())}
 }
 
 // takeAsk answers a question once, however often it comes.
 func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 	var asked wire.Question
-	if err := h.open(f, p, &asked); err != nil {
+	if err := h.replies.open(f, p, &asked); err != nil {
 		return err
 	}
 	a := asked.Ask
 	if !p.local && !answered(a.Kind) {
 		err := fmt.Errorf("agents do not ask for %q: the controller evaluates what needs it", a.Kind)
-		h.reply(m, f, p, wire.Answer{Err: "refused: " + err.Error()})
+		h.replies.reply(m, f, p, wire.Answer{Err: "refused: " + err.Error()})
 		return err
 	}
-	h.mu.Lock()
+	h.members.mu.Lock()
 	if !p.hosts[a.Host] || a.Run != h.cfg.Run {
-		h.mu.Unlock()
+		h.members.mu.Unlock()
 		return fmt.Errorf("its agent does not serve host %q", a.Host)
 	}
-	if asked.Turn != 0 && h.matchSession(p, a.Host, asked.Session) != current {
-		h.mu.Unlock()
-		h.reply(m, f, p, wire.Answer{StopVerdict: wire.StopVerdict{Over: true}})
+	if asked.Turn != 0 && h.members.match(p, a.Host, asked.Session) != current {
+		h.members.mu.Unlock()
+		h.replies.reply(m, f, p, wire.Answer{StopVerdict: wire.StopVerdict{Over: true}})
 		return nil
 	}
 	q, fresh := h.asked.get(p.id+f.Header.Nonce, a.Kind)
-	h.mu.Unlock()
+	h.members.mu.Unlock()
 	h.work.Go(func() {
 		if fresh {
-			q.frame = h.pack(f, p, h.blobs.answer(p, a))
-			h.mu.Lock()
+			q.frame = h.replies.pack(f, p, h.blobs.answer(p, a))
+			h.members.mu.Lock()
 			h.asked.answered(q)
-			h.mu.Unlock()
+			h.members.mu.Unlock()
 			close(q.done)
 		}
 		select {
@@ -108,8 +93,9 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 		case <-h.ctx.Done():
 			return
 		}
-		if q.frame != nil && errors.Is(h.respond(m, p, q.frame), wire.ErrTooLarge) {
-			h.reply(m, f, p, wire.Answer{Err: fmt.Sprintf("the answer has %d MB, which is too much to be sent", len(q.frame)>>20)})
+		if q.frame != nil && errors.Is(h.replies.respond(m, p, q.frame), wire.ErrTooLarge) {
+			large := fmt.Sprintf("the answer has %d MB, which is too much to be sent", len(q.frame)>>20)
+			h.replies.reply(m, f, p, wire.Answer{Err: large})
 		}
 	})
 	return nil
@@ -135,7 +121,7 @@ type answer struct {
 
 // answers remembers questions, so that one that comes again because its answer was lost is not answered twice: a
 // delegated call must not run twice. Of those that were answered the last are remembered. Pieces of files are not,
-// they can be read again. Its methods assume Hub.mu held.
+// they can be read again. Its methods assume members.mu held.
 type answers struct {
 	by    map[string]*answer
 	order []string // of those that were answered, oldest first

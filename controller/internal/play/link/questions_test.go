@@ -55,9 +55,9 @@ func TestAgentsAskForNothingButTheirSteps(t *testing.T) {
 	})
 	c.begin(steps("0.0", true, "test.t.echo", "a"), "web1")
 	c.until(wire.AtGate, 1)
-	c.mu.Lock()
-	mine := c.hosts["web1"].peer
-	c.mu.Unlock()
+	c.members.mu.Lock()
+	mine := c.members.hosts["web1"].peer
+	c.members.mu.Unlock()
 	put := func(k wire.AskKind) wire.Answer {
 		t.Helper()
 		frame, err := c.codec.Pack(wire.Header{Kind: wire.KindAsk, Run: "r1", Nonce: wire.NewNonce()}, wire.Ask{Run: "r1", Host: "web1", Kind: k},
@@ -74,7 +74,7 @@ func TestAgentsAskForNothingButTheirSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out wire.Answer
-		if err := f.Body(&c.codec, wire.SealHost, wire.Keys{Host: &mine.hostKey}, &out); err != nil {
+		if err := f.Body(c.codec, wire.SealHost, wire.Keys{Host: &mine.hostKey}, &out); err != nil {
 			t.Fatal(err)
 		}
 		return out

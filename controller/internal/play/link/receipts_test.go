@@ -121,14 +121,14 @@ func TestWhoIsBeingOpenedIsNotAsked(t *testing.T) {
 	h := New(Config{Run: "r1", Logger: testLog()})
 	defer h.Close()
 	p := &peer{id: "a", hosts: map[string]bool{}}
-	h.peers[p.id] = p
-	h.mu.Lock()
-	h.turnTo("h1", p)
-	h.mu.Unlock()
-	if asked := silent(allAwaited(h), h.times.Silence, false, time.Now().Add(time.Second)); len(asked) > 0 {
+	h.members.peers[p.id] = p
+	h.members.mu.Lock()
+	h.members.turnTo("h1", p)
+	h.members.mu.Unlock()
+	if asked := silent(allAwaited(h.members), h.times.Silence, false, time.Now().Add(time.Second)); len(asked) > 0 {
 		t.Error("it is asked whether it is there")
 	}
-	if asked := silent(allAwaited(h), h.times.Silence, false, time.Now().Add(waitsLonger*h.times.Silence+time.Second)); len(asked) != 1 {
+	if asked := silent(allAwaited(h.members), h.times.Silence, false, time.Now().Add(waitsLonger*h.times.Silence+time.Second)); len(asked) != 1 {
 		t.Error("it is never asked whether it is there")
 	}
 }
@@ -141,7 +141,7 @@ func TestOpeningsAreSignedTogether(t *testing.T) {
 			line := &signatures{seen: map[string]bool{}}
 			hub, end := pair(t, newWorld(), func(t wire.Transport) wire.Transport { line.Transport = t; return line })
 			hub.cfg.Roster = knowing{hub.cfg.Roster, knows}
-			hub.openings.Store(32) // so that the first waits for others
+			hub.requests.openings.Store(32) // so that the first waits for others
 			var all sync.WaitGroup
 			for i := range 40 {
 				all.Go(func() {

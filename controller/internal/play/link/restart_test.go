@@ -92,10 +92,10 @@ func TestAHostThatComesBackIsToldItIsOverAndWhatItDidIsSaid(t *testing.T) {
 	c.begin(steps("0.0", false, "test.t.hang", "a", "b"), "web1")
 	wait(t, w.began)
 	c.until(wire.Started, 1)
-	c.mu.Lock()
-	host := c.hosts["web1"]
-	c.mu.Unlock()
-	c.loseHost(host, "its agent has gone away")
+	c.members.mu.Lock()
+	host := c.members.hosts["web1"]
+	c.members.mu.Unlock()
+	c.presence.loseHost(host, "its agent has gone away")
 	close(w.release)
 	for until := time.Now().Add(patience); a.agent.Busy() && time.Now().Before(until); {
 		time.Sleep(time.Millisecond)

@@ -29,7 +29,7 @@ func (h *Hub) takeResult(m wire.Msg) {
 		}
 	}
 	if err != nil {
-		h.refused(m, err)
+		h.replies.refused(m, err)
 	}
 }
 
@@ -39,9 +39,9 @@ func (h *Hub) fromPeer(m wire.Msg) (*wire.Frame, *peer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	h.mu.Lock()
-	p := h.peers[wire.SubjectID(m.Subject)]
-	h.mu.Unlock()
+	h.members.mu.Lock()
+	p := h.members.peers[wire.SubjectID(m.Subject)]
+	h.members.mu.Unlock()
 	switch {
 	case p == nil:
 		return nil, nil, fmt.Errorf("its agent has no part in this run")
@@ -51,19 +51,6 @@ func (h *Hub) fromPeer(m wire.Msg) (*wire.Frame, *peer, error) {
 	return f, p, nil
 }
 
-// open opens what an agent has sealed with the key of its session, which proves that it is there.
-func (h *Hub) open(f *wire.Frame, p *peer, into any) error {
-	err := f.Body(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey}, into)
-	if err == nil {
-		p.hear(time.Now())
-	}
-	return err
-}
-
-func (h *Hub) refused(m wire.Msg, err error) {
-	h.cfg.Logger.Warn().Str("subject", m.Subject).AnErr("cause", err).Msg("message refused")
-}
-
 // takeBatch delivers the events that are new and acknowledges all that are delivered. It blocks while the reader of
 // Events does not keep up: the agent then waits with its next batch.
 func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
@@ -71,26 +58,26 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 	if err := openBatch(h, f, p, &b); err != nil {
 		return err
 	}
-	h.mu.Lock()
-	t := h.hosts[b.Host]
+	h.members.mu.Lock()
+	t := h.members.hosts[b.Host]
 	if t == nil || !p.hosts[b.Host] {
-		h.mu.Unlock()
+		h.members.mu.Unlock()
 		return fmt.Errorf("its agent does not serve host %q", b.Host)
 	}
-	is := h.matchSession(p, b.Host, b.Session)
+	is := h.members.match(p, b.Host, b.Session)
 	if is == refused && t.over && t.peer == p && b.Turn == t.turn && (t.life == "" || t.life == b.Session.Life) {
 		h.notices.late(b.Host, t.seq, b.Events)
 	}
 	if is == refused {
-		h.mu.Unlock()
-		h.reply(m, f, p, wire.Acked{StopVerdict: wire.StopVerdict{Over: true}, Run: b.Run, Host: b.Host})
+		h.members.mu.Unlock()
+		h.replies.reply(m, f, p, wire.Acked{StopVerdict: wire.StopVerdict{Over: true}, Run: b.Run, Host: b.Host})
 		return nil
 	}
 	if is == current {
 		t.takeReceipt(b.Ack)
 	}
 	had := t.seq
-	h.mu.Unlock()
+	h.members.mu.Unlock()
 	if is == current && !p.local && h.cfg.Keep != nil {
 		h.cfg.Keep(p.id, m.Data)
 	}
@@ -115,7 +102,7 @@ const mayBeHeavy = 1 << 20
 
 // openBatch opens a batch. Of one that would take too much only that is left.
 func openBatch(h *Hub, f *wire.Frame, p *peer, b *wire.Batch) error {
-	raw, err := f.Bytes(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey})
+	raw, err := f.Bytes(h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey})
 	if err != nil {
 		return err
 	}
@@ -144,7 +131,7 @@ func openBatch(h *Hub, f *wire.Frame, p *peer, b *wire.Batch) error {
 // last event that was there before. A batch that was still to be answered is answered now: its session waits for
 // that, and would send it again.
 func answerBatch(h *Hub, m wire.Msg, f *wire.Frame, p *peer, t *host, b *wire.Batch, had uint64) {
-	h.mu.Lock()
+	h.members.mu.Lock()
 	news := t.seq > had
 	var before []dueAck
 	if t.deferredAck != nil && news { // else this one was sent in its place
@@ -154,15 +141,16 @@ func answerBatch(h *Hub, m wire.Msg, f *wire.Frame, p *peer, t *host, b *wire.Ba
 	later := !over && t.deferAck(m, f, b, news)
 	acked := wire.Acked{StopVerdict: t.verdict, Run: b.Run, Host: b.Host, Seq: t.seq}
 	acked.Over = over
-	h.mu.Unlock()
+	h.members.mu.Unlock()
 	sendAcks(h, before)
 	if !later {
-		h.reply(m, f, p, acked)
+		h.replies.reply(m, f, p, acked)
 	}
 }
 
 // goes reports whether a session has sent its end, and nothing comes for its host any more: the answer ends it, and
-// the end of the run need not be told to its agent, unless that serves another host, or does a call. h.mu is held.
+// the end of the run need not be told to its agent, unless that serves another host, or does a call. members.mu is
+// held.
 func goes(h *Hub, t *host, b *wire.Batch) bool {
 	n := len(b.Events)
 	if !t.last || n == 0 || b.Events[n-1].Kind != wire.Ended || b.Events[n-1].Seq != t.seq {
@@ -173,7 +161,7 @@ func goes(h *Hub, t *host, b *wire.Batch) bool {
 			return true
 		}
 	}
-	for _, x := range h.execs {
+	for _, x := range h.members.calls {
 		if x.peer == t.peer {
 			return true
 		}
@@ -186,7 +174,7 @@ func goes(h *Hub, t *host, b *wire.Batch) bool {
 
 // deliver hands on an event if it is the next of its host. It is false if the batch cannot go on.
 func (h *Hub) deliver(t *host, e wire.Event, turn uint64) bool {
-	fresh, ok := h.note(t, e, turn)
+	fresh, ok := h.members.note(t, e, turn)
 	if !fresh {
 		return ok
 	}
@@ -197,56 +185,4 @@ func (h *Hub) deliver(t *host, e wire.Event, turn uint64) bool {
 	case <-h.ctx.Done():
 		return false
 	}
-}
-
-// note reports whether an event is the next of its host, which counts from now on: whoever reads that a play has
-// ended may start another at once, whose events are numbered on from here. If it is not, ok reports whether it was
-// there before.
-func (h *Hub) note(t *host, e wire.Event, turn uint64) (fresh, ok bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case t.over || t.turn != turn: // meanwhile
-		return false, false
-	case e.Seq <= t.seq:
-		return false, true
-	case e.Seq != t.seq+1: // one is missing: it will be sent again
-		return false, false
-	}
-	t.seq, t.gate = e.Seq, e.Gate()
-	if e.Kind == wire.Ended {
-		t.playing = false
-	}
-	return true, true
-}
-
-// reply answers a message of an agent, sealed with the key of its session.
-func (h *Hub) reply(m wire.Msg, f *wire.Frame, p *peer, body any) {
-	if frame := h.pack(f, p, body); frame != nil {
-		_ = h.respond(m, p, frame) // lost answers are asked for again
-	}
-}
-
-func (h *Hub) pack(f *wire.Frame, p *peer, body any) []byte {
-	frame, err := h.codec.Pack(wire.Header{Kind: wire.KindAnswer, Run: h.cfg.Run, To: f.Header.Nonce}, body,
-		wire.Packing{Key: &p.hostKey, Seal: wire.SealHost})
-	if err != nil {
-		h.cfg.Logger.Error().Str("kind", string(f.Header.Kind)).AnErr("cause", err).Msg("cannot answer an agent")
-		return nil
-	}
-	return frame
-}
-
-// respond sends a packed answer, and only to a subject of the agent's own.
-func (h *Hub) respond(m wire.Msg, p *peer, frame []byte) error {
-	if m.Respond == nil || !wire.OwnReply(m.Reply, p.id) {
-		err := fmt.Errorf("it wants its answer at %q", m.Reply)
-		h.refused(m, err)
-		return err
-	}
-	err := m.Respond(frame)
-	if err != nil {
-		h.cfg.Logger.Debug().AnErr("cause", err).Msg("cannot answer an agent")
-	}
-	return err
 }

@@ -1,11 +1,6 @@
 package link
 
 import (
-	"context"
-	"errors"
-	"sync"
-	"time"
-
 	"hark/agent/wire"
 )
 
@@ -33,10 +28,10 @@ func (h *Hub) broadcast(k wire.Kind, body any, key *wire.Key) error {
 
 // subjects returns those on which the agents of the run listen. Of those that have not said so yet both are.
 func subjects(h *Hub, b *bus, k wire.Kind) (all []string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.members.mu.Lock()
+	defer h.members.mu.Unlock()
 	some, others := false, false
-	for _, p := range h.peers {
+	for _, p := range h.members.peers {
 		if p.bus == b {
 			some, others = some || p.listensToEach || !p.toEachKnown, others || !p.listensToEach
 		}
@@ -52,39 +47,3 @@ func subjects(h *Hub, b *bus, k wire.Kind) (all []string) {
 
 // tellWorkers is how many agents are sent something one by one at the same time.
 const tellWorkers = 64
-
-// tellEach tells agents something in clear and waits until each has acknowledged it, twice at most.
-func (h *Hub) tellEach(ctx context.Context, peers []*peer, k wire.Kind, body any) {
-	queue := make(chan *peer)
-	var workers sync.WaitGroup
-	for range min(tellWorkers, len(peers)) {
-		workers.Go(func() {
-			for p := range queue {
-				h.tell(ctx, p, k, body)
-			}
-		})
-	}
-	for _, p := range peers {
-		queue <- p
-	}
-	close(queue)
-	workers.Wait()
-}
-
-func (h *Hub) tell(ctx context.Context, p *peer, k wire.Kind, body any) {
-	nonce := wire.NewNonce()
-	head := wire.Header{Kind: k, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Targets: []string{p.id}, Nonce: nonce}
-	frame, err := h.codec.Pack(head, body, wire.Packing{Sign: p.bus.operator})
-	for range 2 {
-		if err != nil || ctx.Err() != nil {
-			return
-		}
-		try, cancel := context.WithTimeout(ctx, 2*time.Second)
-		var ack wire.Ack
-		err := h.request(try, p, wire.HostSubject(p.id, k), nonce, frame, &ack)
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) {
-			return
-		}
-	}
-}

@@ -19,9 +19,9 @@ type SessionKeys struct {
 }
 
 // opens announces a session that is about to be opened at an agent behind the broker.
-func (h *Hub) opens(p *peer, in *wire.Opening) {
-	if h.cfg.Opens == nil || p.local {
+func (c *Config) opens(p *peer, in *wire.Opening) {
+	if c.Opens == nil || p.local {
 		return
 	}
-	h.cfg.Opens(SessionKeys{Host: in.Start.Host, Agent: p.name, Key: p.key, XKey: p.xkey, HostKey: p.hostKey, Turn: in.Turn})
+	c.Opens(SessionKeys{Host: in.Start.Host, Agent: p.name, Key: p.key, XKey: p.xkey, HostKey: p.hostKey, Turn: in.Turn})
 }

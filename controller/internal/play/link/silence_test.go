@@ -12,8 +12,8 @@ func quietHub(now time.Time, hosts ...string) (*Hub, map[string]*peer) {
 	h, peers := New(Config{Run: "r"}), map[string]*peer{}
 	for _, name := range hosts {
 		p := &peer{id: name, hosts: map[string]bool{}, heard: now}
-		h.peers[name], peers[name] = p, p
-		h.turnTo(name, p).opening = false
+		h.members.peers[name], peers[name] = p, p
+		h.members.turnTo(name, p).opening = false
 	}
 	return h, peers
 }
@@ -51,10 +51,10 @@ func TestHostsThatWaitAreAskedSeldom(t *testing.T) {
 	const silence = 4 * time.Second
 	now := time.Now()
 	h, peers := quietHub(now, "waits", "works")
-	h.note(h.hosts["waits"], wire.Event{Seq: 1, Kind: wire.Done, Step: "1.0", Next: "1.1"}, 1)
-	h.note(h.hosts["works"], wire.Event{Seq: 1, Kind: wire.Started, Step: "1.1"}, 1)
+	h.members.note(h.members.hosts["waits"], wire.Event{Seq: 1, Kind: wire.Done, Step: "1.0", Next: "1.1"}, 1)
+	h.members.note(h.members.hosts["works"], wire.Event{Seq: 1, Kind: wire.Started, Step: "1.1"}, 1)
 	look := func(after time.Duration) (names []string) {
-		for _, p := range silent(allAwaited(h), silence, false, now.Add(after)) {
+		for _, p := range silent(allAwaited(h.members), silence, false, now.Add(after)) {
 			names = append(names, p.id)
 			p.ping.asking = false
 		}
@@ -67,11 +67,11 @@ func TestHostsThatWaitAreAskedSeldom(t *testing.T) {
 		t.Errorf("after 45 s are asked %v", got)
 	}
 	a := wire.Advance{Step: "1.1", Only: []string{"works"}}
-	if letGo(h.hosts, &a); h.hosts["waits"].gate == "" {
+	if letGo(h.members.hosts, &a); h.members.hosts["waits"].gate == "" {
 		t.Error("a host is let go that was not named")
 	}
 	a.Only = nil
-	letGo(h.hosts, &a)
+	letGo(h.members.hosts, &a)
 	peers["waits"].release(now.Add(30 * time.Second))
 	if got := look(33 * time.Second); len(got) != 1 {
 		t.Errorf("3 s after it was let go are asked %v", got)
@@ -85,9 +85,9 @@ func TestHostsThatWaitAreAskedSeldom(t *testing.T) {
 func TestAllAreAskedWhereOneDoesNotAnswer(t *testing.T) {
 	now := time.Now()
 	h, peers := quietHub(now, "waits", "works")
-	h.note(h.hosts["waits"], wire.Event{Seq: 1, Kind: wire.Done, Step: "1.0", Next: "1.1"}, 1)
-	h.note(h.hosts["works"], wire.Event{Seq: 1, Kind: wire.Started, Step: "1.1"}, 1)
-	awaited := allAwaited(h)
+	h.members.note(h.members.hosts["waits"], wire.Event{Seq: 1, Kind: wire.Done, Step: "1.0", Next: "1.1"}, 1)
+	h.members.note(h.members.hosts["works"], wire.Event{Seq: 1, Kind: wire.Started, Step: "1.1"}, 1)
+	awaited := allAwaited(h.members)
 	if anyFails(awaited) {
 		t.Error("nobody was asked, and one does not answer")
 	}
@@ -103,14 +103,14 @@ func TestAnyWordOfAnAgentShowsThatItIsThere(t *testing.T) {
 	now := time.Now()
 	h, peers := quietHub(now, "h1")
 	p := peers["h1"]
-	if got := patientUntil(h, p).Sub(now); got != h.times.Silence+h.times.Gone {
+	if got := patientUntil(h.members, h.times, p).Sub(now); got != h.times.Silence+h.times.Gone {
 		t.Errorf("after a word it is waited for %s", got)
 	}
-	if p.hear(now.Add(5 * time.Second)); patientUntil(h, p).Sub(now) != 5*time.Second+h.times.Silence+h.times.Gone {
-		t.Errorf("after another word it is waited for %s", patientUntil(h, p).Sub(now))
+	if p.hear(now.Add(5 * time.Second)); patientUntil(h.members, h.times, p).Sub(now) != 5*time.Second+h.times.Silence+h.times.Gone {
+		t.Errorf("after another word it is waited for %s", patientUntil(h.members, h.times, p).Sub(now))
 	}
-	h.hosts["h1"].grant(h.times.Fresh, 20*time.Second, now)
-	if got := patientUntil(h, p).Sub(now); got != 40*time.Second {
+	h.members.hosts["h1"].grant(h.times.Fresh, 20*time.Second, now)
+	if got := patientUntil(h.members, h.times, p).Sub(now); got != 40*time.Second {
 		t.Errorf("where an answer counts for 40 s it is waited for %s", got)
 	}
 }

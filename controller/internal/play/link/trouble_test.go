@@ -100,10 +100,10 @@ func TestMissedAdvanceIsAskedFor(t *testing.T) {
 	}
 	c.until(wire.AtGate, 1)
 	// An Advance that nobody got: it is only in the Hub's memory.
-	c.mu.Lock()
+	c.members.mu.Lock()
 	c.seq++
 	c.advances = append(c.advances, wire.Advance{Run: "r1", Play: "0.0", Seq: c.seq, Step: "1.0"})
-	c.mu.Unlock()
+	c.members.mu.Unlock()
 	c.until(wire.Done, 1)
 	if err := c.Advance(wire.Advance{Play: "0.0", Step: "1.1"}); err != nil {
 		t.Fatal(err)
@@ -247,9 +247,9 @@ func TestStolenAgentSpeaksForItselfOnly(t *testing.T) {
 	})
 	c.begin(steps("0.0", true, "test.t.echo", "a"), "web1", "web2")
 	c.until(wire.AtGate, 2)
-	c.mu.Lock()
-	mine, other := c.hosts["web2"].peer, c.hosts["web1"].peer
-	c.mu.Unlock()
+	c.members.mu.Lock()
+	mine, other := c.members.hosts["web2"].peer, c.members.hosts["web1"].peer
+	c.members.mu.Unlock()
 	pack := func(h wire.Header, body any) []byte {
 		frame, err := c.codec.Pack(h, body, wire.Packing{Sign: thief.identity, Key: &mine.hostKey, Seal: wire.SealHost})
 		if err != nil {
@@ -309,9 +309,9 @@ func TestOnlyTheKeyOfASessionSpeaksForIt(t *testing.T) {
 	c.times.Silence = time.Hour // nobody asks it
 	c.begin(steps("0.0", true, "test.t.echo", "a"), "web1")
 	c.until(wire.AtGate, 1)
-	c.mu.Lock()
-	p, session := c.hosts["web1"].peer, wire.Session{Life: c.hosts["web1"].life, Turn: c.hosts["web1"].turn}
-	c.mu.Unlock()
+	c.members.mu.Lock()
+	p, session := c.members.hosts["web1"].peer, wire.Session{Life: c.members.hosts["web1"].life, Turn: c.members.hosts["web1"].turn}
+	c.members.mu.Unlock()
 	stranger, wrong := operator(t), wire.NewKey()
 	end := wire.Batch{Session: session, Run: "r1", Host: "web1", Events: []wire.Event{{Run: "r1", Host: "web1", Seq: 2, Kind: wire.Ended, State: wire.Failed}}}
 	send := func(k, says wire.Kind, run string, packing wire.Packing) {
