@@ -49,8 +49,8 @@ func ParseToken(text string) (Token, error) {
 	return t, nil
 }
 
-// Life returns how long the token is valid from its beginning, 0 for ever.
-func (t Token) Life() time.Duration {
+// Lifetime returns how long the token is valid from its beginning, 0 for ever.
+func (t Token) Lifetime() time.Duration {
 	if t.Expires.IsZero() {
 		return 0
 	}

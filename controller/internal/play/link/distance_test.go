@@ -257,7 +257,7 @@ func (a *afar) heed(e wire.Event) {
 		return
 	}
 	switch e.Kind {
-	case wire.AtGate, wire.Done:
+	case wire.AtBarrier, wire.Done:
 		a.live[e.Host] = e.Next
 	case wire.Ended:
 		if delete(a.live, e.Host); e.State == wire.Unreachable {
