@@ -74,7 +74,8 @@ func (p *blobDownload) piece(ctx context.Context, offset int64) (store.Piece, er
 }
 
 // place asks for a piece or its location. A location at the broker covers several pieces.
-func (p *blobDownload) place(ctx context.Context, offset int64, trusted bool) (*wire.BlobLocation, *store.Piece, error) {
+func (p *blobDownload) place(ctx context.Context, offset int64,
+	trusted bool) (*wire.BlobLocation, *store.Piece, error) {
 	p.mu.Lock()
 	shelved := p.location != nil
 	p.mu.Unlock()
@@ -131,7 +132,8 @@ func (p *blobDownload) ask(ctx context.Context, offset int64, atBroker bool) (st
 	}
 	if s := a.Location; s != nil {
 		if !atBroker || s.Piece != wire.PieceSize || !s.Has(offset/s.Piece) {
-			return store.Piece{}, nil, fmt.Errorf("cannot pull a file: the controller names a place where its piece at %d is not", offset)
+			return store.Piece{}, nil,
+				fmt.Errorf("cannot pull a file: the controller names a place where its piece at %d is not", offset)
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()

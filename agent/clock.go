@@ -15,9 +15,10 @@ const challengeLife = 30 * time.Second
 // clocks hold the offsets of the operators' clocks. So a host whose own clock is wrong still obeys: it asks the
 // operator for the time, with a challenge that only this operator can answer, and only now.
 type clocks struct {
-	mu         sync.Mutex
-	ahead      map[string]time.Duration // offset of each operator's clock from this host's, by the operator's key; guarded by mu
-	challenges map[string]challenge     // by nonce; guarded by mu
+	mu sync.Mutex
+	// offset of each operator's clock from this host's, by the operator's key; guarded by mu
+	ahead      map[string]time.Duration
+	challenges map[string]challenge // by nonce; guarded by mu
 }
 
 type challenge struct {

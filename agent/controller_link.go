@@ -315,7 +315,8 @@ const renewWait = 5 * time.Second
 
 // keep renews the lease until ctx is done: after each third of it and whenever now says so. state returns what to
 // report, renewed receives the answer.
-func (l *controllerLink) keep(ctx context.Context, now <-chan struct{}, state func() wire.Renew, renewed func(wire.Renewed)) {
+func (l *controllerLink) keep(ctx context.Context, now <-chan struct{}, state func() wire.Renew,
+	renewed func(wire.Renewed)) {
 	subject := wire.Questions(l.agent.id, l.run, wire.KindRenew)
 	for {
 		l.mu.Lock()

@@ -95,7 +95,9 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *delegate
 	var keeping sync.WaitGroup
 	now := make(chan struct{}, 1)
 	keeping.Go(func() {
-		line.keep(ctx, now, func() wire.Renew { return wire.Renew{Session: line.says(), Call: in.Exec.ID, Host: in.Exec.Host} }, func(wire.Renewed) {})
+		line.keep(ctx, now,
+			func() wire.Renew { return wire.Renew{Session: line.says(), Call: in.Exec.ID, Host: in.Exec.Host} },
+			func(wire.Renewed) {})
 	})
 	// The message may have been on its way for so long that nobody waits for the result.
 	poke(now)

@@ -62,7 +62,8 @@ func (s *session) play(ctx, cancelled context.Context, start wire.Start) {
 }
 
 // walk gets the plan and runs it. A panic is an error like any other: it ends this play and nothing else.
-func (s *session) walk(ctx, cancelled context.Context, start wire.Start, t *auditLog, emit func(wire.Event)) (err error) {
+func (s *session) walk(ctx, cancelled context.Context, start wire.Start, t *auditLog,
+	emit func(wire.Event)) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.line.agent.cfg.Logger.Error().Str("run", start.Run).Str("host", start.Host).Any("panic", p).
@@ -167,7 +168,8 @@ func (s *session) mayBegin(ctx context.Context, inv runner.Invocation) error {
 
 // runner returns the part of a runner's config that sessions and delegated calls share. base completes the asks for
 // pieces of files.
-func (a *Agent) runner(l *controllerLink, base wire.Ask, ask func(context.Context, wire.Ask) (wire.Answer, error)) runner.Config {
+func (a *Agent) runner(l *controllerLink, base wire.Ask,
+	ask func(context.Context, wire.Ask) (wire.Answer, error)) runner.Config {
 	h := a.cfg.Host
 	if h.Call == nil {
 		h.Call = func(ctx context.Context, inv runner.Invocation) modules.Result {

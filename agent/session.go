@@ -59,7 +59,8 @@ func newSession(r *run, in *wire.Opening, log *store.Log) *session {
 	l.unsigned, l.sealed = in.Unsigned, in.Sealed
 	s := &session{
 		run: r, line: l, out: newOutbox(l, log, st.Window), over: make(chan struct{}),
-		stop: func(error) {}, cancels: func(time.Duration) {}, playing: make(chan struct{}), wake: make(chan struct{}, 1), renew: make(chan struct{}, 1),
+		stop: func(error) {}, cancels: func(time.Duration) {}, playing: make(chan struct{}), wake: make(chan struct{}, 1),
+		renew: make(chan struct{}, 1),
 	}
 	close(s.playing)
 	l.over = func() { s.drop(errEnded) }

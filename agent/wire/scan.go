@@ -8,8 +8,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// scanned are bodies that a controller reads in large numbers. If an agent wrote them, scan reads them without encoding/json,
-// which takes several times as long. It returns false for any other form, and keeps nothing of it then.
+// scanned are bodies that a controller reads in large numbers. If an agent wrote them, scan reads them without
+// encoding/json, which takes several times as long. It returns false for any other form, and keeps nothing of it then.
 type scanned interface{ scan(raw []byte) bool }
 
 // usualEvents is how many events a batch usually has at most: that a step has begun, that it is done, and the end.

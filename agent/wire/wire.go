@@ -45,8 +45,8 @@ type Start struct {
 	// Remote, if set, keeps the session in the controller's process and sends its calls to the host's own agent, one by
 	// one: the play may restart the host, and a session on it would not survive that.
 	Remote bool `json:"remote,omitempty"`
-	// Reach, with Remote, are the variables that the controller uses to find the connection to a host, for each call again.
-	// Calls carry those that are set for their task.
+	// Reach, with Remote, are the variables that the controller uses to find the connection to a host, for each call
+	// again. Calls carry those that are set for their task.
 	Reach []string `json:"reach,omitempty"`
 	// Connections, with Reach, are those that the controller opens itself. ansible-core does whole tasks of other
 	// connections on the controller.
@@ -151,7 +151,8 @@ type Advance struct {
 	// EndPlay ends the play for all hosts at once, as meta end_play does.
 	EndPlay bool `json:"end_play,omitempty"`
 	// Heard names sessions by Opening.Place. The controller has every event of theirs up to the one that reported their
-	// gate, so one message answers all their batches. It holds pairs in ascending order, the first and the last of a range.
+	// gate, so one message answers all their batches. It holds pairs in ascending order, the first and the last of a
+	// range.
 	Heard []uint64 `json:"heard,omitempty"`
 }
 

@@ -76,7 +76,8 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 		fs.Toggle(&j.who, "list-evaluators", "", false,
 			"show of each task whether its host evaluates it, or the controller and why, and do nothing else")
 		fs.Text(&j.chosen, "level", "", "", "LEVEL",
-			"language of the playbooks, 2.14, 2.19, 2.20, 2.21 or 2.22 (default: the setting HARK_ANSIBLE, or that of the ansible-core on this machine, or 2.22)")
+			"language of the playbooks, 2.14, 2.19, 2.20, 2.21 or 2.22 (default: the setting HARK_ANSIBLE, or that of the "+
+				"ansible-core on this machine, or 2.22)")
 		fs.Toggle(&j.o.Follow, "follow", "", false, "show the output of commands while they run")
 	}
 	fs.Text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
@@ -195,7 +196,8 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 }
 
 // unplayable ends a run that cannot begin, and has it recorded.
-func (j *playJob) unplayable(ctx context.Context, cmd *cobra.Command, p *run, hosts []*inventory.Host, why error) error {
+func (j *playJob) unplayable(ctx context.Context, cmd *cobra.Command, p *run, hosts []*inventory.Host,
+	why error) error {
 	if err := p.record(cmd, j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), hosts, nil); err != nil {
 		return why
 	}
@@ -337,9 +339,11 @@ func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, 
 func (p *run) carry(ctx context.Context, books []*compile.Playbook, v view.View, change func(*play.Input)) error {
 	settings := project.ConfigLookup{Settings: p.cfg}
 	in := play.Input{
-		Run: p.id, Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(), Plugin: p.Plugins.Run,
+		Run: p.id, Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(),
+		Plugin: p.Plugins.Run,
 		Action: p.Actions.Run, Modules: p.Modules, Secrets: p.Secrets, Hidden: p.display.Hidden(),
-		Hash: p.Hash, Setting: settings.Setting, PluginSetting: settings.PluginSetting, Where: p.Where, Private: p.Private(), Extra: p.Extra, View: v, Messages: p.display, Prompt: p.prompter(),
+		Hash: p.Hash, Setting: settings.Setting, PluginSetting: settings.PluginSetting, Where: p.Where, Private: p.Private(),
+		Extra: p.Extra, View: v, Messages: p.display, Prompt: p.prompter(),
 		Facts: p.recorded(p.factCache()), Detach: p.detach,
 		Options: play.Options{
 			Check: p.o.Mode.Check, Forks: p.forkLimit(), FlushCache: p.o.FlushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),

@@ -40,13 +40,17 @@ func (p *run) noAgents() (yes, implied bool) {
 func (p *run) ways() connections.Settings {
 	ssh := func(name string) string { return p.cfg.Text("connection/ssh." + name) }
 	return connections.Settings{
-		Connection: p.o.Connect.Kind, User: p.o.Connect.User, KeyFile: p.o.Connect.KeyFile, Password: p.o.Passwords.Connection,
-		Port: p.cfg.Int("DEFAULT_REMOTE_PORT"), Timeout: p.sshTimeout(), Retries: p.cfg.Int("connection/ssh.reconnection_retries"),
+		Connection: p.o.Connect.Kind, User: p.o.Connect.User, KeyFile: p.o.Connect.KeyFile,
+		Password: p.o.Passwords.Connection,
+		Port:     p.cfg.Int("DEFAULT_REMOTE_PORT"), Timeout: p.sshTimeout(),
+		Retries:    p.cfg.Int("connection/ssh.reconnection_retries"),
 		Executable: ssh("ssh_executable"), Prompt: ssh("sshpass_prompt"), Provider: ssh("pkcs11_provider"),
 		HostKeyChecking: p.cfg.Bool("connection/ssh.host_key_checking"),
 		Args:            ssh("ssh_args"), CommonArgs: cmp.Or(p.o.Connect.SSHCommon,
 			ssh("ssh_common_args")), ExtraArgs: cmp.Or(p.o.Connect.SSHExtra, ssh("ssh_extra_args")),
-		ControlPath: ssh("control_path"), ControlDir: ssh("control_path_dir"), ControlDirSet: p.cfg.IsSet("connection/ssh.control_path_dir") || p.cfg.IsSet("HARK_SSH_KEEP") && p.cfg.Bool("HARK_SSH_KEEP"),
+		ControlPath: ssh("control_path"), ControlDir: ssh("control_path_dir"),
+		ControlDirSet: p.cfg.IsSet("connection/ssh.control_path_dir") ||
+			p.cfg.IsSet("HARK_SSH_KEEP") && p.cfg.Bool("HARK_SSH_KEEP"),
 		Home: os.Getenv("HOME"), Hidden: p.display.Hidden(),
 	}
 }
@@ -64,8 +68,8 @@ func (p *run) sshTimeout() int {
 const usualForks = 50
 
 // keptNote is said once in a run that leaves the program of agents on hosts where it was not.
-const keptNote = "hark leaves its agent's program in ~/.cache/hark of the users that it reached over ssh, for the next run. " +
-	"HARK_SSH_KEEP=no leaves nothing."
+const keptNote = "hark leaves its agent's program in ~/.cache/hark of the users that it reached over ssh, for the " +
+	"next run. HARK_SSH_KEEP=no leaves nothing."
 
 // linkOf returns the link of a run: hub is what it has of agents that are there.
 func (p *run) linkOf(hub link.Config) link.Link {

@@ -124,7 +124,8 @@ func (p *playBatch) variables(host string) *value.Dict {
 	if err != nil {
 		return nil
 	}
-	for name, hosts := range map[string][]string{"ansible_play_hosts_all": p.all, "ansible_play_hosts": p.left(p.all), "ansible_play_batch": p.left(p.hosts)} {
+	for name, hosts := range map[string][]string{"ansible_play_hosts_all": p.all, "ansible_play_hosts": p.left(p.all),
+		"ansible_play_batch": p.left(p.hosts)} {
 		all.Set(name, vars.Names(hosts, p.world.Named))
 	}
 	return all
@@ -211,10 +212,12 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before
 	b.starts = &sessions.Starts{
 		Base: wire.Start{
 			Run: r.in.Run, Play: unit.Plan.Play.ID, Resume: unit.Start, Follow: r.in.Follow, BecomePassword: r.in.BecomePassword,
-			Connection: plan.Dict{Dict: r.in.Connection}, Window: sessions.Window(len(p.hosts)), Fresh: sessions.Fresh(len(p.hosts)),
-			Last: r.last,
+			Connection: plan.Dict{Dict: r.in.Connection}, Window: sessions.Window(len(p.hosts)),
+			Fresh: sessions.Fresh(len(p.hosts)),
+			Last:  r.last,
 		},
-		ResumeAt: resumeAt, Whole: unit.Plan.Written(), Tasks: b.tasks, Vars: r.mirror.Start, Here: r.locals.is, Named: r.locals.named,
+		ResumeAt: resumeAt, Whole: unit.Plan.Written(), Tasks: b.tasks, Vars: r.mirror.Start, Here: r.locals.is,
+		Named:      r.locals.named,
 		MayRestart: sync.OnceValue(func() bool { return restarts(r.in.Modules, unit.Plan, r.in.Project.Uses) }),
 		NoAgents:   r.in.NoAgents, Reach: r.in.Reach, Connections: r.in.Connections, Login: newLogins(r,
 			unit.Plan).of, Settle: r.link.Settle,
@@ -227,7 +230,8 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before
 func (p *playBatch) machine(b *batchRun, before *strategy.Machine) *strategy.Machine {
 	of := &b.plan.Play
 	return strategy.New(strategy.Config{
-		Hosts: p.hosts, Gated: of.Gated, Free: of.Free(), MaxFail: p.settings.MaxFail, Tagged: of.Level.Has(dialect.FatalRescue), Blocks: b.steps, States: p.r.states, Before: before,
+		Hosts: p.hosts, Gated: of.Gated, Free: of.Free(), MaxFail: p.settings.MaxFail,
+		Tagged: of.Level.Has(dialect.FatalRescue), Blocks: b.steps, States: p.r.states, Before: before,
 	})
 }
 
@@ -237,7 +241,8 @@ func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 		Plan: unit.Plan, Whole: b.starts.Whole, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.steps.Index,
 		Handed: b.steps.Add, Magic: b.present.magic, Debug: b.debug, DoStep: b.doStep, PlanOf: b.tasks.Body,
 		OwnVars: func(ctx context.Context, a wire.Ask) (*wire.Did, error) { return b.executor.OwnVars(ctx, a.Host) },
-		Include: func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error) {
+		Include: func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment,
+			error) {
 			f, err := unit.Include(ctx, step, compile.Call{Args: call.Args.Dict, Vars: call.Vars.Dict}, index)
 			var failed *compile.IncludeError
 			switch {

@@ -36,8 +36,8 @@ type brokerBlobs struct {
 	by map[string]*brokerBlob // by the digest of the file; guarded by mu
 }
 
-// brokerBlob is a file whose pieces lie at the broker for the agents that want it, or are on their way there. Its fields
-// are guarded by brokerBlobs.mu.
+// brokerBlob is a file whose pieces lie at the broker for the agents that want it, or are on their way there. Its
+// fields are guarded by brokerBlobs.mu.
 //
 //	asked for by one --> asked for by several: filling --> whole
 //	                                           |  ^  |

@@ -69,13 +69,14 @@ func moves(a *wire.Advance, only map[string]bool, t *host) bool {
 	return here || a.EndPlay || slices.Contains(a.Drop, t.name) || slices.Contains(a.Fail, t.name)
 }
 
-// deferAck reports whether the answer to a batch can wait for the Advance that lets its host go, and keeps it until then;
-// at the end of a play, for the next one or the run's end, which answer it too. What was sent again, and brought no
-// news, is answered at once, and so is a session whose answers are late. members.mu is held.
+// deferAck reports whether the answer to a batch can wait for the Advance that lets its host go, and keeps it until
+// then; at the end of a play, for the next one or the run's end, which answer it too. What was sent again, and brought
+// no news, is answered at once, and so is a session whose answers are late. members.mu is held.
 func (t *host) deferAck(m wire.Msg, f *wire.Frame, b *wire.Batch, news bool) bool {
 	t.deferredAck = nil
 	last := b.Events[max(0, len(b.Events)-1):]
-	if !t.hears || !news || t.verdict.Fresh > 0 || len(last) == 0 || last[0].Seq != t.seq || t.gate == "" && last[0].Kind != wire.Ended {
+	if !t.hears || !news || t.verdict.Fresh > 0 || len(last) == 0 || last[0].Seq != t.seq ||
+		t.gate == "" && last[0].Kind != wire.Ended {
 		return false
 	}
 	t.deferredAck = &deferredAck{m, f, time.Now()}
@@ -91,7 +92,9 @@ type dueAck struct {
 
 // takeDueAck returns what a host is owed, which it is not any more. members.mu is held.
 func takeDueAck(run string, t *host, now time.Time) dueAck {
-	d := dueAck{t.deferredAck, t.peer, wire.Acked{StopVerdict: wire.StopVerdict{Over: t.over, Held: now.Sub(t.deferredAck.since)}, Run: run, Host: t.name, Seq: t.seq}}
+	d := dueAck{t.deferredAck, t.peer,
+		wire.Acked{StopVerdict: wire.StopVerdict{Over: t.over, Held: now.Sub(t.deferredAck.since)}, Run: run, Host: t.name,
+			Seq: t.seq}}
 	t.deferredAck = nil
 	return d
 }

@@ -13,7 +13,8 @@ import (
 
 // LocalAgent serves one operator, by its key, in this process until ctx is over, and has ended all that it started
 // when it returns. It calls listens once, when it can be spoken to. The error is why there is no agent.
-type LocalAgent func(ctx context.Context, over wire.Transport, self *wire.Identity, operator string, listens func()) error
+type LocalAgent func(ctx context.Context, over wire.Transport, self *wire.Identity, operator string,
+	listens func()) error
 
 // localAgent is the agent in this process, over a bus in memory, with keys that live as long as the run. It is
 // guarded by members.mu until the Hub is closed.
@@ -59,7 +60,8 @@ func (h *Hub) localPeer() (*peer, error) {
 		return nil, err
 	}
 	h.local.bus = b
-	h.local.peer = &peer{id: self.ID(), key: self.Key, xkey: self.XKey, hostKey: wire.NewKey(), bus: b, local: true, hosts: map[string]bool{}}
+	h.local.peer = &peer{id: self.ID(), key: self.Key, xkey: self.XKey, hostKey: wire.NewKey(), bus: b, local: true,
+		hosts: map[string]bool{}}
 	h.members.peers[self.ID()] = h.local.peer
 	return h.local.peer, nil
 }

@@ -84,7 +84,8 @@ func (h *Hub) Notices() []string {
 		if more := len(hosts) - namedHosts; more > 0 {
 			named += fmt.Sprintf(" and %d more", more)
 		}
-		out = append(out, fmt.Sprintf("%s: still at run %s of %s, since %s", named, id, who, o.Since.Local().Format("2006-01-02 15:04:05")))
+		out = append(out,
+			fmt.Sprintf("%s: still at run %s of %s, since %s", named, id, who, o.Since.Local().Format("2006-01-02 15:04:05")))
 	}
 	slices.Sort(out)
 	clear(e.runs)

@@ -105,7 +105,8 @@ func (p *peer) lastSeen() string {
 	if seen.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(": last seen %s, %s ago", seen.Local().Format("2006-01-02 15:04:05"), time.Since(seen).Round(time.Second))
+	return fmt.Sprintf(": last seen %s, %s ago", seen.Local().Format("2006-01-02 15:04:05"),
+		time.Since(seen).Round(time.Second))
 }
 
 // route finds the agent of a host. What it cannot find is an *AbsentError.
@@ -137,7 +138,8 @@ func (h *Hub) agent(ctx context.Context, name, agentName string) (*peer, error) 
 		if why := h.requests.whyAbsent(ctx, agentName, ""); why != "" {
 			return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s", name, why), Never: true}
 		}
-		return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("no agent named %s was ever enrolled with this broker", agentName), Never: true}
+		return nil, &AbsentError{Host: name,
+			Reason: fmt.Sprintf("no agent named %s was ever enrolled with this broker", agentName), Never: true}
 	case err != nil:
 		return nil, &AbsentError{Host: name, Reason: err.Error()}
 	}
@@ -160,7 +162,8 @@ func (h *Hub) peer(a roster.Agent, b *bus) *peer {
 	defer h.members.mu.Unlock()
 	p := h.members.peers[a.ID]
 	if p == nil {
-		p = &peer{id: a.ID, name: a.Name, key: a.Key, xkey: a.XKey, hostKey: wire.NewKey(), bus: b, seen: a.Seen, hosts: map[string]bool{}}
+		p = &peer{id: a.ID, name: a.Name, key: a.Key, xkey: a.XKey, hostKey: wire.NewKey(), bus: b, seen: a.Seen,
+			hosts: map[string]bool{}}
 		h.members.peers[a.ID] = p
 	}
 	p.mu.Lock()
@@ -184,7 +187,8 @@ func (h *Hub) dial() {
 		far, err := h.cfg.Dial(h.ctx)
 		h.members.mu.Lock()
 		defer h.members.mu.Unlock()
-		h.cfg.Broker, h.cfg.Operator, h.cfg.Roster, h.cfg.WhyAbsent, h.cfg.BrokerErr = far.Broker, far.Operator, far.Roster, far.WhyAbsent, err
+		h.cfg.Broker, h.cfg.Operator, h.cfg.Roster, h.cfg.WhyAbsent, h.cfg.BrokerErr = far.Broker, far.Operator, far.Roster,
+			far.WhyAbsent, err
 	})
 }
 
@@ -209,7 +213,8 @@ func (h *Hub) brokerBus(ctx context.Context) (*bus, error) {
 	case h.cfg.Broker == nil:
 		return nil, errNoBroker
 	}
-	b := &bus{transport: h.cfg.Broker, operator: h.cfg.Operator, joint: wire.BatchSigner{By: h.cfg.Operator}, first: h.cfg.Broker.Since()}
+	b := &bus{transport: h.cfg.Broker, operator: h.cfg.Operator, joint: wire.BatchSigner{By: h.cfg.Operator},
+		first: h.cfg.Broker.Since()}
 	err := h.listen(b)
 	if err == nil {
 		err = h.presence.listen(b)

@@ -4,8 +4,8 @@ import (
 	"hark/agent/wire"
 )
 
-// SessionKeys is what it takes to hear of a session after the controller that opened it has died: who has it, and the key
-// that it is sealed with.
+// SessionKeys is what it takes to hear of a session after the controller that opened it has died: who has it, and the
+// key that it is sealed with.
 type SessionKeys struct {
 	Host string `json:"host"`
 	// Agent is the name of the agent that serves the host, Key and XKey are its public keys.
