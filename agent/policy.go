@@ -96,8 +96,8 @@ func ReadPolicy(file string) (*Policy, error) {
 		for _, name := range rule.Arguments {
 			if strings.Count(name, ".") < 3 || strings.ContainsAny(name, "*? ") {
 				return nil, fmt.Errorf(
-					"cannot use the policy %s: %q is not an argument with the full name of its module, as "+
-						"ansible.builtin.copy.validate", file, name)
+					"cannot use the policy %s: %q is not an argument with the full name of its "+
+						"module, as ansible.builtin.copy.validate", file, name)
 			}
 		}
 		for _, dir := range rule.Paths {

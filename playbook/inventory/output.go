@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // Format is a form of output.
@@ -177,7 +178,7 @@ func (l *lister) facts(h *Host) *value.Dict {
 	}
 	l.kept(h.Name).Each(func(k, v value.Value) bool {
 		name := value.Printed(k)
-		if !strings.HasPrefix(name, "_ansible_") && (!l.o.BareFacts || name == "ansible_local") {
+		if !result.Internal(name) && (!l.o.BareFacts || name == "ansible_local") {
 			out.SetKey(k, v)
 		}
 		return true

@@ -128,7 +128,7 @@ func TestFilesAreLookedAtOnTheController(t *testing.T) {
 		{"test", "exists", name + "2", "false", ""},
 		{"filter", "fileglob", name + "*", `["` + name + `"]`, ""},
 		{"test", "link", name, "false", ""},
-		{"filter", "exists", name, "", "no such plug-in"},
+		{"filter", "exists", name, "", "refused: "},
 	} {
 		k := ask(wire.AskPlugin, "a", "1")
 		k.Dir, k.Name, k.Args = tc.kind, tc.name, plan.Lit(value.NewList(value.Str(tc.arg)))

@@ -160,6 +160,7 @@ type afar struct {
 	begun   time.Time
 	live    map[string]plan.ID
 	lost    map[string]time.Time
+	ended   map[string]time.Time
 	reasons map[string]string
 	started map[string]bool // its opening was acknowledged
 }
@@ -180,7 +181,7 @@ func newAfar(t *testing.T, d distance, seed uint64) *afar {
 	var bus mem.Bus
 	op, known := operator(t), several{}
 	a := &afar{t: t, ways: map[string]*way{}, live: map[string]plan.ID{}, lost: map[string]time.Time{},
-		reasons: map[string]string{}, started: map[string]bool{}, begun: time.Now()}
+		ended: map[string]time.Time{}, reasons: map[string]string{}, started: map[string]bool{}, begun: time.Now()}
 	chance := rand.New(rand.NewPCG(seed, 0))
 	at := time.Now().Add(time.Duration(chance.IntN(30_000)) * time.Millisecond)
 	for i, name := range []string{"h1", "h2", "h3"} {
@@ -260,6 +261,7 @@ func (a *afar) heed(e wire.Event) {
 	case wire.AtBarrier, wire.Done:
 		a.live[e.Host] = e.Next
 	case wire.Ended:
+		a.ended[e.Host] = time.Now()
 		if delete(a.live, e.Host); e.State == wire.Unreachable {
 			a.lost[e.Host], a.reasons[e.Host] = time.Now(), "its agent says so"
 		}
@@ -302,6 +304,9 @@ func (a *afar) check(d distance, end time.Time) {
 		until, isLost := a.lost[name]
 		if !isLost {
 			until = end
+			if ended, ok := a.ended[name]; ok { // nothing is to come of it any more, so nobody asks
+				until = ended
+			}
 		}
 		last, most := a.begun, time.Duration(0)
 		for _, at := range heard {

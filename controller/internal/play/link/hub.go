@@ -15,7 +15,7 @@ import (
 // the transport and the keys differ.
 type Hub struct {
 	cfg    *Config
-	times  Times
+	times  *Times
 	codec  *wire.Codec
 	runKey wire.Key
 
@@ -50,8 +50,9 @@ const eventRoom = 4096
 
 // New makes a Hub. It subscribes when the first host of a transport is started. Close it.
 func New(cfg Config) *Hub {
+	times := cfg.Times.orDefault()
 	h := &Hub{
-		cfg: &cfg, times: cfg.Times.orDefault(), codec: &wire.Codec{}, runKey: wire.NewKey(), work: &crew{},
+		cfg: &cfg, times: &times, codec: &wire.Codec{}, runKey: wire.NewKey(), work: &crew{},
 		events: make(chan wire.Event, eventRoom), lost: make(chan LostHost, 64), ends: make(chan struct{}, eventRoom),
 		members: newMembers(), asked: newAnswers(),
 	}

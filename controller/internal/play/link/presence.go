@@ -130,7 +130,7 @@ func (p *peer) beginPing() {
 
 // patientUntil is until when an agent is not given up, as something came of it lately, or as what it does may count on
 // its last answers: what comes of it until then shows that it is there.
-func patientUntil(m *members, times Times, p *peer) (until time.Time) {
+func patientUntil(m *members, times *Times, p *peer) (until time.Time) {
 	p.mu.Lock()
 	if !p.heard.IsZero() {
 		until = p.heard.Add(times.Silence + times.Gone)

@@ -12,7 +12,7 @@ import (
 // presenceMonitor finds out which agents of the run have gone away, and gives up their hosts and calls.
 type presenceMonitor struct {
 	cfg      *Config
-	times    Times
+	times    *Times
 	codec    *wire.Codec
 	ctx      context.Context // of the Hub
 	work     *crew

@@ -15,7 +15,7 @@ import (
 // requester sends agents what they must acknowledge or answer, and waits for it.
 type requester struct {
 	cfg   *Config
-	times Times
+	times *Times
 	codec *wire.Codec
 	ctx   context.Context // of the Hub
 	work  *crew
