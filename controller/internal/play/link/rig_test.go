@@ -255,7 +255,7 @@ func wait[T any](t *testing.T, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(patience):
+	case <-time.After(3 * patience): // longer than the times of the protocol that tests set to patience
 		t.Fatal("it never came")
 		panic("unreachable")
 	}
