@@ -1,9 +1,10 @@
 package modules
 
 import (
+	"time"
+
 	"hark/modules/py/localtime"
 	"hark/modules/py/value"
-	"time"
 )
 
 // Str returns the text of a value as Python's str prints it: True, None, ['a', 1]. Ansible converts every argument of

@@ -1,11 +1,12 @@
 package modules
 
 import (
-	"hark/modules/dialect"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"hark/modules/dialect"
 )
 
 // TestNamedPythonIsTheOneThatRuns, whether it is there or not, with its arguments.

@@ -3,10 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"hark/controller/internal/ansible/argparse"
-	"hark/controller/internal/fleet"
 
 	"github.com/spf13/cobra"
+
+	"hark/controller/internal/ansible/argparse"
+	"hark/controller/internal/fleet"
 )
 
 func newBrokerStatusCommand(a *app) *cobra.Command {

@@ -2,9 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"hark/controller/internal/ansible/argparse"
 
 	"github.com/spf13/cobra"
+
+	"hark/controller/internal/ansible/argparse"
 )
 
 // newVersionCommand is hark version.

@@ -2,7 +2,6 @@ package console
 
 import (
 	"fmt"
-	"hark/controller/internal/console/runcache"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/console/ansihtml"
+	"hark/controller/internal/console/runcache"
 	"hark/controller/internal/console/runmodel"
 )
 

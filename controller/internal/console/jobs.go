@@ -3,13 +3,13 @@ package console
 import (
 	"errors"
 	"fmt"
-	"hark/controller/internal/console/runcache"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"hark/controller/internal/console/runcache"
 	"hark/controller/internal/console/runmodel"
 	"hark/controller/internal/fleet/roster"
 )

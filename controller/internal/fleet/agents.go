@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hark/agent/wire"
-	"hark/controller/internal/fleet/enrol"
-	"hark/controller/internal/fleet/roster"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"hark/agent/wire"
+	"hark/controller/internal/fleet/enrol"
+	"hark/controller/internal/fleet/roster"
 )
 
 // Agent is an agent as it said of itself, and as it stands in the registrar's book.

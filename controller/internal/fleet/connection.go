@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
+
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 	"hark/controller/internal/fleet/enrol"
 	"hark/controller/internal/fleet/roster"
 	"hark/controller/internal/fleet/trust"
 	"hark/controller/internal/play/link"
-	"sync"
-	"time"
 )
 
 // Connection is a connection to the broker with what goes with it.

@@ -9,15 +9,16 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"hark/agent/wire"
-	"hark/agent/wire/nats"
-	"hark/controller/internal/fleet/roster"
-	"hark/controller/internal/fleet/trust"
 	"os"
 	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"hark/agent/wire"
+	"hark/agent/wire/nats"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/fleet/trust"
 )
 
 // ErrNoBroker is why a host has no agent when nobody said where the broker is.

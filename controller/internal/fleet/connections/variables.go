@@ -2,11 +2,11 @@ package connections
 
 import (
 	"fmt"
-	"hark/modules/dialect"
 	"strconv"
 	"strings"
 
 	"hark/controller/config"
+	"hark/modules/dialect"
 	"hark/modules/py/shlex"
 )
 

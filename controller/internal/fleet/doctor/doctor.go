@@ -6,13 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hark/agent/version"
-	"hark/agent/wire"
-	"hark/controller/internal/fleet"
-	"hark/controller/internal/fleet/enrol"
-	"hark/controller/internal/fleet/roster"
-	"hark/controller/internal/fleet/trust"
-	"hark/controller/internal/play/link"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,6 +15,14 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"hark/agent/version"
+	"hark/agent/wire"
+	"hark/controller/internal/fleet"
+	"hark/controller/internal/fleet/enrol"
+	"hark/controller/internal/fleet/roster"
+	"hark/controller/internal/fleet/trust"
+	"hark/controller/internal/play/link"
 )
 
 // Finding is what was found at one link of the chain.

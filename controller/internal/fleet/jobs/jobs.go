@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hark/agent/wire"
-	"hark/controller/internal/play/link"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"hark/agent/wire"
+	"hark/controller/internal/play/link"
 )
 
 // Hosts are the hosts whose jobs are asked for, with the link to their agents.

@@ -6,15 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
+	"time"
+
 	"hark/agent/wire"
 	"hark/controller/internal/ui/terminal"
 	"hark/controller/internal/ui/view"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
-	"os"
-	"strings"
-	"time"
 )
 
 // Prompter is what package play wants of a person, at a terminal.
