@@ -78,7 +78,9 @@ func BadChoice(cmd *cobra.Command, flag, got string, choices []string) error {
 
 // DidYouMean names the commands that a word may have been meant for; "" if there are none.
 func DidYouMean(cmd *cobra.Command, word string) string {
-	cmd.SuggestionsMinimumDistance = 2
+	if cmd.SuggestionsMinimumDistance = 2; len(word) < 4 { // two other letters of three are another word
+		cmd.SuggestionsMinimumDistance = 1
+	}
 	names := cmd.SuggestionsFor(word)
 	if len(names) == 0 {
 		return ""
