@@ -115,15 +115,15 @@ func (s *State) Close() error { return s.store.Close() }
 
 // Agent serves one host. Make it with New.
 type Agent struct {
-	cfg      *Config
-	id       string
-	codec    *wire.Codec
-	store    *store.Store // nil in memory
-	engine   *templar.Engine
-	boot     string
-	instance string // names this process of the agent, see wire.Session
-	started  time.Time
-	edits    edits
+	cfg     *Config
+	id      string
+	codec   *wire.Codec
+	store   *store.Store // nil in memory
+	engine  *templar.Engine
+	boot    string
+	life    string // names this process of the agent, see wire.Session
+	started time.Time
+	edits   edits
 
 	inbox       *inbox
 	gate        *policyGate
@@ -166,7 +166,7 @@ func New(cfg Config) *Agent {
 	cfg.Policy = cfg.Policy.within(cfg.Operators)
 	a := &Agent{
 		cfg: &cfg, id: cfg.Identity.ID(), codec: &wire.Codec{}, engine: engine(cfg),
-		boot: cmp.Or(cfg.Boot, bootID()), instance: wire.NewNonce(), started: cfg.Now(),
+		boot: cmp.Or(cfg.Boot, bootID()), life: wire.NewNonce(), started: cfg.Now(),
 		openings: map[string]*opening{}, formerSessions: map[*formerSession]bool{},
 		handover: &handover{done: make(chan struct{})}, resting: make(chan struct{}, 1),
 	}

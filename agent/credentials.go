@@ -56,7 +56,7 @@ func (r *credentialRenewal) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(lookAgain(had.Lifetime())):
+		case <-time.After(lookAgain(had.Life())):
 		}
 		if unused && !r.busy() {
 			unused = r.cfg.Credentials.Reconnect() != nil
@@ -87,12 +87,12 @@ func lookAgain(life time.Duration) time.Duration {
 // due reports whether it is time for newer credentials. If this host's clock is wrong, renewed counts: the time at
 // which this process last got new ones.
 func due(had wire.Token, now, renewed time.Time) bool {
-	third := had.Lifetime() / 3
-	if !renewed.IsZero() && had.Lifetime() > 0 && now.Sub(renewed).Abs() < third {
+	third := had.Life() / 3
+	if !renewed.IsZero() && had.Life() > 0 && now.Sub(renewed).Abs() < third {
 		return false
 	}
 	age := now.Sub(had.Issued)
-	return had.Lifetime() == 0 || age > third || age < -wire.Skew
+	return had.Life() == 0 || age > third || age < -wire.Skew
 }
 
 // renew asks the registrar for newer credentials and stores them. It rejects credentials that the

@@ -67,7 +67,7 @@ func (a *Agent) handleDelegatedCall(l *letter) {
 func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *delegatedCall) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	o.ack = wire.Ack{Run: in.Exec.Run, Host: in.Exec.Host, Instance: a.instance}
+	o.ack = wire.Ack{Run: in.Exec.Run, Host: in.Exec.Host, Life: a.life}
 	take := a.inbox.journal.Take
 	if in.Lives {
 		take = a.inbox.journal.TakeBriefly
@@ -89,7 +89,7 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *delegate
 		return
 	}
 	line := newControllerLink(a, l.Header.Issuer, in.Exec.Run, in.Exec.Host, in.HostKey, terms{lease: in.Lease})
-	line.begin(wire.Session{Instance: a.instance}, terms{lease: in.Lease})
+	line.begin(wire.Session{Life: a.life}, terms{lease: in.Lease})
 	line.unsigned = in.Unsigned
 	line.over = func() { cancel(errEnded) }
 	var keeping sync.WaitGroup

@@ -72,7 +72,7 @@ func (a *Agent) keep(f *store.Session) {
 	h := f.Head
 	a.cfg.Logger.Info().Str("run", h.Run).Str("host", h.Host).Int("unsent", len(f.Unsent)).Msg("session recovered")
 	l := newControllerLink(a, h.Issuer, h.Run, h.Host, h.HostKey, terms{lease: h.Lease})
-	l.begin(wire.Session{Instance: a.instance, Turn: f.Turn, Left: true}, terms{lease: h.Lease})
+	l.begin(wire.Session{Life: a.life, Turn: f.Turn, Left: true}, terms{lease: h.Lease})
 	m := &formerSession{line: l, out: newOutbox(l, f.Log, h.Window), at: f.Place, cut: cut(f, a.boot),
 		over: make(chan struct{})}
 	m.out.restore(f)

@@ -56,7 +56,7 @@ func (a *Agent) HandOver() bool {
 		return false
 	}
 	leaveRest(a, runs)
-	if err := a.store.HandOver(a.instance, runs); err != nil {
+	if err := a.store.HandOver(a.life, runs); err != nil {
 		a.cfg.Logger.Error().AnErr("cause", err).Msg("cannot hand over: the active runs stay with this process")
 		return false
 	}

@@ -19,13 +19,13 @@ func newTestLine(t *testing.T) *controllerLink {
 	identity := newIdentity(t)
 	a := New(Config{Transport: bus.Connect(identity.ID()), Identity: identity, Heartbeat: -1})
 	l := newControllerLink(a, "operator", "r", "h1", wire.Key{}, terms{})
-	l.begin(wire.Session{Instance: "now", Turn: 3}, terms{lease: time.Minute, fresh: 3 * time.Second})
+	l.begin(wire.Session{Life: "now", Turn: 3}, terms{lease: time.Minute, fresh: 3 * time.Second})
 	return l
 }
 
 // Something begins only on an answer to a question of this turn that is fresh, counted from the question.
 func TestOnlyFreshAnswersOfTheTurnCount(t *testing.T) {
-	this := wire.Session{Instance: "now", Turn: 3}
+	this := wire.Session{Life: "now", Turn: 3}
 	for name, tt := range map[string]struct {
 		as  wire.Session
 		ago time.Duration
@@ -33,8 +33,8 @@ func TestOnlyFreshAnswersOfTheTurnCount(t *testing.T) {
 	}{
 		"fresh":                 {this, 2 * time.Second, true},
 		"old":                   {this, 4 * time.Second, false},
-		"of an earlier turn":    {wire.Session{Instance: "now", Turn: 2}, 0, false},
-		"of an earlier process": {wire.Session{Instance: "before", Turn: 3}, 0, false},
+		"of an earlier turn":    {wire.Session{Life: "now", Turn: 2}, 0, false},
+		"of an earlier process": {wire.Session{Life: "before", Turn: 3}, 0, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newTestLine(t)

@@ -67,7 +67,7 @@ func (a *Agent) handlePlan(l *letter) {
 
 // open obeys a plan message and stores the acknowledgement in o.
 func (a *Agent) open(l *letter, o *opening) {
-	ack := wire.Ack{Run: l.Header.Run, Instance: a.instance}
+	ack := wire.Ack{Run: l.Header.Run, Life: a.life}
 	var in wire.Opening
 	err := l.Body(a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
 	if err == nil {

@@ -80,7 +80,7 @@ func TestAdvanceIsAnAnswerToWhatToldOfTheGate(t *testing.T) {
 			var running sync.WaitGroup
 			running.Go(func() { o.run(ctx) })
 			o.heard()
-			_ = o.add(wire.Event{Kind: wire.AtBarrier, Next: "1.0"})
+			_ = o.add(wire.Event{Kind: wire.AtGate, Next: "1.0"})
 			time.Sleep(tt.after)
 			o.heard()
 			sent := c.sent.Load()

@@ -195,7 +195,7 @@ func (a *Agent) remind(l *letter) {
 func (a *Agent) handlePing(l *letter) {
 	defer a.remind(l)
 	alive := wire.Alive{
-		Hello: a.hello(), Instance: a.instance, Turns: map[string]uint64{}, Refused: a.Refused(),
+		Hello: a.hello(), Life: a.life, Turns: map[string]uint64{}, Refused: a.Refused(),
 		RefusedLastHour: a.inbox.refused.lately(a.cfg.Now()),
 	}
 	if a.cfg.Program != nil {

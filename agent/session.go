@@ -155,7 +155,7 @@ func (s *session) begin(in *wire.Opening, first *receipt) error {
 		return errOver
 	}
 	s.dead.Store(false)
-	s.line.begin(wire.Session{Instance: s.line.agent.instance, Turn: in.Turn}, terms{in.Start.Lease, in.Start.Fresh})
+	s.line.begin(wire.Session{Life: s.line.agent.life, Turn: in.Turn}, terms{in.Start.Lease, in.Start.Fresh})
 	if err := s.out.begin(in, first); err != nil {
 		return err
 	}

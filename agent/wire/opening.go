@@ -41,9 +41,9 @@ const Fresh = 3 * time.Second
 // Session identifies a session: it separates its messages from those of earlier ones of the same host and run, and of
 // the same agent before it was started again. It is in everything that a session sends; calls have none.
 type Session struct {
-	// Instance is the process of the agent, Turn the last opening that the session received.
-	Instance string `json:"instance,omitempty"`
-	Turn     uint64 `json:"turn,omitempty"`
+	// Life is the process of the agent, Turn the last opening that the session received.
+	Life string `json:"life,omitempty"`
+	Turn uint64 `json:"turn,omitempty"`
 	// Left says that an earlier process of the agent had the session, and this one found its log. It only reports what the
 	// log holds.
 	Left bool `json:"left,omitempty"`
@@ -150,9 +150,9 @@ type Ping struct {
 // Alive answers a ping.
 type Alive struct {
 	Hello Hello `json:"hello"`
-	// Instance is the agent's. Turns are the hosts of the run whose sessions it holds, each with its turn (see Session).
-	Instance string            `json:"instance,omitempty"`
-	Turns    map[string]uint64 `json:"turns,omitempty"`
+	// Life is the agent's. Turns are the hosts of the run whose sessions it holds, each with its turn (see Session).
+	Life  string            `json:"life,omitempty"`
+	Turns map[string]uint64 `json:"turns,omitempty"`
 	// Left are the hosts of that run whose sessions an earlier process of the agent had, and of which it has yet to
 	// report.
 	Left []string `json:"left,omitempty"`

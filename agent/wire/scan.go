@@ -20,8 +20,8 @@ func (b *Batch) scan(raw []byte) bool {
 	s, in := scanner{rest: raw}, Batch{}
 	s.object(func(name []byte) {
 		switch string(name) {
-		case "instance":
-			in.Instance = string(s.text())
+		case "life":
+			in.Life = string(s.text())
 		case "turn":
 			in.Turn = uint64(s.number())
 		case "left":
@@ -135,8 +135,8 @@ func (s *scanner) ack() *Ack {
 			a.Run = string(s.text())
 		case "host":
 			a.Host = string(s.text())
-		case "instance":
-			a.Instance = string(s.text())
+		case "life":
+			a.Life = string(s.text())
 		case "ends":
 			a.Ends = s.truth()
 		case "hears":

@@ -9,14 +9,13 @@ import (
 )
 
 // common is a batch as most are.
-const common = `{"instance":"l1","turn":1,"run":"r1","host":"h1","events":[` +
-	`{"run":"r1","play":"0.0","host":"h1","seq":1,` +
+const common = `{"life":"l1","turn":1,"run":"r1","host":"h1","events":[{"run":"r1","play":"0.0","host":"h1","seq":1,` +
 	`"kind":"started","step":"1.0","name":"ping","time":"2026-11-23T22:48:08.123456789Z"},` +
 	`{"run":"r1","play":"0.0","host":"h1","seq":2,"kind":"done","step":"1.0","time":"2026-11-23T22:48:08+01:00",` +
 	`"outcome":{"status":"ok","result":{"ping":"po\"n]g","a":[1,{"b":null}]},` +
 	`"effects":[{"layer":"set","vars":{"x":[1,"é"]}}],"ignored":true,"loop":false},"next":"1.1","every":5,` +
 	`"stderr":true,"adopted":true,"text":"t","state":"failed"}],` +
-	`"ack":{"run":"r1","host":"h1","instance":"l1","ends":true,"hears":true,"each":false},"left":true,"late":7}`
+	`"ack":{"run":"r1","host":"h1","life":"l1","ends":true,"hears":true,"each":false},"left":true,"late":7}`
 
 // hail is a hello as most are.
 const hail = `{"id":"abc","name":"web1","version":"1.2","proto":1,"os":"linux","arch":"amd64","boot":"b-1",` +
@@ -26,13 +25,13 @@ const hail = `{"id":"abc","name":"web1","version":"1.2","proto":1,"os":"linux","
 func TestBodiesAreReadEitherWay(t *testing.T) {
 	in := func(old, new string) string { return strings.Replace(common, old, new, 1) }
 	for text, scanned := range map[string]bool{
-		common: true, in(`"seq":1`, `"seq":1,"seq":3`): true, in(`"instance":"l1",`, ``): true,
+		common: true, in(`"seq":1`, `"seq":1,"seq":3`): true, in(`"life":"l1",`, ``): true,
 		in(`"host":"h1","seq"`, `"host":"h2","seq"`): true,
-		in(`"instance"`, `"Instance"`):               false, in(`"ping","time"`, `"p\u0131ng","time"`): false,
+		in(`"life"`, `"Life"`):                       false, in(`"ping","time"`, `"p\u0131ng","time"`): false,
 		in(`"ping","time"`, `"pïng","time"`): false, in(`"result":{`, `"result":{"open":[}`): false,
 		in(`"turn":1`, `"turn":-1`): false, in(`"turn":1`, `"turn": 1`): false, in(`"result":{`, `"result":{,`): false,
-		in(`"ack":{`, `"ack":null,"ack":{`):              false,
-		in(`"ack":{`, `"ack":{"instance":"l2"},"ack":{`): false, in(`"ignored":true`, `"ignored":null`): false,
+		in(`"ack":{`, `"ack":null,"ack":{`):          false,
+		in(`"ack":{`, `"ack":{"life":"l2"},"ack":{`): false, in(`"ignored":true`, `"ignored":null`): false,
 		in(`"each":false`, `"each":false,"others":[]`): false,
 		in(`22:48:08+01:00`, `22:48:8+01:00`):          false, in(`"layer":"set"`, `"layer":1`): false,
 		in(`"loop":false`, `"no_log":true`): false, in(`"text":"t"`, `"new":"t"`): false,
@@ -131,8 +130,8 @@ func BenchmarkBatch(b *testing.B) {
 		"json":    func(raw []byte, into *Batch) error { return json.Unmarshal(raw, into) },
 	} {
 		b.Run(name, func(b *testing.B) {
-			text, err := json.Marshal(Batch{Session: Session{Instance: "l", Turn: 1}, Run: "r1", Host: "h1",
-				Ack: &Ack{Run: "r1", Host: "h1", Instance: "l"}, Events: []Event{
+			text, err := json.Marshal(Batch{Session: Session{Life: "l", Turn: 1}, Run: "r1", Host: "h1",
+				Ack: &Ack{Run: "r1", Host: "h1", Life: "l"}, Events: []Event{
 					{Run: "r1", Play: "0.0", Host: "h1", Seq: 1, Kind: Started, Step: "1.0", Name: "ping", Time: time.Now().UTC()},
 					{Run: "r1", Play: "0.0", Host: "h1", Seq: 2, Kind: Done, Step: "1.0", Name: "ping", Time: time.Now().UTC(),
 						Outcome: &Outcome{Status: OK, Result: json.RawMessage(`{"changed":false,"ping":"pong"}`)}},

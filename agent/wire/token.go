@@ -49,8 +49,8 @@ func ParseToken(text string) (Token, error) {
 	return t, nil
 }
 
-// Lifetime returns how long the token is valid from its beginning, 0 for ever.
-func (t Token) Lifetime() time.Duration {
+// Life returns how long the token is valid from its beginning, 0 for ever.
+func (t Token) Life() time.Duration {
 	if t.Expires.IsZero() {
 		return 0
 	}

@@ -37,7 +37,7 @@ func TestOnlyNewerTokensOfTheSameAuthorityRenew(t *testing.T) {
 		return token
 	}
 	had := parse(make(authority, own, time.Hour))
-	if had.Subject != own || had.Lifetime() < 59*time.Minute || had.Lifetime() > time.Hour {
+	if had.Subject != own || had.Life() < 59*time.Minute || had.Life() > time.Hour {
 		t.Fatalf("%+v", had)
 	}
 	had.Issued = had.Issued.Add(-time.Minute)

@@ -48,9 +48,9 @@ type Start struct {
 	// Reach, with Remote, are the variables that the controller uses to find the connection to a host, for each call
 	// again. Calls carry those that are set for their task.
 	Reach []string `json:"reach,omitempty"`
-	// Connections, with Reach, are those that the controller opens itself. ansible-core does whole tasks of other
+	// Ways, with Reach, are the connections that the controller opens itself. ansible-core does whole tasks of other
 	// connections on the controller.
-	Connections []string `json:"connections,omitempty"`
+	Ways []string `json:"ways,omitempty"`
 	// Resident, with Reach, says that the host has an agent of its own. Calls whose connection is not named go there.
 	Resident bool `json:"resident,omitempty"`
 	// Login, if set, says that this login brought the agent in for the run. Tasks run as the user who is logged in, and as
@@ -110,8 +110,8 @@ type Ack struct {
 	// Clock, beside Err, says that the message is good except for its time. The sender may send a KindClock message in
 	// answer to this nonce (To), and then the message again.
 	Clock string `json:"clock,omitempty"`
-	// Instance is the agent's, see Session; earlier agents have none.
-	Instance string `json:"instance,omitempty"`
+	// Life is the agent's, see Session; earlier agents have none.
+	Life string `json:"life,omitempty"`
 	// Ends says that the agent reports by itself that the broadcast end of the run has reached it (KindEnd).
 	Ends bool `json:"ends,omitempty"`
 	// Hears says that the agent accepts Advance.Heard as the answer to its batches.
@@ -275,10 +275,10 @@ const (
 	Progress EventKind = "progress" // a job is still running
 	Notified EventKind = "notified" // a handler was notified, for -vv
 	// the host stands at a barrier before Next without having done a step (play start, resume)
-	AtBarrier EventKind = "at_barrier"
-	Ended     EventKind = "ended" // the host has come to the end of the plan, or failed out of it; Fate is its state
-	Warning   EventKind = "warning"
-	Output    EventKind = "output" // live lines of a command
+	AtGate  EventKind = "at_gate"
+	Ended   EventKind = "ended" // the host has come to the end of the plan, or failed out of it; Fate is its state
+	Warning EventKind = "warning"
+	Output  EventKind = "output" // live lines of a command
 	// Broken: the run cannot go on for any host, for example because a handler is notified that does not exist. Text is
 	// the error.
 	Broken EventKind = "broken"
@@ -320,7 +320,7 @@ type Event struct {
 
 // Gate returns the step before which the host waits after the event, "" if it goes on by itself.
 func (e *Event) Gate() plan.ID {
-	if e.Kind == AtBarrier || e.Kind == Done {
+	if e.Kind == AtGate || e.Kind == Done {
 		return e.Next
 	}
 	return ""

@@ -359,7 +359,7 @@ func (p *run) carry(ctx context.Context, books []*compile.Playbook, v view.View,
 	}
 	in.Connect = p.connect(in.Run)
 	ways := p.ways()
-	in.Reach, in.Connections = ways.Names(), connections.Names()
+	in.Reach, in.Ways = ways.Names(), connections.Ways()
 	in.NoAgents, _ = p.noAgents()
 	if change != nil {
 		change(&in)

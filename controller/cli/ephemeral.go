@@ -75,7 +75,7 @@ const keptNote = "hark leaves its agent's program in ~/.cache/hark of the users 
 func (p *run) linkOf(hub link.Config) link.Link {
 	none, implied := p.noAgents()
 	cfg := ephemeral.Config{
-		Hub: hub, Resident: !none, Settings: p.ways(), Keep: p.cfg.Bool("HARK_SSH_KEEP"), Forks: cmp.Or(p.forkLimit(),
+		Hub: hub, Resident: !none, Ways: p.ways(), Keep: p.cfg.Bool("HARK_SSH_KEEP"), Forks: cmp.Or(p.forkLimit(),
 			usualForks),
 		Kept:     sync.OnceFunc(func() { p.display.PrintErr(view.NoColor, keptNote) }),
 		Binaries: func() (*bootstrap.Binaries, error) { return p.agentBinaries(p.o.AgentBinaries) },

@@ -122,7 +122,7 @@ func (s *site) invented(x *session, steps []*plan.Step, a *alterer, shapes []wir
 		step = steps[a.n(len(steps))].ID
 	}
 	e := wire.Event{Run: x.run, Play: x.start.Play, Host: x.start.Host, Seq: uint64(a.n(8)), Step: step, Text: "text", State: wire.Failed, Next: step,
-		Kind: []wire.EventKind{wire.Started, wire.Item, wire.Retry, wire.Done, wire.Progress, wire.Notified, wire.AtBarrier, wire.Ended, wire.Warning, wire.Output, wire.Broken}[a.n(11)],
+		Kind: []wire.EventKind{wire.Started, wire.Item, wire.Retry, wire.Done, wire.Progress, wire.Notified, wire.AtGate, wire.Ended, wire.Warning, wire.Output, wire.Broken}[a.n(11)],
 		Outcome: &wire.Outcome{Status: wire.Changed, Result: json.RawMessage(`{"stdout":"x","_ansible_x":[1]}`), Meta: "end_play", FailAll: true,
 			Effects: []wire.Effect{{Layer: "facts", Host: "db1", Vars: dict(s.t, `{"hark_agent":"web1","ansible_connection":"local"}`)}}, Notify: []string{"h"}}}
 	switch a.n(5) {

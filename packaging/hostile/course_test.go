@@ -87,7 +87,7 @@ func TestAgentsDoNotSteerThePlay(t *testing.T) {
 			return []wire.Event{{Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.Ended, State: wire.Finished}}
 		}),
 		"a gate": beside(func(e wire.Event) []wire.Event {
-			return []wire.Event{{Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.AtBarrier, Next: "99"}}
+			return []wire.Event{{Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.AtGate, Next: "99"}}
 		}),
 		"another's steps": func(x *session, e wire.Event) []wire.Event {
 			out := []wire.Event{e}
@@ -154,7 +154,7 @@ func TestNothingIsLeftOutInSilence(t *testing.T) {
 				return nil
 			}
 			if e.Name == name { // where it goes is told all the same, for a while
-				return []wire.Event{{Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.AtBarrier, Next: e.Next}}
+				return []wire.Event{{Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.AtGate, Next: e.Next}}
 			}
 			return []wire.Event{e}
 		}

@@ -79,10 +79,8 @@ func (p *Project) own(kind string) []string {
 	return names
 }
 
-// OwnPlugins returns the names of the project's own connection and become plug-ins.
-func OwnPlugins(p *Project) (connections, becomes []string) {
-	return p.own("connection"), p.own("become")
-}
+// OwnWays returns the names of the project's own connection and become plug-ins.
+func OwnWays(p *Project) (connections, becomes []string) { return p.own("connection"), p.own("become") }
 
 // OptionVariables returns the names of variables that set options of plug-ins which plays may load, as their
 // documentation says: of the project's own, those of collections that lie beside a playbook or in a configured

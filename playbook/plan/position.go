@@ -1,7 +1,7 @@
 package plan
 
-// Position is where a host stands in a plan when a step is to be done for it.
-type Position struct {
+// Stand is where a host stands in a plan when a step is to be done for it.
+type Stand struct {
 	// Step is the step, ID its own or that of a handler's run.
 	Step *Step
 	ID   ID

@@ -21,7 +21,7 @@ func (w runTarget) byPlugin(ctx context.Context, mod *modules.Module) (bool, err
 		return false, nil
 	}
 	f, err := w.connection(ctx)
-	return err == nil && f.connection != "" && !slices.Contains(w.e.g.start.Connections, f.connection), err
+	return err == nil && f.connection != "" && !slices.Contains(w.e.g.start.Ways, f.connection), err
 }
 
 // reachedBy returns the connection that plug-ins see.

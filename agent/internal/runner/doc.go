@@ -25,7 +25,7 @@
 //   - Done when the step is finished. Name, Outcome and Next are set. If the step was adopted from another host
 //     (Advance.Shared),
 //     Outcome is that host's without Effects, and Adopted is set.
-//   - AtBarrier when the session waits at a gate that no Done has named as Next.
+//   - AtGate when the session waits at a gate that no Done has named as Next.
 //   - Ended once, with Fate, when the session has left the plan.
 //
 // Done is emitted when it is known where the host goes: Next is the gated step it stands at then, "" if it runs ahead

@@ -38,7 +38,7 @@ func (w gates) pass(ctx context.Context, s *plan.Step, id plan.ID) (gateResult, 
 		w.g.line.settle(id)
 	} else if w.g.line.lastGate != id {
 		w.g.line.lastGate = id
-		w.g.line.send(wire.Event{Kind: wire.AtBarrier, Next: id})
+		w.g.line.send(wire.Event{Kind: wire.AtGate, Next: id})
 	}
 	defer func() { w.g.line.lastGate = "" }()
 	for {

@@ -139,7 +139,7 @@ func NewSingle(cfg Config, p *plan.Plan, start wire.Start) *Single {
 
 // Do evaluates and does the step where the host stands, with its present variables. It sends the events to Config.Emit,
 // Done last. An error means that the run itself broke.
-func (s *Single) Do(ctx context.Context, at plan.Position, now wire.HostVars) (*wire.Did, error) {
+func (s *Single) Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wire.Did, error) {
 	r := s.walk
 	r.know(&wire.Did{Vars: &now})
 	// the variables are those of this moment
@@ -179,7 +179,7 @@ func (s *Single) Do(ctx context.Context, at plan.Position, now wire.HostVars) (*
 }
 
 // resumeFrames returns frames with what r.at.frames would say of the host.
-func resumeFrames(at plan.Position) []frame {
+func resumeFrames(at plan.Stand) []frame {
 	outer := frame{block: &plan.Block{}, section: plan.InAlways, failed: at.Failing}
 	inner := frame{block: &plan.Block{}, section: plan.InAlways}
 	if at.Rescuing {

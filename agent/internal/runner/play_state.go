@@ -47,7 +47,7 @@ type playState struct {
 	protected vars.Protected
 	// zone is the controller's time zone, nil if it is not known.
 	zone *time.Location
-	// job is the job that the current step has started already, "" for none; see plan.Position.
+	// job is the job that the current step has started already, "" for none; see plan.Stand.
 	job string
 }
 

@@ -19,13 +19,13 @@ import (
 // what belongs to the runs that it still serves: their logs, and a journal of its own. It says so in a file that it
 // holds locked as long as it lives:
 //
-//	handovers/<instance>.json      its runs
-//	handovers/<instance>.journal   nonces that it has taken since
-//	handovers/<instance>.taken     made by the process that has come in its place
+//	handovers/<life>.json      its runs
+//	handovers/<life>.journal   nonces that it has taken since
+//	handovers/<life>.taken     made by the process that has come in its place
 //
 //	opened --HandOver--> given up, but for its runs --its process ends--> settled by the one in its place
 
-// handover is what a handovers/<instance>.json holds.
+// handover is what a handovers/<life>.json holds.
 type handover struct {
 	Version int      `json:"version"`
 	Runs    []string `json:"runs"`

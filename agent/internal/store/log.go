@@ -239,7 +239,7 @@ func (p *Place) Take(e *wire.Event) {
 		p.Doing, p.At, p.Name = e.Step, e.Step, e.Name
 	case wire.Done:
 		p.Doing, p.At, p.Name = "", e.Next, ""
-	case wire.AtBarrier:
+	case wire.AtGate:
 		p.At = e.Next
 	case wire.Ended:
 		p.Doing, p.At, p.Name = "", "", ""

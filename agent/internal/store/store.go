@@ -12,7 +12,7 @@
 //	journal               nonces of plans and calls, with their expiry
 //	sessions/<name>.log   one JSON object a line: open, event, ack
 //	blobs/<sha256>        files
-//	handovers/<instance>.*    runs that an earlier process still serves, see HandOver
+//	handovers/<life>.*    runs that an earlier process still serves, see HandOver
 //	before-<n>/           what an older agent needs to come back, see GoBack
 package store
 

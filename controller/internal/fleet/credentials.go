@@ -80,7 +80,7 @@ func Ends(token string) time.Time {
 		return time.Time{}
 	}
 	t := wire.Token{Issued: time.Unix(claims.IssuedAt, 0), Expires: time.Unix(claims.Expires, 0)}
-	if slices.Contains(claims.Tags, "renews") && time.Now().Before(t.Expires.Add(-t.Lifetime()/3)) {
+	if slices.Contains(claims.Tags, "renews") && time.Now().Before(t.Expires.Add(-t.Life()/3)) {
 		return time.Time{}
 	}
 	return t.Expires
@@ -107,7 +107,7 @@ func (c *Credentials) Keep(ctx context.Context, over wire.Transport, warn func(e
 		}
 		if due(had, time.Now()) {
 			err := c.renew(ctx, over, had)
-			if err == nil && time.Since(began) > had.Lifetime()/3 {
+			if err == nil && time.Since(began) > had.Life()/3 {
 				err = reconnect(over)
 			}
 			if err != nil && ctx.Err() == nil {
@@ -115,7 +115,7 @@ func (c *Credentials) Keep(ctx context.Context, over wire.Transport, warn func(e
 					had.Expires.Local().Format(time.DateTime), err))
 			}
 		}
-		pause := max(min(had.Lifetime()/looksPerLife, longestLook), shortestLook)
+		pause := max(min(had.Life()/looksPerLife, longestLook), shortestLook)
 		select {
 		case <-ctx.Done():
 			return
@@ -134,7 +134,7 @@ func reconnect(over wire.Transport) error {
 }
 
 // due reports whether it is time for newer credentials.
-func due(had wire.Token, now time.Time) bool { return now.Sub(had.Issued) > had.Lifetime()/3 }
+func due(had wire.Token, now time.Time) bool { return now.Sub(had.Issued) > had.Life()/3 }
 
 // renew takes the credentials that another process of this operator was given meanwhile, or asks the registrar for
 // some.

@@ -47,7 +47,7 @@ func (b *batchRun) handle(e wire.Event) {
 	case wire.Done:
 		b.where.done(e.Host, e.Next)
 		b.did(e)
-	case wire.AtBarrier:
+	case wire.AtGate:
 		b.where.put(e.Host, e.Next)
 		b.machine.Stand(e.Host, e.Next)
 	case wire.Ended:

@@ -25,7 +25,7 @@ func (b *batchRun) doStep(ctx context.Context, ask wire.Ask) (*wire.Did, error) 
 	if err := b.queue.aside(ctx, func() { refused = b.turn(ask.Host, h, ask.Step) }); err != nil || refused != nil {
 		return nil, cmp.Or(refused, err)
 	}
-	at := plan.Position{Step: b.steps.Step(ask.Step), ID: ask.Step, Failing: ask.Failing}
+	at := plan.Stand{Step: b.steps.Step(ask.Step), ID: ask.Step, Failing: ask.Failing}
 	var lasting bool
 	at.Rescuing, lasting = b.steps.Handled(ask.Step)
 	within, end := b.within(ctx, lasting)

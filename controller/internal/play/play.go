@@ -103,8 +103,8 @@ type Options struct {
 	// session is in this process, and calls are sent one by one, with those of these variables that are set. None:
 	// hosts without agents are unreachable.
 	Reach []string
-	// Connections are the connections that reach hosts without a plug-in of ansible-core, see wire.Start.
-	Connections []string
+	// Ways are the connections that reach hosts without a plug-in of ansible-core, see wire.Start.
+	Ways []string
 	// NoAgents reports whether no host has an agent.
 	NoAgents bool
 	// BecomePassword is for hosts that have none among their variables.

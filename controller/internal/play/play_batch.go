@@ -48,7 +48,7 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	if r.in.Inventory.Appeared() {
 		r.mirror.Refresh()
 	}
-	r.admission.Know(compile.OwnPlugins(r.in.Project))
+	r.admission.Know(compile.OwnWays(r.in.Project))
 	r.facts.load(p.hosts)
 	needFacts := p.needFacts()
 	p.start()
@@ -219,7 +219,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before
 		ResumeAt: resumeAt, Whole: unit.Plan.Written(), Tasks: b.tasks, Vars: r.mirror.Start, Here: r.locals.is,
 		Named:      r.locals.named,
 		MayRestart: sync.OnceValue(func() bool { return restarts(r.in.Modules, unit.Plan, r.in.Project.Uses) }),
-		NoAgents:   r.in.NoAgents, Reach: r.in.Reach, Connections: r.in.Connections, Login: newLogins(r,
+		NoAgents:   r.in.NoAgents, Reach: r.in.Reach, Ways: r.in.Ways, Login: newLogins(r,
 			unit.Plan).of, Settle: r.link.Settle,
 	}
 	b.equip(needFacts)

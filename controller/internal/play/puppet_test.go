@@ -219,7 +219,7 @@ func (p *puppet) gate(id plan.ID) (f puppetFlow, done bool) {
 	if p.pending != nil {
 		p.settle(id)
 	} else {
-		p.send(wire.Event{Kind: wire.AtBarrier, Next: id})
+		p.send(wire.Event{Kind: wire.AtGate, Next: id})
 	}
 	for a := range p.advances {
 		switch {

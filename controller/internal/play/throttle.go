@@ -86,7 +86,7 @@ func (p *throttle) ahead() {
 	p.b.machine.Ahead(first.ID)
 	for _, h := range hosts {
 		p.b.where.put(h, first.ID)
-		p.b.order.Add(wire.Event{Kind: wire.AtBarrier, Host: h, Next: first.ID})
+		p.b.order.Add(wire.Event{Kind: wire.AtGate, Host: h, Next: first.ID})
 	}
 }
 

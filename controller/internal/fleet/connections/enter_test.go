@@ -87,13 +87,13 @@ func TestWhatMakesNoSenseIsAnError(t *testing.T) {
 
 // TestWaysAreTheConnectionsOfHarkItself: what is none of them takes a plug-in in Python.
 func TestWaysAreTheConnectionsOfHarkItself(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range Ways() {
 		if kind := KindOf(name); kind == Device || kind == Foreign {
 			t.Errorf("%s takes a plug-in in Python", name)
 		}
 	}
 	for _, name := range []string{"winrm", "ansible.builtin.psrp", "ansible.netcommon.network_cli", "kubectl", "acme.tools.tunnel"} {
-		if kind := KindOf(name); kind != Device && kind != Foreign || slices.Contains(Names(), name) {
+		if kind := KindOf(name); kind != Device && kind != Foreign || slices.Contains(Ways(), name) {
 			t.Errorf("%s takes no plug-in in Python", name)
 		}
 	}

@@ -45,8 +45,8 @@ func KindOf(connection string) Kind {
 	return Foreign
 }
 
-// Names returns the names of the connections of all other kinds.
-func Names() []string {
+// Ways returns the names of the connections of all other kinds.
+func Ways() []string {
 	var names []string
 	for _, short := range []string{"smart", "local", "ssh", "paramiko", "paramiko_ssh"} {
 		names = append(names, short, "ansible.builtin."+short)

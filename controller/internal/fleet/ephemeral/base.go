@@ -48,7 +48,7 @@ func openBase(ctx context.Context, cfg *Config, beside *link.Hub) (_ *base, err 
 	if b.known, err = trust.OpenKnown(dir.Path, nil); err != nil {
 		return nil, err
 	}
-	if b.client, err = ssh.Open(cfg.Settings.Executable); err != nil {
+	if b.client, err = ssh.Open(cfg.Ways.Executable); err != nil {
 		return nil, err
 	}
 	b.client.Alone = true // each agent has one session, in which it lives

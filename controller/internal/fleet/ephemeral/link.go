@@ -29,8 +29,8 @@ type Config struct {
 	Resident bool
 	// NoSSH is why no host is reached over ssh, "" if hosts are.
 	NoSSH string
-	// Settings is what flags and settings say of connections.
-	Settings connections.Settings
+	// Ways is what flags and settings say of connections.
+	Ways connections.Settings
 	// Binaries finds the programs of agents, when the first is needed.
 	Binaries func() (*bootstrap.Binaries, error)
 	// Keep lets programs of agents stay on hosts for the next run. Kept is told each time when one was left on a host
@@ -219,7 +219,7 @@ func (l *Link) say(host, text string) {
 // that nobody waits any more.
 func (l *Link) bring(ctx context.Context, host string, way map[string]string) (*agent, error) {
 	v := connections.Of(way)
-	target := l.cfg.Settings.Target(host, v)
+	target := l.cfg.Ways.Target(host, v)
 	if v.Err != nil {
 		return nil, v.Err
 	}

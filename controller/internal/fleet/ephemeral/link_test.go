@@ -76,7 +76,7 @@ func newLink(t *testing.T, change func(*Config)) (*Link, *told) {
 	}
 	said := &told{}
 	cfg := Config{
-		Resident: true, Settings: connections.Settings{Executable: script}, Forks: 2, Logger: zerolog.Nop(), Say: said.say,
+		Resident: true, Ways: connections.Settings{Executable: script}, Forks: 2, Logger: zerolog.Nop(), Say: said.say,
 		Binaries: func() (*bootstrap.Binaries, error) { return &bootstrap.Binaries{}, nil },
 		Hub: link.Config{
 			Run: "r1", Agent: resident.Local{Modules: modules.NewRegistry(echo), Logger: zerolog.Nop()}.Run,

@@ -31,7 +31,7 @@ func (l *hostQueue) pass() { l.since, l.passed = time.Time{}, true }
 // note updates where the host stands by an event.
 func (l *hostQueue) note(e wire.Event) {
 	switch e.Kind {
-	case wire.AtBarrier:
+	case wire.AtGate:
 		l.from = e.Next
 	case wire.Ended:
 		l.ended = true

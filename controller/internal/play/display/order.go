@@ -82,7 +82,7 @@ func (o *Order) Add(e wire.Event) {
 	}
 	e.Outcome = visible(e.Outcome)
 	l.note(e)
-	if e.Kind != wire.AtBarrier && e.Kind != wire.Ended {
+	if e.Kind != wire.AtGate && e.Kind != wire.Ended {
 		if o.put(l, e); o.held > mostHeld {
 			o.spill()
 		}

@@ -28,7 +28,7 @@ type ExecutorConfig struct {
 // are those that the host has at that moment. Its methods are called one at a time, with the host's handout locked.
 type Evaluator interface {
 	// Do does the step where the host stands. Nothing, without an error, is that it was not done.
-	Do(ctx context.Context, at plan.Position, now wire.HostVars) (*wire.Did, error)
+	Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wire.Did, error)
 	// Late are the contents of the play's vars_files whose names hold templates, by their index.
 	Late(ctx context.Context, now wire.HostVars) (map[int]*value.Dict, error)
 	// Missing is the first of the handlers that a step notifies to which nobody answers, "" if all are there.
@@ -49,7 +49,7 @@ func NewExecutor(h *Tasks, c ExecutorConfig) *Executor { return &Executor{h, c} 
 
 // Do does a step for a host that stands there, and gives what the host has to hear of it. within is how long the step
 // may take, ctx how long the host waits.
-func (d *Executor) Do(ctx, within context.Context, h *Task, at plan.Position) (*wire.Did, error) {
+func (d *Executor) Do(ctx, within context.Context, h *Task, at plan.Stand) (*wire.Did, error) {
 	did, err := d.single(h).Do(within, at, d.mirror.Start(h.host))
 	switch {
 	case err != nil:
@@ -63,7 +63,7 @@ func (d *Executor) Do(ctx, within context.Context, h *Task, at plan.Position) (*
 
 // JudgeJob has a step judged by how a job has ended that its host has left behind. Nil is that nobody can say.
 func (d *Executor) JudgeJob(ctx context.Context, h *Task, s *plan.Step, job string) *wire.Did {
-	did, _ := d.single(h).Do(ctx, plan.Position{Step: s, ID: s.ID, Job: job}, d.mirror.Start(h.host))
+	did, _ := d.single(h).Do(ctx, plan.Stand{Step: s, ID: s.ID, Job: job}, d.mirror.Start(h.host))
 	return did
 }
 

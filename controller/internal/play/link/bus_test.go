@@ -64,7 +64,7 @@ func TestLongAbsenceOfTheBrokerLosesNobody(t *testing.T) {
 	said := make(chan string, 10)
 	c.cfg.Warn = func(text string) { said <- text }
 	c.begin(steps("0.0", true, "test.t.echo", "a", "b"), "web1", "web2")
-	c.until(wire.AtBarrier, 2)
+	c.until(wire.AtGate, 2)
 	b.stop()
 	if text := wait(t, said); !strings.Contains(text, "the broker does not answer") {
 		t.Errorf("said %q", text)
@@ -95,7 +95,7 @@ func TestBrokerThatStaysAwayEndsTheRun(t *testing.T) {
 	c := b.controller(op, "r1", nil)
 	c.times.Outage = 300 * time.Millisecond
 	c.begin(steps("0.0", true, "test.t.echo", "a"), "web1")
-	c.until(wire.AtBarrier, 1)
+	c.until(wire.AtGate, 1)
 	b.stop()
 	if l := wait(t, c.Lost()); l.Host != "web1" || !strings.Contains(l.Reason, "the broker has been away for") {
 		t.Errorf("lost %+v", l)

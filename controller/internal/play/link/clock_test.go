@@ -25,7 +25,7 @@ func TestAgentsWithAWrongClockWork(t *testing.T) {
 			flush(t, spy)
 			c := b.controller(op, "r1", nil)
 			c.begin(steps("0.0", true, "test.t.echo", "a"), "web1")
-			c.until(wire.AtBarrier, 1)
+			c.until(wire.AtGate, 1)
 			if err := c.Advance(wire.Advance{Play: "0.0", Step: "1.0"}); err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestAClockThatStepsHoldsUpNobody(t *testing.T) {
 	a := b.agentAt(func() time.Time { return time.Now().Add(time.Duration(off.Load())) }, "web1", w.registry(), op)
 	c := b.controller(op, "r1", nil)
 	c.begin(steps("0.0", true, "test.t.echo", "a", "b", "c", "d"), "web1")
-	c.until(wire.AtBarrier, 1)
+	c.until(wire.AtGate, 1)
 	for i, step := range []time.Duration{time.Hour, -time.Hour, 10 * 365 * 24 * time.Hour, 0} {
 		off.Store(int64(step))
 		if err := c.Advance(wire.Advance{Play: "0.0", Step: plan.ID("1").Under(i)}); err != nil {

@@ -258,7 +258,7 @@ func (a *afar) heed(e wire.Event) {
 		return
 	}
 	switch e.Kind {
-	case wire.AtBarrier, wire.Done:
+	case wire.AtGate, wire.Done:
 		a.live[e.Host] = e.Next
 	case wire.Ended:
 		a.ended[e.Host] = time.Now()

@@ -11,21 +11,21 @@ import (
 
 // pendingExec is a delegated call that waits for its result.
 type pendingExec struct {
-	peer     *peer
-	done     chan execResult // one slot
-	instance string          // of the agent that took it, "" until it has; guarded by members.mu
-	over     bool            // it was given up: it is not to begin any more; guarded by members.mu
+	peer *peer
+	done chan execResult // one slot
+	life string          // of the agent that took it, "" until it has; guarded by members.mu
+	over bool            // it was given up: it is not to begin any more; guarded by members.mu
 	grants
 }
 
-// takenBy reports whether a process of the agent has the call: the first that is heard of. An agent of an earlier
+// takenBy reports whether a life of the agent has the call: the first that is heard of. An agent of an earlier
 // version does not say which it is. members.mu is held.
-func (x *pendingExec) takenBy(instance string) bool {
-	if instance == "" {
+func (x *pendingExec) takenBy(life string) bool {
+	if life == "" {
 		return true
 	}
-	x.instance = cmp.Or(x.instance, instance)
-	return x.instance == instance
+	x.life = cmp.Or(x.life, life)
+	return x.life == life
 }
 
 type execResult struct {
@@ -74,7 +74,7 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 		}
 		ack, err := h.requests.command(sending, p, wire.KindExec, "", wire.NewNonce(), order)
 		h.members.mu.Lock()
-		x.instance = cmp.Or(x.instance, ack.Instance)
+		x.life = cmp.Or(x.life, ack.Life)
 		h.members.mu.Unlock()
 		acked <- err
 	})

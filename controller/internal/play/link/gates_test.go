@@ -14,7 +14,7 @@ func stand(t *testing.T, h *Hub, names ...string) {
 	for _, name := range names {
 		host := h.members.hosts[name]
 		host.hears, host.turn = true, 1
-		e := wire.Event{Seq: host.seq + 1, Kind: wire.AtBarrier, Next: "1.0"}
+		e := wire.Event{Seq: host.seq + 1, Kind: wire.AtGate, Next: "1.0"}
 		if fresh, _ := h.members.note(host, e, 1); !fresh || !host.deferAck(wire.Msg{}, nil, &wire.Batch{Events: []wire.Event{e}}, true) {
 			t.Fatalf("%s is answered at once", name)
 		}
@@ -105,7 +105,7 @@ func TestABatchAnswersTheOneBeforeIt(t *testing.T) {
 
 // What brings nothing new was sent again and is answered at once, and so is a session that has more to tell or is slow.
 func TestOnlyWhoWaitsIsAnsweredLater(t *testing.T) {
-	gate := wire.Event{Seq: 1, Kind: wire.AtBarrier, Next: "1.0"}
+	gate := wire.Event{Seq: 1, Kind: wire.AtGate, Next: "1.0"}
 	for name, tt := range map[string]struct {
 		events []wire.Event
 		hears  bool

@@ -82,7 +82,7 @@ type host struct {
 	name        string
 	peer        *peer
 	turn        uint64        // of the last Start
-	instance    string        // of the agent that took it, "" until it was heard of
+	life        string        // of the agent that took it, "" until it was heard of
 	seq         uint64        // of the last event that was delivered
 	playing     bool          // it was started and has not ended
 	opening     bool          // its agent has not acknowledged the start yet
@@ -193,15 +193,15 @@ func started(h *Hub, t *host, ack wire.Ack, err error) error {
 	defer h.members.mu.Unlock()
 	t.opening = false
 	switch {
-	case err == nil && ack.Instance == "":
+	case err == nil && ack.Life == "":
 		err = &refusedError{text: "it is of an older version than this controller: hark agents upgrade"}
 	case err == nil:
 		t.hears = ack.Hears && !t.peer.local
 		t.peer.listensToEach, t.peer.toEachKnown = ack.Each, true
-		if t.instance == "" {
-			t.instance = ack.Instance
+		if t.life == "" {
+			t.life = ack.Life
 		}
-	case errors.Is(err, context.DeadlineExceeded) && t.instance != "" && !t.over:
+	case errors.Is(err, context.DeadlineExceeded) && t.life != "" && !t.over:
 		err = nil
 	}
 	if err != nil {

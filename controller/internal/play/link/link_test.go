@@ -55,7 +55,7 @@ func TestHostsWaitForTheAdvance(t *testing.T) {
 	b.agent("web2", w.registry(), op)
 	c := b.controller(op, "r1", nil)
 	c.begin(steps("0.0", true, "test.t.echo", "a", "b"), "web1", "web2")
-	c.until(wire.AtBarrier, 2)
+	c.until(wire.AtGate, 2)
 	if w.count("a") != 0 {
 		t.Error("a step ran before the advance")
 	}

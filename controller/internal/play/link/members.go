@@ -39,7 +39,7 @@ func (m *members) turnTo(name string, p *peer) *host {
 	}
 	p.hosts[name] = true
 	p.release(time.Now()) // what was not heard of it before is no silence
-	t.peer, t.turn, t.instance, t.missing = p, t.turn+1, "", 0
+	t.peer, t.turn, t.life, t.missing = p, t.turn+1, "", 0
 	t.playing, t.opening, t.over, t.gate = true, true, false, ""
 	m.places++
 	t.place, t.hears, t.deferredAck, t.went = m.places, false, nil, false
@@ -50,17 +50,17 @@ func (m *members) turnTo(name string, p *peer) *host {
 // another one that was handed the same plan, since its state was set back, may not run it again. m.mu is held.
 func (m *members) match(p *peer, name string, s wire.Session) sessionMatch {
 	t := m.hosts[name]
-	if t == nil || t.peer != p || t.over || s.Turn != t.turn || s.Instance == "" {
+	if t == nil || t.peer != p || t.over || s.Turn != t.turn || s.Life == "" {
 		return refused
 	}
 	switch {
-	case s.Left && s.Instance != t.instance:
+	case s.Left && s.Life != t.life:
 		return left
 	case s.Left:
 		return refused
-	case t.instance == "":
-		t.instance = s.Instance
-	case t.instance != s.Instance:
+	case t.life == "":
+		t.life = s.Life
+	case t.life != s.Life:
 		return refused
 	}
 	t.verdict = t.grant(t.fresh, s.Late, time.Now())
@@ -117,11 +117,11 @@ func (m *members) finishCall(id string, p *peer, r execResult) {
 }
 
 // dropCalls ends the calls that another process of the agent had taken.
-func (m *members) dropCalls(p *peer, instance, reason string) {
+func (m *members) dropCalls(p *peer, life, reason string) {
 	m.mu.Lock()
 	var lost []string
 	for id, x := range m.calls {
-		if x.peer == p && x.instance != "" && x.instance != instance {
+		if x.peer == p && x.life != "" && x.life != life {
 			lost = append(lost, id)
 		}
 	}
@@ -139,7 +139,7 @@ func (m *members) renewCall(p *peer, r wire.Renew, fresh time.Duration) wire.Ren
 		return wire.Renewed{StopVerdict: wire.StopVerdict{Over: !p.hosts[r.Host]}}
 	}
 	x := m.calls[r.Call]
-	if x == nil || x.peer != p || x.over || !x.takenBy(r.Instance) {
+	if x == nil || x.peer != p || x.over || !x.takenBy(r.Life) {
 		return wire.Renewed{StopVerdict: wire.StopVerdict{Over: true}}
 	}
 	return wire.Renewed{StopVerdict: x.grant(fresh, r.Late, time.Now())}

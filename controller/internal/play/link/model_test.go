@@ -107,7 +107,7 @@ type modelHost struct {
 	why      string          // that is so
 }
 
-// modelProcess is one process of a host's agent.
+// modelProcess is one life of a host's agent.
 type modelProcess struct {
 	agent *agent.Agent
 	line  *noisy
@@ -196,7 +196,7 @@ func (m *model) boot(h *modelHost) {
 	h.process = p
 }
 
-// modules are those of one process of an agent: after its end they do nothing more.
+// modules are those of one life of an agent: after its end they do nothing more.
 func (m *model) modules(h *modelHost, p *modelProcess) *modules.Registry {
 	work := rand.New(rand.NewPCG(h.rand.Uint64(), 3))
 	return modules.NewRegistry(modules.Define("test.t.work", "Works for a while.", func(ctx context.Context, _ *modules.Env, a echoArgs) (modules.Result, error) {
@@ -330,7 +330,7 @@ func (m *model) heed(e wire.Event) {
 	}
 	h := m.hosts[e.Host]
 	switch e.Kind {
-	case wire.AtBarrier:
+	case wire.AtGate:
 		m.live[e.Host] = e.Next
 	case wire.Done:
 		m.live[e.Host] = e.Next

@@ -141,7 +141,7 @@ func (w *presenceMonitor) compare(p *peer, alive *wire.Alive, asked time.Time) {
 		t := w.members.hosts[name]
 		switch {
 		case t == nil || t.peer != p || !t.playing || t.opening || !asked.After(t.known):
-		case alive.Instance == t.instance && alive.Turns[name] == t.turn:
+		case alive.Life == t.life && alive.Turns[name] == t.turn:
 			t.missing = 0
 		default:
 			t.known = time.Now()
@@ -156,7 +156,7 @@ func (w *presenceMonitor) compare(p *peer, alive *wire.Alive, asked time.Time) {
 		w.loseHost(t, restarted+" and has lost the play")
 	}
 	if time.Since(asked) <= w.times.Answer { // else another process may have taken them meanwhile
-		w.members.dropCalls(p, alive.Instance, restarted)
+		w.members.dropCalls(p, alive.Life, restarted)
 	}
 }
 

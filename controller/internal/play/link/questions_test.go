@@ -54,7 +54,7 @@ func TestAgentsAskForNothingButTheirSteps(t *testing.T) {
 		return wire.Answer{}
 	})
 	c.begin(steps("0.0", true, "test.t.echo", "a"), "web1")
-	c.until(wire.AtBarrier, 1)
+	c.until(wire.AtGate, 1)
 	c.members.mu.Lock()
 	mine := c.members.hosts["web1"].peer
 	c.members.mu.Unlock()

@@ -147,7 +147,7 @@ func TestACallEndsWhenItsAgentIsRestarted(t *testing.T) {
 }
 
 // A host that loses power forgets which calls it has had. Should one come again the controller tells the agent that
-// another process of it has that call.
+// another life of it has that call.
 func TestACallThatAHostHasForgottenIsNotRunAgain(t *testing.T) {
 	b, w, op := newBroker(t), newWorld(), operator(t)
 	a := b.agent("web1", w.registry(), op)

@@ -65,8 +65,7 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 		return fmt.Errorf("its agent does not serve host %q", b.Host)
 	}
 	is := h.members.match(p, b.Host, b.Session)
-	if is == refused && t.over && t.peer == p && b.Turn == t.turn &&
-		(t.instance == "" || t.instance == b.Session.Instance) {
+	if is == refused && t.over && t.peer == p && b.Turn == t.turn && (t.life == "" || t.life == b.Session.Life) {
 		h.notices.late(b.Host, t.seq, b.Events)
 	}
 	if is == refused {

@@ -98,7 +98,7 @@ func TestMissedAdvanceIsAskedFor(t *testing.T) {
 	if err := c.Start(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	c.until(wire.AtBarrier, 1)
+	c.until(wire.AtGate, 1)
 	// An Advance that nobody got: it is only in the Hub's memory.
 	c.members.mu.Lock()
 	c.seq++
@@ -125,7 +125,7 @@ func TestAgentOutlivesItsController(t *testing.T) {
 	if err := c.Start(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	c.until(wire.AtBarrier, 1)
+	c.until(wire.AtGate, 1)
 	if err := c.Advance(wire.Advance{Play: "0.0", Step: "1.0"}); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestStolenAgentSpeaksForItselfOnly(t *testing.T) {
 		return wire.Answer{}
 	})
 	c.begin(steps("0.0", true, "test.t.echo", "a"), "web1", "web2")
-	c.until(wire.AtBarrier, 2)
+	c.until(wire.AtGate, 2)
 	c.members.mu.Lock()
 	mine, other := c.members.hosts["web2"].peer, c.members.hosts["web1"].peer
 	c.members.mu.Unlock()
@@ -308,9 +308,9 @@ func TestOnlyTheKeyOfASessionSpeaksForIt(t *testing.T) {
 	c.cfg.Logger = zerolog.New(refused)
 	c.times.Silence = time.Hour // nobody asks it
 	c.begin(steps("0.0", true, "test.t.echo", "a"), "web1")
-	c.until(wire.AtBarrier, 1)
+	c.until(wire.AtGate, 1)
 	c.members.mu.Lock()
-	p, session := c.members.hosts["web1"].peer, wire.Session{Instance: c.members.hosts["web1"].instance, Turn: c.members.hosts["web1"].turn}
+	p, session := c.members.hosts["web1"].peer, wire.Session{Life: c.members.hosts["web1"].life, Turn: c.members.hosts["web1"].turn}
 	c.members.mu.Unlock()
 	stranger, wrong := operator(t), wire.NewKey()
 	end := wire.Batch{Session: session, Run: "r1", Host: "web1", Events: []wire.Event{{Run: "r1", Host: "web1", Seq: 2, Kind: wire.Ended, State: wire.Failed}}}
@@ -426,7 +426,7 @@ func TestPlaysRunUnderTheBrokersPermissions(t *testing.T) {
 	p := steps("0.0", true, "test.t.echo", "a", "b")
 	p.Blocks[0].Body[1].Step.DelegateTo = plan.Lit(text("web2"))
 	c.begin(p, "web1")
-	c.until(wire.AtBarrier, 1)
+	c.until(wire.AtGate, 1)
 	for _, step := range []plan.ID{"1.0", "1.1"} {
 		if err := c.Advance(wire.Advance{Play: "0.0", Step: step}); err != nil {
 			t.Fatal(err)

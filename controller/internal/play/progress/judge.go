@@ -25,7 +25,7 @@ func (c *Tracker) Judge(e wire.Event, doing bool) *Fault {
 		return nil
 	case wire.Ended:
 		return c.mayEnd(e, doing)
-	case wire.AtBarrier:
+	case wire.AtGate:
 		return c.Comes(e.Host, e.Next)
 	}
 	return c.Comes(e.Host, e.Step)
@@ -68,7 +68,7 @@ func (c *Tracker) mayEnd(e wire.Event, doing bool) *Fault {
 // what an agent cannot know, "" for nothing.
 func Admit(e *wire.Event, s *plan.Step, handed bool) (doubt string) {
 	switch e.Kind {
-	case wire.AtBarrier, wire.Ended, wire.Warning:
+	case wire.AtGate, wire.Ended, wire.Warning:
 		e.Outcome = nil
 		return ""
 	}

@@ -35,7 +35,7 @@ func TestWhatAgentsMayTell(t *testing.T) {
 		"that it skipped another":     {event(wire.Done, "3", &wire.Outcome{Status: wire.Skipped}), false},
 		"a step of no plan":           {event(wire.Done, "9", lies()), false},
 		"an end without an outcome":   {event(wire.Done, "1", nil), false},
-		"where it stands":             {event(wire.AtBarrier, "", nil), true},
+		"where it stands":             {event(wire.AtGate, "", nil), true},
 		"a warning":                   {event(wire.Warning, "1", nil), true},
 		"that it was restarted there": {event(wire.Done, "3", &wire.Outcome{Status: wire.StatusUnreachable}), true},
 	} {

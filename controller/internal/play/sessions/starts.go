@@ -25,9 +25,9 @@ type Starts struct {
 	Here, Named func(host string) bool
 	// MayRestart reports whether the plan may restart its hosts; nil: it does not.
 	MayRestart func() bool
-	// NoAgents, Reach and Connections are those of the run.
-	NoAgents           bool
-	Reach, Connections []string
+	// NoAgents, Reach and Ways are those of the run.
+	NoAgents    bool
+	Reach, Ways []string
 	// Login is the one way to reach a host in the whole play, nil if there may be others; Settle has a
 	// session be possible there (link.Link).
 	Login  func(host string) *wire.Login
@@ -63,7 +63,7 @@ func (s *Starts) Of(host string) wire.Start {
 // OfExecutor returns what a session begins with in which the controller does steps for a host that has an agent.
 func (s *Starts) OfExecutor(host string) wire.Start {
 	start := s.Of(host)
-	start.Remote, start.Reach, start.Connections, start.Resident = true, s.Reach, s.Connections, true
+	start.Remote, start.Reach, start.Ways, start.Resident = true, s.Reach, s.Ways, true
 	return start
 }
 
@@ -80,7 +80,7 @@ func (s *Starts) For(ctx context.Context, w Want) (wire.Start, error) {
 		start.Remote = start.Login == nil
 	}
 	if start.Remote {
-		start.Reach, start.Connections, start.Resident = s.Reach, s.Connections, !s.NoAgents && !w.Stranger
+		start.Reach, start.Ways, start.Resident = s.Reach, s.Ways, !s.NoAgents && !w.Stranger
 	}
 	if s.Tasks != nil {
 		s.Tasks.Forget(w.Host)

@@ -25,7 +25,7 @@ func NewSlowHosts(limit time.Duration, now func() time.Time) *SlowHosts {
 // Heed draws from an event since when its host has been at its step.
 func (s *SlowHosts) Heed(e wire.Event) {
 	switch e.Kind {
-	case wire.Started, wire.Done, wire.AtBarrier:
+	case wire.Started, wire.Done, wire.AtGate:
 		s.since[e.Host] = s.now()
 	}
 }

@@ -17,7 +17,7 @@ func sealed(t *testing.T, s link.SessionKeys, events ...wire.Event) []byte {
 	t.Helper()
 	var codec wire.Codec
 	frame, err := codec.Pack(wire.Header{Kind: wire.KindBatch, Run: "r1", Nonce: wire.NewNonce()},
-		wire.Batch{Session: wire.Session{Instance: "l", Turn: 1}, Run: "r1", Host: s.Host, Events: events},
+		wire.Batch{Session: wire.Session{Life: "l", Turn: 1}, Run: "r1", Host: s.Host, Events: events},
 		wire.Packing{Key: &s.HostKey, Seal: wire.SealHost, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
