@@ -5,6 +5,7 @@ package fleet
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,17 @@ var enrolled = struct {
 	sync.Mutex
 	hosts map[machine]bool
 }{hosts: map[machine]bool{}}
+
+// wiped notes that machines have no agent any more, nor their users.
+func wiped(hosts ...machine) {
+	enrolled.Lock()
+	defer enrolled.Unlock()
+	for _, m := range hosts {
+		maps.DeleteFunc(enrolled.hosts, func(name machine, _ bool) bool {
+			return name == m || strings.HasPrefix(string(name), string(m)+"-")
+		})
+	}
+}
 
 // fleetOf gives the first n hosts, each with an agent that is there.
 func fleetOf(t *testing.T, n int) []machine {

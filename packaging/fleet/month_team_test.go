@@ -156,11 +156,7 @@ func (m *team) machinesOf() []machine {
 // clean takes away what other tests have left, and afterwards what this one has.
 func (m *team) clean(t *testing.T) {
 	all := m.machinesOf()
-	enrolled.Lock()
-	for _, x := range all {
-		delete(enrolled.hosts, x)
-	}
-	enrolled.Unlock()
+	wiped(all...)
 	wipe := func(x machine) error {
 		_, err := x.try(nil, `for part in keeper console broker; do hark $part uninstall; done >/dev/null 2>&1
 			systemctl disable --now month-git 2>/dev/null

@@ -77,11 +77,7 @@ func page(t *testing.T, name, section string) []pages.Block {
 // clean takes away what other tests have left on the hosts, and afterwards what this one has.
 func (n *newcomer) clean(t *testing.T) {
 	all := n.all()
-	enrolled.Lock()
-	for _, m := range all {
-		delete(enrolled.hosts, m)
-	}
-	enrolled.Unlock()
+	wiped(all...)
 	wipe := func(m machine) error {
 		_, err := m.try(nil, `hark broker uninstall >/dev/null 2>&1; pkill -x hark
 			dpkg -P hark-ansible-names hark hark-agent >/dev/null 2>&1; hark-agent uninstall >/dev/null 2>&1

@@ -102,9 +102,7 @@ func TestDebianPackages(t *testing.T) {
 	if left := m.sh(t, "ls -d /etc/hark /var/lib/hark /usr/bin/hark* /usr/bin/ansible* /usr/lib/hark /usr/share/doc/hark* /usr/lib/systemd/system/hark* 2>/dev/null || true; systemctl list-units --all 'hark*' --no-legend"); left != "" {
 		t.Errorf("purge left %s", left)
 	}
-	enrolled.Lock()
-	delete(enrolled.hosts, m)
-	enrolled.Unlock()
+	wiped(m)
 }
 
 // names holds what the controller's packages bring: the Ansible names, agents for all kinds of machines, pages whose
@@ -203,9 +201,7 @@ const armPlay = `- hosts: all
 func TestRPMOnASystem(t *testing.T) {
 	m := machine("h10")
 	m.sh(t, "hark-agent uninstall 2>/dev/null; rm -rf /etc/hark /var/lib/hark /usr/bin/hark-agent /usr/local/bin/hark-agent")
-	enrolled.Lock()
-	delete(enrolled.hosts, m)
-	enrolled.Unlock()
+	wiped(m)
 	tools := exec.Command("sh", "-c", `tar -chf - /usr/lib/rpm /usr/bin/rpm $(ldd /usr/bin/rpm | sed -n 's|.*=> \(/[^ ]*\) .*|\1|p')`)
 	pipe, err := tools.StdoutPipe()
 	if err == nil {
