@@ -62,7 +62,7 @@ func (n *noisy) cutFor(d time.Duration) {
 
 func (n *noisy) Publish(subject string, frame []byte) error {
 	for _, late := range n.fate() {
-		time.AfterFunc(late, func() { _ = n.Transport.Publish(subject, frame) })
+		later(late, func() { _ = n.Transport.Publish(subject, frame) })
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type far struct {
 }
 
 func (f *far) Publish(subject string, frame []byte) error {
-	time.AfterFunc(f.takes, func() { _ = f.Transport.Publish(subject, frame) })
+	later(f.takes, func() { _ = f.Transport.Publish(subject, frame) })
 	return nil
 }
 
@@ -37,11 +37,11 @@ func (f *far) Subscribe(subject string, take func(wire.Msg)) (wire.Subscription,
 	return f.Transport.Subscribe(subject, func(m wire.Msg) {
 		if respond := m.Respond; respond != nil {
 			m.Respond = func(frame []byte) error {
-				time.AfterFunc(f.takes, func() { _ = respond(frame) })
+				later(f.takes, func() { _ = respond(frame) })
 				return nil
 			}
 		}
-		time.AfterFunc(f.takes, func() {
+		later(f.takes, func() {
 			mu.Lock()
 			defer mu.Unlock()
 			take(m)
