@@ -1,6 +1,10 @@
 package record
 
-import "hark/modules/mask"
+import (
+	"slices"
+
+	"hark/modules/mask"
+)
 
 // hide hides secrets in a line. It does not touch what other lines refer to: the numbers of tasks and hosts, the names
 // of hosts.
@@ -40,9 +44,10 @@ func (l *Line) hide(m *mask.Masker) {
 	}
 }
 
-// hide hides secrets in a foot.
+// hide hides secrets in a foot. It leaves the tasks of others that share the list as they are.
 func (f *Foot) hide(m *mask.Masker) {
 	f.Error = m.Text(f.Error)
+	f.Tasks = slices.Clone(f.Tasks)
 	for i := range f.Tasks {
 		f.Tasks[i].Name = m.Text(f.Tasks[i].Name)
 	}
