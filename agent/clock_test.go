@@ -9,7 +9,7 @@ import (
 func TestTheControllersTimeIsTold(t *testing.T) {
 	start := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
-		ahead    time.Duration   // by which the controller's clock is ahead of this host's
+		ahead    time.Duration   // the controller's clock minus this host's
 		messages []time.Duration // how long each was on its way; they come a minute apart
 		late     time.Duration   // what the host may take the time to be too early by
 	}{

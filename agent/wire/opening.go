@@ -153,8 +153,8 @@ type Alive struct {
 	// Life is the agent's. Turns are the hosts of the run whose sessions it holds, each with its turn (see Session).
 	Life  string            `json:"life,omitempty"`
 	Turns map[string]uint64 `json:"turns,omitempty"`
-	// Left are the hosts of that run whose sessions an earlier process of the agent had, and of which it has yet to
-	// report.
+	// Left are the hosts of that run whose sessions an earlier process of the agent had, and that it has not
+	// reported yet.
 	Left []string `json:"left,omitempty"`
 	// Program is the digest of the running program, "" if the agent does not know it.
 	Program string `json:"program,omitempty"`

@@ -42,8 +42,8 @@ func permissions(r role, api string) jwt.Permissions {
 			wire.Presence("{{name()}}", ">"), wire.Credentials("{{name()}}"), wire.ReadPiece(">")}
 		subscribe = []string{wire.HostSubject("{{name()}}", ">"), wire.RunSubject("*", ">"), wire.ToAll(">"), inbox}
 		p.Resp = answers
-	// commands agents, hears all of them, reads the streams, and tells of his own runs; what he may ask the registrar to
-	// do, that decides
+	// commands agents, hears all of them, reads the streams, and publishes its own runs. The registrar decides what it
+	// may ask for
 	case controllers:
 		publish = append(readStreams(), wire.Prefix+".t.>", wire.Registrar(">"), wire.Credentials("{{name()}}"),
 			wire.Inbox(">"), wire.Record("{{name()}}", "*", "*"), wire.RunStopSubject("{{name()}}", "*"),

@@ -7,7 +7,7 @@ var (
 		ID: "no-log", Since: "2.19",
 		What:   "why a task with `no_log` failed",
 		Before: "is hidden",
-		After:  "`[ERROR]:` tells of it; hark goes on hiding it",
+		After:  "`[ERROR]:` shows it; hark goes on hiding it",
 	}
 	// ValueOrigins is the change of conditions that are no bools.
 	ValueOrigins = &Change{

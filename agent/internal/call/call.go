@@ -185,8 +185,7 @@ func lastLook(status *value.Dict, inv Invocation) *value.Dict {
 	return status
 }
 
-// withStreams returns the result of a job with what every job's has in Ansible, in the order in which async_status
-// tells of it.
+// withStreams returns the result of a job with what every job's has in Ansible, in the order of async_status.
 func withStreams(res *value.Dict) *value.Dict {
 	out := value.NewDict()
 	take := func(name string, otherwise value.Value) {

@@ -38,7 +38,7 @@ var Systemd = modules.Define("ansible.builtin.systemd", "Manages systemd units",
 - ansible.builtin.systemd: {name: cups, masked: true}
 `,
 		modules.Return{Name: "name", Type: "str", When: "always", Doc: "The unit."},
-		modules.Return{Name: "status", Type: "dict", When: "always", Doc: "What systemctl show tells of it."},
+		modules.Return{Name: "status", Type: "dict", When: "always", Doc: "What systemctl show prints of the unit."},
 		modules.Return{Name: "state", Type: "str", When: "state was given", Doc: "What it does."},
 		modules.Return{Name: "enabled", Type: "bool", When: "enabled was given", Doc: "Whether it starts at boot."},
 	), modules.ProgramsByPath("name"))

@@ -1,4 +1,4 @@
-// Package docs is what hark tells of itself: of its modules, from their declarations, and of its other plug-ins, from
+// Package docs documents hark: its modules, from their declarations, and its other plug-ins, from
 // the lines of plugins.txt, the tables of dialect, that of keywords and that of settings. It prints texts for
 // people, data for programs, and the pages of docs/modules.
 package docs
