@@ -317,8 +317,12 @@ func Raise(format string, a ...any) error {
 	return &Ended{Result{Failed: true, Raised: true, Msg: fmt.Sprintf(format, a...)}}
 }
 
-// ByTask is the origin of a failure from ActionFail: neither a module nor an action, but the task itself.
-const ByTask = "Task"
+// ByTask is the origin of a failure from ActionFail: neither a module nor an action, but the task itself. ByCaught is
+// that of one from ActionCaught.
+const (
+	ByTask   = "Task"
+	ByCaught = "Caught"
+)
 
 // ActionFail returns the error of a stage that is an action's in Ansible: the result says that an exception occurred,
 // and cause is its last line, "" if there was none but the message itself.
@@ -330,6 +334,17 @@ func ActionFail(cause, format string, a ...any) error {
 		Failed: true, Msg: fmt.Sprintf(format, a...), Data: value.DictOf("exception", cause+"\n"),
 		Marks: result.Marks{FailedBy: ByTask},
 	}}
+}
+
+// ActionCaught is ActionFail in an action that catches its own exceptions before level 2.19. The task judges what is
+// left of them, by failed_when and changed_when, as a result.
+func ActionCaught(cause, format string, a ...any) error {
+	err := ActionFail(cause, format, a...)
+	var end *Ended
+	if errors.As(err, &end) {
+		end.Result.Marks.FailedBy = ByCaught
+	}
+	return err
 }
 
 // NoAsync returns the error of an action, as written, that cannot run in the background.

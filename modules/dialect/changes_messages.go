@@ -185,11 +185,11 @@ var (
 		After:  "another, with places",
 		Where:  "playbook/syntax",
 	}
-	// ModuleMessages is the change of messages of `assert`, `command`, `copy`, `fetch`, `pause`, `replace`, `script`
-	// and `slurp`.
+	// ModuleMessages is the change of messages of `assert`, `command`, `copy`, `fetch`, `package`, `pause`, `replace`,
+	// `script` and `slurp`.
 	ModuleMessages = &Change{
 		ID: "module-words-2.19", Since: "2.19",
-		What:   "messages of `assert`, `command`, `copy`, `fetch`, `pause`, `replace`, `script` and `slurp`",
+		What:   "messages of `assert`, `command`, `copy`, `fetch`, `package`, `pause`, `replace`, `script` and `slurp`",
 		Before: "one wording",
 		After:  "another; causes are told apart",
 		Where:  "modules",

@@ -15,7 +15,8 @@ type Result struct {
 	Marks
 	// Items are the results of a loop's items, in their order; nil outside loops. Their dicts are "results".
 	Items []*Result
-	// Final says that the module was never called, so that until, changed_when and failed_when do not apply.
+	// Final says that the module was never called or the action let an exception out, so that until, changed_when and
+	// failed_when do not apply.
 	Final bool
 }
 

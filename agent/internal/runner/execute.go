@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -189,7 +190,8 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	if !res.Has("failed") {
 		res.Set("failed", value.Bool(failedRc(res)))
 	}
-	if t.repeats() && (t.conditionJudge.attempts(x.f) > 1 || !x.e.has(dialect.RetriesAlone)) {
+	res.Final = x.e.raised(res)
+	if !res.Final && t.repeats() && (t.conditionJudge.attempts(x.f) > 1 || !x.e.has(dialect.RetriesAlone)) {
 		res.Set("attempts", value.Int(n))
 	}
 	switch {
@@ -198,11 +200,17 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	case res.Failed():
 		t.failure.tell(res, x.f.args)
 	}
-	if !res.Has("changed") {
+	switch {
+	case res.Final && !x.e.has(dialect.FailureCauses):
+		res.Delete(value.Str("changed"))
+	case !res.Has("changed"):
 		res.Set("changed", value.Bool(false))
 	}
 	if msg, ok := res.Get("msg"); ok && value.IsNone(msg) && x.e.has(dialect.NullMsg) {
 		res.Delete(value.Str("msg"))
+	}
+	if res.Final {
+		return res, nil
 	}
 	x.record(res)
 	if res.Has("skipped") {
@@ -211,6 +219,13 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	err = t.redefine(ctx, res)
 	t.fill(res)
 	return res, err
+}
+
+// raised reports whether a failure is an exception that the action let out. Ansible's executor is left by it before
+// until, changed_when and failed_when: _execute of ansible/executor/task_executor.py.
+func (e *eval) raised(res *result.Result) bool {
+	let := res.FailedBy == modules.ByTask || res.FailedBy == modules.ByCaught && e.has(dialect.FailureCauses)
+	return res.Failed() && let
 }
 
 // failedRc fails a result whose module reports no failure and an rc other than 0.

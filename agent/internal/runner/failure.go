@@ -126,7 +126,7 @@ func (b *failureReport) tell(res *result.Result, args *value.Dict) {
 		say(res, task, link{msg: "Module failed."}, link{msg: strings.TrimPrefix(msg, foreign.Raised)})
 	case foreign.Broken(msg) != "":
 		say(res, task, link{msg: "Action failed."}, link{msg: msg, help: foreign.Broken(msg)})
-	case res.FailedBy == modules.ByTask:
+	case res.FailedBy == modules.ByTask || res.FailedBy == modules.ByCaught:
 		res.Delete(value.Str("exception"))
 		res.FailedBy, res.Parsed = "", false
 		say(res, task, link{msg: msg})

@@ -136,7 +136,7 @@ func preserves(mode value.Value) bool {
 
 // notFound is the failure of a missing controller-side file: Ansible shows it as an exception too.
 func notFound(err error) error {
-	return modules.ActionFail("ansible.errors.AnsibleFileNotFound: "+err.Error(), "%s", err)
+	return modules.ActionCaught("ansible.errors.AnsibleFileNotFound: "+err.Error(), "%s", err)
 }
 
 // contentText returns the text of a content argument: lists and mappings are JSON.

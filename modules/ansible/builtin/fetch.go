@@ -57,11 +57,11 @@ func resolveFetch(ctx context.Context, env *modules.Env, args *value.Dict) error
 	to, destOK := value.Text(modules.Argument(args, "dest"))
 	switch {
 	case !modules.IsGiven(args, "src") || !modules.IsGiven(args, "dest"):
-		return actionFail("src and dest are required")
+		return modules.ActionFail("", "src and dest are required")
 	case !destOK:
-		return actionFail("Invalid type supplied for dest option, it must be a string")
+		return modules.ActionFail("", "Invalid type supplied for dest option, it must be a string")
 	case !srcOK:
-		return actionFail("Invalid type supplied for source option, it must be a string")
+		return modules.ActionFail("", "Invalid type supplied for source option, it must be a string")
 	}
 	base, _, err := env.Var(ctx, "playbook_dir")
 	if err != nil {
@@ -108,7 +108,8 @@ func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Resul
 	dest := a.Root + rel
 	if there == "dir" && a.File {
 		return modules.Result{},
-			actionFail("dest is an existing directory, use a trailing slash if you want to fetch src into that directory")
+			modules.ActionFail("",
+				"dest is an existing directory, use a trailing slash if you want to fetch src into that directory")
 	}
 	if there == sums.SHA1 {
 		return modules.Result{Plain: true,

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"hark/modules"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 )
 
@@ -58,9 +59,13 @@ func runPackage(ctx context.Context, env *modules.Env, a packageArgs, managers [
 			return m.Module.Run(ctx, env, args), nil
 		}
 	}
-	if a.Use != "auto" {
-		return modules.Fail("Could not find a module for %s.", a.Use)
+	switch {
+	case a.Use != "auto" && env.Has(dialect.ModuleMessages):
+		return modules.Result{},
+			modules.ActionCaught("", "Could not find a matching action for the \"%s\" package manager.", a.Use)
+	case a.Use != "auto":
+		return modules.Result{}, modules.ActionCaught("", "Could not find a module for %s.", a.Use)
 	}
-	return modules.Fail(
+	return modules.Result{}, modules.ActionCaught("",
 		"Could not detect which package manager to use. Try gathering facts or setting the \"use\" option.")
 }

@@ -91,7 +91,7 @@ func checkScript(env *modules.Env, args *value.Dict) error {
 		return nil
 	}
 	if _, err := decodeScript(env.Name, args, modules.Reading{Release: env.Release}); err != nil {
-		return modules.ActionFail("", "%v", err)
+		return modules.ActionCaught("", "%v", err)
 	}
 	return nil
 }
@@ -104,10 +104,11 @@ func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Res
 		return modules.Result{Skipped: true, Msg: path + " does not exist, matching removes option"}, nil
 	}
 	if dir := modules.Text(a.Chdir); dir != "" && !strings.HasPrefix(dir, "/") {
-		return modules.Result{}, modules.ActionFail("", "chdir %s must be an absolute path for a Unix-aware remote node", dir)
+		return modules.Result{},
+			modules.ActionCaught("", "chdir %s must be an absolute path for a Unix-aware remote node", dir)
 	}
 	if a.Missing != nil {
-		return modules.Result{}, modules.ActionFail("ansible.errors.AnsibleFileNotFound: "+*a.Missing, "%s", *a.Missing)
+		return modules.Result{}, modules.ActionCaught("ansible.errors.AnsibleFileNotFound: "+*a.Missing, "%s", *a.Missing)
 	}
 	if env.Check {
 		if modules.Text(a.Creates) != "" || modules.Text(a.Removes) != "" {

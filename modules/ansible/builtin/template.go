@@ -74,7 +74,7 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args *value.Dict) er
 	out, err := env.RenderFile(ctx, found, o)
 	if err != nil {
 		kind := modules.ErrorKind(err)
-		return modules.ActionFail(modules.ErrorClass(err)+": "+err.Error(), "%s: %v", kind, err)
+		return modules.ActionCaught(modules.ErrorClass(err)+": "+err.Error(), "%s: %v", kind, err)
 	}
 	src, err := textSource(env, found, out, o.Encoding)
 	if err != nil {
@@ -91,7 +91,7 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args *value.Dict) er
 
 var decodeTemplate = modules.Decoder[templateArgs](modules.Rules{})
 
-func actionFail(msg string) error { return modules.ActionFail("", "%s", msg) }
+func actionFail(msg string) error { return modules.ActionCaught("", "%s", msg) }
 
 func templateOptions(args *value.Dict) (modules.TemplateOptions, error) {
 	o := modules.TemplateOptions{

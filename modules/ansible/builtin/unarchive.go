@@ -120,11 +120,11 @@ func runUnarchive(ctx context.Context, env *modules.Env, a unarchiveArgs) (modul
 		return modules.Result{Skipped: true, Msg: fmt.Sprintf("skipped, since %s exists", path)}, nil
 	}
 	if a.Missing != nil {
-		return modules.Result{}, modules.ActionFail("ansible.errors.AnsibleFileNotFound: "+*a.Missing, "%s", *a.Missing)
+		return modules.Result{}, modules.ActionCaught("ansible.errors.AnsibleFileNotFound: "+*a.Missing, "%s", *a.Missing)
 	}
 	var ended *modules.Ended
 	if _, err := statDest(a.Dest, true); errors.As(err, &ended) {
-		return modules.Result{}, modules.ActionFail("ansible.errors.AnsibleError: "+err.Error(), "%s", err)
+		return modules.Result{}, modules.ActionCaught("ansible.errors.AnsibleError: "+err.Error(), "%s", err)
 	}
 	if !fsx.IsDir(a.Dest) {
 		return modules.Result{}, actionFail(fmt.Sprintf("dest '%s' must be an existing dir", a.Dest))

@@ -117,10 +117,13 @@ func resolveFiles(ctx context.Context, env *modules.Env, fields *value.Dict) err
 // sourceFile finds a file on the controller.
 func sourceFile(ctx context.Context, env *modules.Env, name string) (*modules.Source, error) {
 	found, err := env.Source(ctx, "files", name, true)
-	if err == nil && found.Dir {
-		err = fmt.Errorf("cannot send %s: it is a directory", found.Path)
+	switch {
+	case err != nil:
+		return nil, notFound(err)
+	case found.Dir:
+		return nil, fmt.Errorf("cannot send %s: it is a directory", found.Path)
 	}
-	return found, err
+	return found, nil
 }
 
 // maxAnswer is the most that is held in memory of a body.
