@@ -84,12 +84,20 @@ var (
 		After:  "is an option of the plug-in",
 		Where:  templar,
 	}
+	// LocalReset is the change of `meta: reset_connection` over the connection local.
+	LocalReset = &Change{
+		ID: "local-reset", Since: "2.19",
+		What:   "`meta: reset_connection` over the connection `local`",
+		Before: "warns that it does nothing",
+		After:  "does nothing",
+		Where:  runner,
+	}
 )
 
 // foundChanges returns those of this file, in the order in which people read them.
 func foundChanges() []*Change {
 	return []*Change{
 		HandlersAtFlush, IncludeLoopMarks, EmptyInclude, FindGoesOn, SoftPlugins, WithKeepsTrust,
-		WithDicts, RolesApart, EndRolePlace, LookupNames,
+		WithDicts, RolesApart, EndRolePlace, LookupNames, LocalReset,
 	}
 }

@@ -46,8 +46,8 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	if holds && action == "clear_facts" {
 		o.Effects = []wire.Effect{{Layer: string(vars.Facts), Clear: true}}
 	}
-	if holds && action == "reset_connection" && len(r.start.Reach) > 0 {
-		if _, err := r.line.ask(ctx, wire.Ask{Kind: wire.AskReset, Step: id}); err != nil {
+	if holds && action == "reset_connection" {
+		if err := r.resetConnection(ctx, e); err != nil {
 			return failed, err
 		}
 	}
@@ -65,6 +65,30 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 		r.passed.ending = r.roles[s.Role].Identity
 	}
 	return r.metaEffect(action), nil
+}
+
+// resetConnection has the controller forget the connection to the host. The plug-in local could not be told to before
+// 2.19, which Ansible says.
+func (r *walk) resetConnection(ctx context.Context, e *eval) error {
+	if !r.play.Level.Has(dialect.LocalReset) && overLocal(ctx, e) {
+		r.line.warn(e.id, "Reset is not implemented for this connection")
+	}
+	if len(r.start.Reach) == 0 {
+		return ctx.Err()
+	}
+	_, err := r.line.ask(ctx, wire.Ask{Kind: wire.AskReset, Step: e.id})
+	return err
+}
+
+// overLocal reports whether a step's connection is local. A keyword that cannot be rendered names none.
+func overLocal(ctx context.Context, e *eval) bool {
+	f := &fields{}
+	if e.context(ctx, f) != nil {
+		return false
+	}
+	v, _, err := connectionVars{e, f}.variable(ctx, "ansible_connection")
+	name, isText := value.Text(v)
+	return err == nil && isText && name == "local"
 }
 
 // misplaced returns why an action cannot be done at the place of a meta, "" if it can.
