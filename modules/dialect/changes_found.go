@@ -92,12 +92,20 @@ var (
 		After:  "does nothing",
 		Where:  runner,
 	}
+	// NoLogLoops is the change of failed loops with `no_log`.
+	NoLogLoops = &Change{
+		ID: "no-log-loops", Since: "2.19",
+		What:   "failed loops with `no_log`",
+		Before: "a last line `fatal`",
+		After:  "the lines of the items alone",
+		Where:  "agent/internal/report",
+	}
 )
 
 // foundChanges returns those of this file, in the order in which people read them.
 func foundChanges() []*Change {
 	return []*Change{
 		HandlersAtFlush, IncludeLoopMarks, EmptyInclude, FindGoesOn, SoftPlugins, WithKeepsTrust,
-		WithDicts, RolesApart, EndRolePlace, LookupNames, LocalReset,
+		WithDicts, RolesApart, EndRolePlace, LookupNames, LocalReset, NoLogLoops,
 	}
 }

@@ -60,13 +60,6 @@ var (
 		Before: "are not told",
 		After:  "are told, without known secrets; hark does not tell them",
 	}
-	// NoLogLoops is the change of failed loops with `no_log`.
-	NoLogLoops = &Change{
-		ID: "no-log-loops", Since: "2.21",
-		What:   "failed loops with `no_log`",
-		Before: "a last line `fatal`",
-		After:  "the lines of the items alone; hark prints it",
-	}
 	// ForeignStrategies is the change of strategies of others.
 	ForeignStrategies = &Change{
 		ID: "others-strategies", Since: "2.19",
@@ -101,7 +94,7 @@ var (
 func openChanges() []*Change {
 	return []*Change{
 		NoLogErrors219, ValueOrigins, ModuleWords, TestDeprecations, SetOrder, FirstFoundUndefined,
-		CommandTexts, RegisterPlaces, NoLogErrors, NoLogLoops, ForeignStrategies, GoneConnections,
+		CommandTexts, RegisterPlaces, NoLogErrors, ForeignStrategies, GoneConnections,
 		InterpreterLost, OptionPlaces,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"hark/agent/wire"
+	"hark/modules/dialect"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/plan"
@@ -35,7 +36,7 @@ func (r Reporter) Brief(res *result.Result) *wire.Outcome {
 func (r Reporter) outcome(res, seen *result.Result) *wire.Outcome {
 	o := &wire.Outcome{Status: res.Status(), NoLog: r.NoLog || res.NoLog.On(), Delegated: r.Delegated}
 	if o.NoLog {
-		o.Result = value.PlainJSON(res.Censored().Whole())
+		o.Result = value.PlainJSON(r.hidden(res).Whole())
 		return o
 	}
 	o.Result = shown(seen, r.Play.Verbosity >= 3 || r.Play.Invocation)
@@ -53,6 +54,18 @@ func (r Reporter) outcome(res, seen *result.Result) *wire.Outcome {
 		o.Attempts = int(n)
 	}
 	return o
+}
+
+// hidden returns what is left of a result that nobody may see. A loop is still one where views tell that by its items.
+func (r Reporter) hidden(res *result.Result) *result.Result {
+	out := res.Censored()
+	if len(res.Items) > 0 && r.Play.Level.Has(dialect.NoLogLoops) {
+		out.Items = []*result.Result{}
+		for _, item := range res.Items {
+			out.Items = append(out.Items, item.Censored())
+		}
+	}
+	return out
 }
 
 // shown returns a result for the views. Nobody sees invocation before -vvv, so it does not travel.

@@ -183,7 +183,7 @@ func (v *defaultView) Done(r Result) {
 func (v *defaultView) failed(s shown) {
 	s.cleanDebug(v.o.Origin != nil)
 	v.showBanner(s.Task)
-	_, looped := s.res.Get("results")
+	looped := s.res.Has("results") || v.causes() && s.Outcome.NoLog && s.Outcome.Said().Has("results")
 	if !s.loop || len(s.events) > 0 { // a loop that failed by its items was shown with them
 		v.d.failure(s, v.o)
 	}
