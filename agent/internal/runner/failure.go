@@ -26,14 +26,15 @@ type failureReport struct {
 	staged bool
 }
 
-// caused notes the fault of what a module rendered, and what it is about.
+// caused notes the fault of what a module rendered, and what it is about. What a template file fails with may be about
+// another template, as of a variable.
 func (b *failureReport) caused(err error, about spot) error {
 	f, ok := err.(*fault)
 	if !ok || !b.e.has(dialect.FailureCauses) {
 		return err
 	}
 	b.cause = f
-	if len(f.links) > 0 {
+	if len(f.links) > 0 && (about.file == "" || f.links[0].spot == spot{}) {
 		links := slices.Clone(f.links)
 		links[0].spot = about
 		b.cause = &fault{text: f.text, kind: f.kind, class: f.class, links: links}

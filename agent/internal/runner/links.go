@@ -40,7 +40,11 @@ type spot struct {
 func linksOf(err error) []link {
 	var out []link
 	for _, part := range templar.Parts(err) {
-		out = append(out, link{msg: part.Msg, help: helpOf(err), of: part.Of, variable: part.Var, spot: spot{text: part.Src}})
+		at := spot{text: part.Src}
+		if part.File != "" {
+			at = spot{file: part.File}
+		}
+		out = append(out, link{msg: part.Msg, help: helpOf(err), of: part.Of, variable: part.Var, spot: at})
 	}
 	return out
 }

@@ -21,6 +21,8 @@ type Error struct {
 	Err error
 	// Src is the template or expression that the error is about, in the tagged language; "" if that is not known.
 	Src string
+	// File is the path of the template file that it is about, "" for other templates.
+	File string
 	// Part: the error is about a value and not about the template that gave it, and is told apart from the template's.
 	Part bool
 	// Of: the message names the place of a value, which the Templar does not know; Var is the variable that it is of,
@@ -58,9 +60,9 @@ func bounded(msg string) string {
 
 // ErrorPart is one of the errors that an error of the tagged language is told as; see Error.
 type ErrorPart struct {
-	Msg, Src string
-	Of       bool
-	Var      string
+	Msg, Src, File string
+	Of             bool
+	Var            string
 }
 
 // Parts returns what an error is told as, outermost first.
@@ -69,13 +71,13 @@ func Parts(err error) []ErrorPart {
 	if errors.As(err, &e) && errors.As(e.Err, &cause) &&
 		(cause.Part || e.Src != "" && cause.Src != "" && cause.Src != e.Src && strings.HasSuffix(e.Msg, ": "+cause.Msg)) {
 		// as of a value that a template uses, or of a variable's template in a condition
-		return []ErrorPart{{Msg: strings.TrimSuffix(e.Msg, ": "+cause.Msg) + ".", Src: e.Src},
-			{Msg: cause.Msg, Src: cause.Src}}
+		return []ErrorPart{{Msg: strings.TrimSuffix(e.Msg, ": "+cause.Msg) + ".", Src: e.Src, File: e.File},
+			{Msg: cause.Msg, Src: cause.Src, File: cause.File}}
 	}
 	if e == nil {
 		return []ErrorPart{{Msg: err.Error()}}
 	}
-	return []ErrorPart{{Msg: err.Error(), Src: e.Src, Of: e.Of, Var: e.Var}}
+	return []ErrorPart{{Msg: err.Error(), Src: e.Src, File: e.File, Of: e.Of, Var: e.Var}}
 }
 
 // Source returns the text of the template that an error is about, "" if that is not known.
@@ -92,6 +94,16 @@ func about(err error, src string) error {
 	if e, ok := err.(*Error); ok && e.Src == "" {
 		with := *e
 		with.Src = src
+		return &with
+	}
+	return err
+}
+
+// ofFile is an error with the file whose text it is about, if it is about that text.
+func ofFile(err error, text, file string) error {
+	if e, ok := err.(*Error); ok && e.Src == text && e.File == "" {
+		with := *e
+		with.File = file
 		return &with
 	}
 	return err

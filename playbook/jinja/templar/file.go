@@ -46,7 +46,8 @@ func (o *FileOptions) syntax() jinja.Syntax {
 func (t *Templar) File(ctx context.Context, text value.Source, o FileOptions) (string, error) {
 	classic := t.forFile(&o)
 	if t.o.Engine.tagged {
-		return classic.taggedFile(ctx, text, classic.fileRendering(flavorText, o.Name))
+		out, err := classic.taggedFile(ctx, text, classic.fileRendering(flavorText, o.Name))
+		return out, ofFile(err, text.Text(), o.Name)
 	}
 	classic.o.Native = false
 	ctx, scope, err := enter(ctx, classic)
@@ -71,7 +72,8 @@ func (t *Templar) Lookup(
 		return nil, err
 	}
 	if t.o.Engine.tagged {
-		return own.tagged(ctx, text, own.fileRendering(flavorText, o.Name), scope)
+		out, err := own.tagged(ctx, text, own.fileRendering(flavorText, o.Name), scope)
+		return out, ofFile(err, text.Text(), o.Name)
 	}
 	own.o.Native = t.o.Native && native
 	f := flavorText
