@@ -194,6 +194,15 @@ var (
 		After:  "another; causes are told apart",
 		Where:  "modules",
 	}
+	// DnfQueries is the change of packages that `dnf` names.
+	DnfQueries = &Change{
+		ID: "dnf-queries", Since: "2.19",
+		What: "packages that `dnf` names, and its caches with `installroot`",
+		Before: "their names are parted by rules of the module; a file that no package has is passed over; caches are those " +
+			"of `/`",
+		After: "dnf judges them: patterns, versions without release, names of files; caches are below the root",
+		Where: "modules",
+	}
 	// LookupWords is the change of messages of the lookups `config`, `csvfile`, `ini`.
 	LookupWords = &Change{
 		ID: "lookup-words", Since: "2.19",
@@ -216,7 +225,7 @@ var (
 func messagesChanges() []*Change {
 	return []*Change{
 		TemplateErrors, ErrorOrigins, ValuePlaces, WarningPlaces, ReservedNames, DiffHeader,
-		ModuleOptions219, WindowsLines, FileDiff, ArgsMapping, EnvironmentOmit, ErrorsOnce,
+		ModuleOptions219, DnfQueries, WindowsLines, FileDiff, ArgsMapping, EnvironmentOmit, ErrorsOnce,
 		UnwrappedMessages, MarkedNames, TemplateDeprecations, FailureCauses, ResultException, AsyncWords,
 		VarsFilesWords, LoopWords, KeywordWords, PlaybookWords, ModuleMessages, LookupWords, InventoryJSON,
 	}

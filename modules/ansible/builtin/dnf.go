@@ -63,7 +63,7 @@ func dnfModule(name, doc string, programs ...string) *modules.Module {
 			d := &dnf{ctx: ctx, env: env, args: a}
 			return d.run(programs)
 		},
-		modules.Operands("name", "list"), modules.StartsInCheck("dnf*", "microdnf", "rpm", "yum"),
+		modules.Operands("name", "list"), modules.StartsInCheck("dnf*", "microdnf", "rpm", "yum", "python*", "platform-python*"),
 		modules.WithRules(modules.Rules{
 			OneOf: [][]string{{"name", "list", "update_cache"}}, Exclusive: [][]string{{"name", "list"}},
 		}),
@@ -122,6 +122,9 @@ func (d *dnf) run(programs []string) (modules.Result, error) {
 	}
 	if err := d.prepare(); err != nil {
 		return modules.Result{}, err
+	}
+	if python := libraryPython(d.path); python != nil {
+		return d.library(python)
 	}
 	switch {
 	case d.args.UpdateCache && len(d.names) == 0 && d.args.List == nil:

@@ -37,7 +37,8 @@ func packageOf(managers []manager) *modules.Module {
 			return runPackage(ctx, env, a, managers)
 		},
 		modules.Operands("name"),
-		modules.StartsInCheck("apt-cache", "apt-get", "apt-mark", "aptitude", "dnf*", "dpkg*", "rpm", "yum"),
+		modules.StartsInCheck("apt-cache", "apt-get", "apt-mark", "aptitude", "dnf*", "dpkg*", "rpm", "yum",
+			"python*", "platform-python*"),
 		modules.With(func(m *modules.Module) {
 			m.AnyArgs = true
 			m.Examples = "- ansible.builtin.package: {name: ntpdate, state: present}\n"
