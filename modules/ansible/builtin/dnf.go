@@ -63,7 +63,8 @@ func dnfModule(name, doc string, programs ...string) *modules.Module {
 			d := &dnf{ctx: ctx, env: env, args: a}
 			return d.run(programs)
 		},
-		modules.Operands("name", "list"), modules.StartsInCheck("dnf*", "microdnf", "rpm", "yum", "python*", "platform-python*"),
+		modules.Operands("name", "list"),
+		modules.StartsInCheck("dnf*", "microdnf", "rpm", "yum", "python*", "platform-python*"),
 		modules.WithRules(modules.Rules{
 			OneOf: [][]string{{"name", "list", "update_cache"}}, Exclusive: [][]string{{"name", "list"}},
 		}),

@@ -173,7 +173,8 @@ func libraryResult(out tool.Output, python string) (modules.Result, error) {
 	reply, ok := answer.(*value.Dict)
 	if err != nil || !ok {
 		lines := strings.Split(strings.TrimSpace(out.Stderr), "\n")
-		return modules.Result{}, tool.Fail(value.DictOf("rc", int64(out.Rc), "results", []any{}), "dnf ended without an answer: %s", lines[len(lines)-1])
+		return modules.Result{}, tool.Fail(value.DictOf("rc", int64(out.Rc), "results", []any{}),
+			"dnf ended without an answer: %s", lines[len(lines)-1])
 	}
 	if why := reply.Text("missing"); why != "" {
 		return modules.Result{}, tool.Fail(value.DictOf("results", []any{}),

@@ -35,8 +35,8 @@ type dnfBench struct {
 	}
 }
 
-// TestDnfAnswersAsAnsiblesModule plays the steps of testdata/dnf with the host's dnf, each scenario in a root of its own,
-// and compares results and installed packages with those that Ansible's module left.
+// TestDnfAnswersAsAnsiblesModule plays the steps of testdata/dnf with the host's dnf, each scenario in a root of its
+// own, and compares results and installed packages with those that Ansible's module left.
 func TestDnfAnswersAsAnsiblesModule(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("dnf needs root")
@@ -51,12 +51,14 @@ func TestDnfAnswersAsAnsiblesModule(t *testing.T) {
 		}
 	}
 	b := dnfBench{dir: t.TempDir()}
-	if out, err := exec.CommandContext(t.Context(), "bash", "testdata/dnf/repository.sh", b.dir).CombinedOutput(); err != nil {
+	build := exec.CommandContext(t.Context(), "bash", "testdata/dnf/repository.sh", b.dir)
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if err := json.Unmarshal([]byte(readText(t, "testdata/dnf/steps.json")), &b.steps); err != nil {
 		t.Fatal(err)
 	}
+	var before []dnfAnswer
 	for _, release := range []modules.Release{"2.14", "2.19"} {
 		var answers []dnfAnswer
 		if err := json.Unmarshal([]byte(readText(t, "testdata/dnf/answers-"+string(release)+".json")), &answers); err != nil {
@@ -66,11 +68,18 @@ func TestDnfAnswersAsAnsiblesModule(t *testing.T) {
 			t.Fatalf("%d answers of %s", len(answers), release)
 		}
 		for _, name := range scenarios(answers) {
+			of := func(list []dnfAnswer) []dnfAnswer {
+				return slices.DeleteFunc(slices.Clone(list), func(a dnfAnswer) bool { return a.Scenario != name })
+			}
+			if cmp.Equal(of(answers), of(before)) {
+				continue // played at the level before
+			}
 			t.Run(string(release)+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				b.play(t, release, slices.DeleteFunc(slices.Clone(answers), func(a dnfAnswer) bool { return a.Scenario != name }))
+				b.play(t, release, of(answers))
 			})
 		}
+		before = answers
 	}
 }
 
@@ -136,7 +145,7 @@ func (b *dnfBench) play(t *testing.T, release modules.Release, answers []dnfAnsw
 			if got["failed"] != true {
 				t.Errorf("%s succeeded, where Ansible's module shows a traceback: %v", what, got)
 			}
-		} else if d := cmp.Diff(sorted(want.Want), sorted(got)); d != "" {
+		} else if d := cmp.Diff(plainWarnings(sorted(want.Want)), sorted(got)); d != "" {
 			t.Errorf("%s: the result (- of Ansible, + here):\n%s", what, d)
 		}
 		if d := cmp.Diff(want.Packages, b.packages(t, root)); d != "" {
@@ -177,6 +186,17 @@ func (b *dnfBench) call(t *testing.T, release modules.Release, args *value.Dict,
 
 // fetchedFile is the temporary place of a package that has an address.
 var fetchedFile = regexp.MustCompile(`^Installed \S*/(ansible-moduletmp-|hark-)\S+$`)
+
+// plainWarnings makes texts of the warnings of ansible-core 2.19, which has objects for its controller.
+func plainWarnings(result map[string]any) map[string]any {
+	list, _ := result["warnings"].([]any)
+	for i, w := range list {
+		if object, ok := w.(map[string]any); ok {
+			list[i] = object["event"].(map[string]any)["msg"]
+		}
+	}
+	return result
+}
 
 // sorted puts the packages of a result in one order: dnf has them in sets.
 func sorted(result map[string]any) map[string]any {
