@@ -190,7 +190,7 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	if !res.Has("failed") {
 		res.Set("failed", value.Bool(failedRc(res)))
 	}
-	res.Final = x.e.raised(res)
+	res.Final = raised(res, x.e.has(dialect.FailureCauses))
 	if !res.Final && t.repeats() && (t.conditionJudge.attempts(x.f) > 1 || !x.e.has(dialect.RetriesAlone)) {
 		res.Set("attempts", value.Int(n))
 	}
@@ -221,10 +221,11 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	return res, err
 }
 
-// raised reports whether a failure is an exception that the action let out. Ansible's executor is left by it before
+// raised reports whether a failure is an exception that the action let out. causes says whether the level keeps the
+// causes of failures. Ansible's executor is left by it before
 // until, changed_when and failed_when: _execute of ansible/executor/task_executor.py.
-func (e *eval) raised(res *result.Result) bool {
-	let := res.FailedBy == modules.ByTask || res.FailedBy == modules.ByCaught && e.has(dialect.FailureCauses)
+func raised(res *result.Result, causes bool) bool {
+	let := res.FailedBy == modules.ByTask || res.FailedBy == modules.ByCaught && causes
 	return res.Failed() && let
 }
 

@@ -47,7 +47,7 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 		o.Effects = []wire.Effect{{Layer: string(vars.Facts), Clear: true}}
 	}
 	if holds && action == "reset_connection" {
-		if err := r.resetConnection(ctx, e); err != nil {
+		if err := resetConnection(ctx, r, e); err != nil {
 			return failed, err
 		}
 	}
@@ -69,7 +69,7 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 
 // resetConnection has the controller forget the connection to the host. The plug-in local could not be told to before
 // 2.19, which Ansible says.
-func (r *walk) resetConnection(ctx context.Context, e *eval) error {
+func resetConnection(ctx context.Context, r *walk, e *eval) error {
 	if !r.play.Level.Has(dialect.LocalReset) && overLocal(ctx, e) {
 		r.line.warn(e.id, "Reset is not implemented for this connection")
 	}
