@@ -17,6 +17,10 @@ func (id *Identity) ownKey(purpose string) (Key, error) {
 	return Key(sha256.Sum256(append([]byte("hark "+purpose+"\x00"), own[:]...))), nil
 }
 
+// OwnKey returns the key with which an identity seals something for a purpose. Each process of the identity has the
+// same one.
+func (id *Identity) OwnKey(purpose string) (Key, error) { return id.ownKey("own " + purpose) }
+
 // shut seals text for this identity in a later process.
 func (id *Identity) shut(purpose string, text []byte) ([]byte, error) {
 	key, err := id.ownKey(purpose)

@@ -37,9 +37,13 @@ type Keys struct {
 	js    jetstream.JetStream
 	codec wire.Codec
 
-	mu    sync.Mutex
-	known map[weekOf]wire.Key // guarded by mu
+	mu     sync.Mutex
+	known  map[weekOf]wire.Key // guarded by mu
+	looked time.Time           // when the broker was last asked whether it has Self's key; guarded by mu
 }
+
+// lookEvery is how long Own counts on it that the broker has the key: somebody may overwrite it there.
+const lookEvery = time.Minute
 
 // weekOf is a week of an operator, by the id of his key.
 type weekOf struct{ operator, week string }
@@ -77,6 +81,8 @@ func (k *Keys) Of(ctx context.Context, operator, week string) (wire.Key, error) 
 	switch {
 	case err != nil:
 		return key, err
+	case keys == nil && operator == k.cfg.Self.ID():
+		return k.lost(of)
 	case keys == nil:
 		return key, fmt.Errorf("the broker does not have the key of week %s of operator %s", week, operator)
 	case keys.Boxes[k.cfg.Self.XKey] == nil:
@@ -89,12 +95,29 @@ func (k *Keys) Of(ctx context.Context, operator, week string) (wire.Key, error) 
 	return key, nil
 }
 
-// Own returns the key with which Self seals in the week of a time. It is made once a week.
+// Own returns the key with which Self seals in the week of a time. It is made once a week. If somebody has overwritten
+// it at the broker, Own puts it there again.
 func (k *Keys) Own(ctx context.Context, at time.Time) (wire.Key, error) {
-	if key, ok := k.recall(weekOf{k.cfg.Self.ID(), Week(at)}); ok {
+	key, ok := k.recall(weekOf{k.cfg.Self.ID(), Week(at)})
+	if ok && !k.due() {
 		return key, nil
 	}
-	return k.Share(ctx, at)
+	shared, err := k.Share(ctx, at)
+	if ok && err != nil {
+		return key, nil // readers get it the next time
+	}
+	return shared, err
+}
+
+// due reports whether it is time to ask the broker for the key again, and counts that as done.
+func (k *Keys) due() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if time.Since(k.looked) < lookEvery {
+		return false
+	}
+	k.looked = time.Now()
+	return true
 }
 
 // Share makes sure that the readers that are named now, and no others, are given Self's key of the week of a time,
@@ -146,7 +169,10 @@ func (k *Keys) share(ctx context.Context, of weekOf) (key wire.Key, err error) {
 		return key, err
 	}
 	if had == nil {
-		key = wire.NewKey()
+		key, err = k.lost(of)
+		if err != nil {
+			return key, err
+		}
 	} else if key, err = k.cfg.Self.Open(had.Boxes[k.cfg.Self.XKey], had.From); err != nil {
 		return key, fmt.Errorf("cannot open the key of this week: %w", err)
 	}
@@ -158,6 +184,15 @@ func (k *Keys) share(ctx context.Context, of weekOf) (key wire.Key, err error) {
 	}
 	k.learn(of, key)
 	return key, nil
+}
+
+// lost returns the key of a week that the broker does not have, or has no longer. Every process of the operator makes
+// the same one: what was sealed with it before can still be read.
+func (k *Keys) lost(of weekOf) (wire.Key, error) {
+	if key, ok := k.recall(of); ok { // of a version before, which made it by chance
+		return key, nil
+	}
+	return k.cfg.Self.OwnKey(k.cfg.Stream + " " + of.week)
 }
 
 // publish closes a key for each reader and puts it in the place of what has the sequence seq, 0 for nothing.
@@ -180,25 +215,23 @@ func (k *Keys) publish(ctx context.Context, of weekOf, key wire.Key, seq uint64,
 }
 
 // read returns what the broker has of the keys of a week, nil for nothing, and its place in the stream. Only the
-// operator's own word counts.
+// operator's own word counts. Anything else is there because somebody had the broker answer to that subject.
 func (k *Keys) read(ctx context.Context, of weekOf) (*wire.WeekKeys, uint64, error) {
 	m, ok, err := streams.Last(ctx, k.cfg.Conn, k.cfg.Stream, k.cfg.Subject(of.operator, of.week))
 	if err != nil || !ok {
 		return nil, 0, err
 	}
 	f, err := wire.Parse(m.Data)
-	switch {
-	case err != nil:
-		return nil, m.Seq, err
-	case !f.Signed || wire.IDOf(f.Header.Issuer) != of.operator || f.Header.Kind != wire.KindKeys:
-		return nil, m.Seq, fmt.Errorf("the keys of week %s are not signed by the operator %s", of.week, of.operator)
+	if m.Answer || err != nil || !f.Signed || wire.IDOf(f.Header.Issuer) != of.operator ||
+		f.Header.Kind != wire.KindKeys {
+		return nil, m.Seq, nil
 	}
 	var keys wire.WeekKeys
 	if err := f.Body(&k.codec, "", wire.Keys{}, &keys); err != nil {
 		return nil, m.Seq, err
 	}
-	if keys.Week != of.week {
-		return nil, m.Seq, fmt.Errorf("the keys of week %s are those of week %q", of.week, keys.Week)
+	if keys.Week != of.week { // a message of another week, which somebody had sent here
+		return nil, m.Seq, nil
 	}
 	return &keys, m.Seq, nil
 }

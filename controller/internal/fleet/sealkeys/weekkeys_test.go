@@ -40,3 +40,45 @@ func TestKeysAreSharedAnewWhenTheReadersChange(t *testing.T) {
 		}
 	}
 }
+
+// The key of a week is the same in every process of an operator, another one each week and in each stream, and another
+// operator has another.
+func TestALostKeyIsMadeAgain(t *testing.T) {
+	newKeys := func(id *wire.Identity, stream string) *Keys {
+		return &Keys{cfg: Config{Self: id, Stream: stream}, known: map[weekOf]wire.Key{}}
+	}
+	anna, bert := newIdentity(t), newIdentity(t)
+	key := func(id *wire.Identity, stream, week string) wire.Key {
+		t.Helper()
+		k, err := newKeys(id, stream).lost(weekOf{id.ID(), week})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	had := map[wire.Key]bool{}
+	for _, k := range []wire.Key{key(anna, "A", "2026-W47"), key(anna, "A", "2026-W48"), key(anna, "B", "2026-W47"), key(bert, "A", "2026-W47")} {
+		if had[k] {
+			t.Error("two keys are the same")
+		}
+		had[k] = true
+	}
+	if key(anna, "A", "2026-W47") != key(anna, "A", "2026-W47") {
+		t.Error("another process makes another key")
+	}
+	// A key that this process knows stays: one of a version before was made by chance.
+	k, other := newKeys(anna, "A"), wire.NewKey()
+	k.learn(weekOf{anna.ID(), "2026-W47"}, other)
+	if got, err := k.lost(weekOf{anna.ID(), "2026-W47"}); err != nil || got != other {
+		t.Errorf("%v", err)
+	}
+}
+
+func newIdentity(t *testing.T) *wire.Identity {
+	t.Helper()
+	id, err := wire.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

@@ -292,8 +292,13 @@ func TestKeysCountFromTheirOperatorAlone(t *testing.T) {
 	if _, err := r.js.Publish(t.Context(), wire.RecordKeys(anna.id.ID(), week), frame); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := anna.Share(t.Context()); err == nil || got == key {
+	got, err := anna.Share(t.Context())
+	if err != nil || got == key {
 		t.Errorf("took a key of the broker's: %v", err)
+	}
+	// The operator's own is there in its place.
+	if again, err := r.as(anna).Share(t.Context()); err != nil || again != got {
+		t.Errorf("another process has another key: %v", err)
 	}
 }
 
@@ -459,5 +464,33 @@ func truncate(t *testing.T, path string) {
 	t.Helper()
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Whoever knows a run, as its hosts do, can have the broker answer to the subjects of its record before they have
+// anything. The record takes the place of that, and is whole.
+func TestRecordsTakeThePlaceOfAnswers(t *testing.T) {
+	r := newRig(t)
+	anna, reader, thief := r.person(), r.person(), r.person()
+	s := newShelf()
+	s.make("run1", 3, "said")
+	s.make("other", 3, "said")
+	thief.send(t, s, "other")
+	week := sealkeys.Week(time.Now())
+	for _, part := range []string{wire.RecordBegin, wire.RecordEnd, wire.RecordNow} {
+		r.put(anna, "run1", part, []byte(`{"stream":"HARK_AGENTS","seq":1}`))
+	}
+	r.put(anna, "run1", "1", r.at(thief, "other", wire.RecordBegin))
+	if _, err := r.js.Publish(t.Context(), wire.RecordKeys(anna.id.ID(), week), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	r.as(anna, reader).send(t, s, "run1")
+	lines, err := reader.read(t, "run1", record.Opening{})
+	if err != nil || len(lines) < 3 {
+		t.Errorf("%v, %v", lines, err)
+	}
+	verdicts, err := r.as(anna, reader).Audit(t.Context(), "run1", record.Filter{})
+	if err != nil || len(verdicts) != 1 || len(verdicts[0].Trouble) > 0 {
+		t.Errorf("%+v, %v", verdicts, err)
 	}
 }

@@ -172,17 +172,24 @@ func (w *writer) put(ctx context.Context, part string, m meta, data []byte, keep
 			return &finalError{fmt.Errorf("the %s of its record has %d KB: more than %d KB cannot be sent", part, len(frame)>>10,
 				maxMessage>>10)}
 		}
-		o := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(0)}
-		if keep > 0 {
-			o = append(o, jetstream.WithMsgTTL(keep))
-		}
-		// it was sent before, and its acknowledgement was lost
-		if _, err = w.js.Publish(ctx, subject, frame, o...); streams.Taken(err) {
-			sent, err = w.sentBefore(ctx, subject, h, m, data)
-			return err
-		}
 		sent = wire.FrameDigest(frame)
-		return err
+		var at uint64 // the message whose place it takes
+		for range mostForeign {
+			o := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(at)}
+			if keep > 0 {
+				o = append(o, jetstream.WithMsgTTL(keep))
+			}
+			if _, err = w.js.Publish(ctx, subject, frame, o...); !streams.Taken(err) {
+				return err
+			}
+			var had string
+			had, at, err = w.sentBefore(ctx, subject, h, m, data)
+			if err != nil || at == 0 { // it was sent before, and its acknowledgement was lost
+				sent = had
+				return err
+			}
+		}
+		return errors.New("somebody overwrites the record at the broker again and again")
 	})
 	if err != nil {
 		return err
@@ -190,14 +197,24 @@ func (w *writer) put(ctx context.Context, part string, m meta, data []byte, keep
 	return w.checkpoint.passed(sent, m, part == wire.RecordEnd)
 }
 
-// sentBefore returns the digest of a message that exists already and must have the same content.
-func (w *writer) sentBefore(ctx context.Context, subject string, h wire.Header, m meta, data []byte) (string, error) {
+// mostForeign is how often in a row a part takes the place of what somebody has the broker put there.
+const mostForeign = 20
+
+// sentBefore returns the digest of a message that exists already and must have the same content. Whoever knows the run,
+// such as its hosts, can have the broker answer to that subject. Then it returns the sequence of that, which counts for
+// nothing.
+func (w *writer) sentBefore(ctx context.Context, subject string, h wire.Header, m meta,
+	data []byte) (digest string, foreign uint64, err error) {
 	there, ok, err := streams.Last(ctx, w.cfg.Conn, StreamName, subject)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if !ok {
-		return "", &finalError{errors.New("the broker has a part of its record and does not show it")}
+		return "", 0, &finalError{errors.New("the broker has a part of its record and does not show it")}
+	}
+	if frame, err := wire.Parse(there.Data); there.Answer || err != nil || !frame.Signed ||
+		wire.IDOf(frame.Header.Issuer) != w.cfg.Self.ID() {
+		return "", there.Seq, nil
 	}
 	link := link{operator: w.cfg.Self.ID(), run: w.run, seq: h.Seq, prev: h.Prev}
 	f, err := link.check(there.Data)
@@ -207,9 +224,9 @@ func (w *writer) sentBefore(ctx context.Context, subject string, h wire.Header, 
 		had, bytesHad, err = w.open(ctx, f, w.cfg.Self.ID())
 	}
 	if err != nil || !bytes.Equal(bytesHad, data) || had.Piece != m.Piece {
-		return "", &finalError{fmt.Errorf("the broker has another record of run %s", w.run)}
+		return "", 0, &finalError{fmt.Errorf("the broker has another record of run %s", w.run)}
 	}
-	return wire.FrameDigest(there.Data), nil
+	return wire.FrameDigest(there.Data), 0, nil
 }
 
 // seal makes a message that readers of this week can open.
