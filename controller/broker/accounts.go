@@ -52,7 +52,7 @@ func permissions(r role, api string) jwt.Permissions {
 			wire.EventSubject("{{name()}}", "*", "*"))
 		subscribe = []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.PresenceOfAll(">"),
 			wire.EventSubject("*", "*", "*"), wire.DisconnectSubject, wire.Record("*", "*", "*"),
-			wire.RunStopSubject("{{name()}}", "*"), wire.Keeper("{{name()}}"), inbox}
+			wire.RunStopSubject("{{name()}}", "*"), wire.Keeper("{{name()}}"), dutystate.LockSubject("{{name()}}"), inbox}
 	case readers: // looks, and commands nobody
 		publish = append(readStreams(), wire.Credentials("{{name()}}"))
 		subscribe = []string{wire.PresenceOfAll(">"), wire.Record("*", "*", "*"), wire.EventSubject("*", "*", "*"), inbox}

@@ -11,17 +11,27 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"hark/controller/internal/fleet/streams"
 )
 
 // Lock is that of the keepers with one key: who has it sees to the duties. It is had for 30 s at a time.
+//
+// NATS sends an answer to whatever subject a request names. So whoever has access to the broker can overwrite the entry,
+// though not with one that says that somebody has the lock. Such an entry takes the lock from nobody: who has it puts its
+// own there again. And who waits for it takes it only if it has heard of no holder for as long as a lock lasts.
 type Lock struct {
-	bucket jetstream.KeyValue
+	conn   *nats.Conn
+	js     jetstream.JetStream
 	keeper string
 	holder []byte
 	held   atomic.Bool
 	every  time.Duration // lockRenew, but in tests
+	lasts  time.Duration // lockTime, but in tests
 
 	revision uint64
+	// heard is when another holder was heard of last, in nanoseconds of Unix time.
+	heard atomic.Int64
 }
 
 // Held reports whether the lock is had for sure. While the broker is away it is not, though With goes on: nothing
@@ -40,28 +50,68 @@ func NewLock(ctx context.Context, conn *nats.Conn, keeper, from string) (*Lock, 
 	if err != nil {
 		return nil, err
 	}
-	bucket, err := js.KeyValue(ctx, lockBucket)
-	if err != nil {
+	if _, err := js.Stream(ctx, LockName); err != nil {
 		return nil, fmt.Errorf("the broker has no locks of keepers; if it is of an older version: start one of this version: %w", err)
 	}
 	holder, err := json.Marshal(Holder{At: time.Now().UTC(), From: from})
 	if err != nil {
 		return nil, err
 	}
-	return &Lock{bucket: bucket, keeper: keeper, holder: holder, every: lockRenew}, nil
+	return &Lock{conn: conn, js: js, keeper: keeper, holder: holder, every: lockRenew, lasts: lockTime}, nil
+}
+
+// entry is what the broker has of a lock.
+type entry struct {
+	seq   uint64 // 0 if it has nothing
+	value []byte
+	Holder
+	is entryKind
+}
+
+type entryKind int
+
+const (
+	free    entryKind = iota // nobody has the lock
+	taken                    // Holder has it
+	foreign                  // an answer of the broker's own, from which nobody can tell who has it
+)
+
+// read returns what the broker has.
+func (l *Lock) read(ctx context.Context) (entry, error) {
+	m, ok, err := streams.Last(ctx, l.conn, LockName, LockSubject(l.keeper))
+	if err != nil || !ok {
+		return entry{}, err
+	}
+	e := entry{seq: m.Seq, value: m.Data}
+	switch {
+	case m.Answer:
+		e.is = foreign
+	case len(m.Data) == 0: // it was given back
+	default:
+		if e.Holder, ok = holderOf(m.Data); ok {
+			e.is = taken
+		} else {
+			e.is = foreign
+		}
+	}
+	return e, nil
+}
+
+// holderOf decodes an entry. Of the broker's answers none has these fields.
+func holderOf(text []byte) (h Holder, ok bool) {
+	return h, json.Unmarshal(text, &h) == nil && h.From != ""
 }
 
 // Holder returns who has the lock, false if nobody does.
 func (l *Lock) Holder(ctx context.Context) (Holder, bool, error) {
-	var h Holder
-	entry, err := l.bucket.Get(ctx, l.keeper)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return h, false, nil
+	e, err := l.read(ctx)
+	switch {
+	case err != nil:
+		return Holder{}, false, fmt.Errorf("cannot tell who has the lock: %w", err)
+	case e.is == foreign:
+		return Holder{}, false, errors.New("cannot tell who has the lock: somebody has overwritten it at the broker")
 	}
-	if err != nil {
-		return h, false, fmt.Errorf("cannot tell who has the lock: %w", err)
-	}
-	return h, json.Unmarshal(entry.Value(), &h) == nil, nil
+	return e.Holder, e.is == taken, nil
 }
 
 // How often the lock is asked for, and said to be kept.
@@ -95,9 +145,7 @@ func (l *Lock) With(ctx context.Context, waits func(Holder), f func(context.Cont
 		if lost && ctx.Err() == nil {
 			continue
 		}
-		give, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-		defer stop()
-		_ = l.bucket.Delete(give, l.keeper, jetstream.LastRevision(l.revision)) // else it ends by itself
+		l.giveBack(context.WithoutCancel(ctx))
 		return err
 	}
 }
@@ -105,26 +153,83 @@ func (l *Lock) With(ctx context.Context, waits func(Holder), f func(context.Cont
 var errLost = errors.New("another keeper with this key has the lock now")
 
 func (l *Lock) take(ctx context.Context, waits func(Holder)) error {
+	stop, err := l.listen()
+	if err != nil {
+		return err
+	}
+	defer stop()
 	for {
-		revision, err := l.bucket.Create(ctx, l.keeper, l.holder)
-		if err == nil {
-			l.revision = revision
-			l.held.Store(true)
-			return nil
+		e, err := l.read(ctx)
+		if err == nil && l.mayTake(e) {
+			if err = l.put(ctx, e.seq); err == nil {
+				l.held.Store(true)
+				return nil
+			}
 		}
-		if !errors.Is(err, jetstream.ErrKeyExists) && ctx.Err() == nil && !passing(err) {
+		if err != nil && !streams.Taken(err) && ctx.Err() == nil && !passing(err) {
 			return fmt.Errorf("cannot take the lock of keepers: %w", err)
 		}
-		if h, is, err := l.Holder(ctx); err == nil && is && waits != nil {
-			waits(h)
+		if err == nil && e.is == taken && waits != nil {
+			waits(e.Holder)
 			waits = nil
+		}
+		pause := lockPause
+		if streams.Taken(err) && e.is == foreign { // who overwrites it all the time does not keep it from being taken
+			pause = 0
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(lockPause):
+		case <-time.After(pause):
 		}
 	}
+}
+
+// mayTake reports whether nobody has the lock.
+func (l *Lock) mayTake(e entry) bool {
+	switch e.is {
+	case taken:
+		l.hear()
+		return false
+	case foreign:
+		return time.Since(time.Unix(0, l.heard.Load())) > l.lasts+l.lasts/10
+	}
+	return true
+}
+
+func (l *Lock) hear() { l.heard.Store(time.Now().UnixNano()) }
+
+// listen hears holders, also those whose entries are overwritten at once. It counts as if somebody was heard at its
+// begin: only from then on is silence known to be one.
+func (l *Lock) listen() (stop func(), err error) {
+	l.hear()
+	sub, err := l.conn.Subscribe(LockSubject(l.keeper), func(m *nats.Msg) {
+		if _, ok := holderOf(m.Data); ok && len(m.Header["Nats-Sequence"]) == 0 && !bytes.Equal(m.Data, l.holder) {
+			l.hear()
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen for other keepers: %w", err)
+	}
+	return func() { _ = sub.Unsubscribe() }, nil // an error is that of the connection, which goes with it
+}
+
+// put says that the lock is had, in place of the entry with the sequence seq, 0 for none.
+func (l *Lock) put(ctx context.Context, seq uint64) error {
+	ack, err := l.js.Publish(ctx, LockSubject(l.keeper), l.holder, jetstream.WithExpectLastSequencePerSubject(seq))
+	if err == nil {
+		l.revision = ack.Sequence
+	}
+	return err
+}
+
+// giveBack lets others have the lock at once; else it ends by itself.
+func (l *Lock) giveBack(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, 2*time.Second)
+	defer stop()
+	m := nats.NewMsg(LockSubject(l.keeper))
+	m.Header.Set("KV-Operation", "DEL") // as keepers of versions before look for
+	_, _ = l.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(l.revision))
 }
 
 // keep says again and again that the lock is had. When that fails for so long that another may have it, it is not
@@ -138,7 +243,7 @@ func (l *Lock) keep(ctx context.Context, lost context.CancelCauseFunc) {
 		case <-time.After(pause):
 		}
 		try, cancel := context.WithTimeout(ctx, lockRenew/2)
-		err := l.renew(try)
+		err := l.renew(try, time.Since(last) < l.lasts*2/3)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
@@ -159,27 +264,32 @@ func (l *Lock) keep(ctx context.Context, lost context.CancelCauseFunc) {
 	}
 }
 
-// renew says that the lock is had. A broker that was started again has forgotten it, and one whose answer was lost
-// has a later word of ours.
-func (l *Lock) renew(ctx context.Context) error {
-	revision, err := l.bucket.Update(ctx, l.keeper, l.holder, l.revision)
-	if err != nil && !passing(err) {
-		var entry jetstream.KeyValueEntry
-		entry, err = l.bucket.Get(ctx, l.keeper)
-		switch {
-		case errors.Is(err, jetstream.ErrKeyNotFound):
-			revision, err = l.bucket.Create(ctx, l.keeper, l.holder)
-			if errors.Is(err, jetstream.ErrKeyExists) {
-				err = errLost
-			}
-		case err == nil && !bytes.Equal(entry.Value(), l.holder):
-			err = errLost
-		case err == nil:
-			revision, err = l.bucket.Update(ctx, l.keeper, l.holder, entry.Revision())
-		}
+// renew says that the lock is had. A broker that was started again has forgotten it, and one whose answer was lost has a
+// later word of ours. sure says that nobody else can have it: then what somebody has overwritten is overwritten in turn.
+func (l *Lock) renew(ctx context.Context, sure bool) error {
+	err := l.put(ctx, l.revision)
+	if !streams.Taken(err) {
+		return err
 	}
-	if err == nil {
-		l.revision = revision
+	e, err := l.read(ctx)
+	switch {
+	case err != nil:
+		return err
+	case e.is == taken && !bytes.Equal(e.value, l.holder):
+		return errLost
+	case e.is == foreign && !sure:
+		return errLost
+	case e.is == foreign:
+		var ack *jetstream.PubAck
+		if ack, err = l.js.Publish(ctx, LockSubject(l.keeper), l.holder); err == nil {
+			l.revision = ack.Sequence
+		}
+		return err
+	}
+	if err = l.put(ctx, e.seq); streams.Taken(err) {
+		if e, err = l.read(ctx); err == nil && e.is == taken && !bytes.Equal(e.value, l.holder) {
+			return errLost
+		}
 	}
 	return err
 }

@@ -316,21 +316,16 @@ func TestAKeeperThatLostItsLockWaitsForIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.every = 10 * time.Millisecond
-	other := []byte(`{"from":"other"}`)
 	times := 0
 	told := make(chan Holder, 1)
 	err = l.With(t.Context(), func(h Holder) {
 		told <- h
-		if err := l.bucket.Delete(t.Context(), "k1"); err != nil { // the other ends
-			t.Error(err)
-		}
+		putLock(t, conn, "") // the other ends
 	}, func(ctx context.Context) error {
 		if times++; times > 1 {
 			return nil
 		}
-		if _, err := l.bucket.Put(t.Context(), "k1", other); err != nil {
-			t.Error(err)
-		}
+		putLock(t, conn, `{"from":"other"}`)
 		<-ctx.Done()
 		return ctx.Err()
 	})
@@ -349,9 +344,7 @@ func TestAKeeperThatWaitsEndsWell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.bucket.Put(t.Context(), "k1", []byte(`{"from":"other"}`)); err != nil {
-		t.Fatal(err)
-	}
+	putLock(t, conn, `{"from":"other"}`)
 	ctx, end := context.WithCancel(t.Context())
 	worked := false
 	err = l.With(ctx, func(Holder) { end() }, func(context.Context) error {

@@ -28,6 +28,9 @@ type Store struct {
 	believes func(key string) bool
 	codec    wire.Codec
 	keys     *sealkeys.Keys
+
+	mu   sync.Mutex
+	next uint64 // where Overwritten goes on; guarded by mu
 }
 
 // Open returns the store at a broker, for one operator. Its words are sealed for the readers, by their public curve
@@ -69,14 +72,22 @@ func (s *Store) Read(ctx context.Context) (all []Words, warnings []string, err e
 }
 
 func (s *Store) read(ctx context.Context, keeper string) (all []Words, warnings []string, err error) {
+	opened, err := s.words(ctx, keeper)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.sort(opened)
+}
+
+func (s *Store) words(ctx context.Context, keeper string) ([]word, error) {
 	var messages []streams.Message
-	_, err = streams.Each(ctx, s.conn, StreamName, wire.DutyStateSubject(keeper, "*", "*"), 1, func(m streams.Message) {
-		if !strings.Contains(m.Subject, "._keys.") {
+	_, err := streams.Each(ctx, s.conn, StreamName, wire.DutyStateSubject(keeper, "*", "*"), 1, func(m streams.Message) {
+		if !isKey(m.Subject) {
 			messages = append(messages, m)
 		}
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot read how hosts stand: %w", err)
+		return nil, fmt.Errorf("cannot read how hosts stand: %w", err)
 	}
 	opened := make([]word, len(messages))
 	var work sync.WaitGroup
@@ -93,8 +104,10 @@ func (s *Store) read(ctx context.Context, keeper string) (all []Words, warnings 
 	}
 	close(next)
 	work.Wait()
-	return s.sort(opened)
+	return opened, nil
 }
+
+func isKey(subject string) bool { return strings.Contains(subject, "._keys.") }
 
 // word is one message, opened.
 type word struct {
@@ -103,7 +116,12 @@ type word struct {
 	definition *Definition
 	report     *Report
 	err        error
+	// foreign is the duty or host whose word somebody has overwritten. err says so.
+	foreign *Place
 }
+
+// Place is what a word is about: a host under a duty, or a duty, whose agent is wire.DutyToken.
+type Place struct{ Duty, Agent string }
 
 func (s *Store) sort(opened []word) (all []Words, warnings []string, err error) {
 	by := map[string]*Words{}
@@ -140,10 +158,6 @@ func (s *Store) sort(opened []word) (all []Words, warnings []string, err error) 
 func (s *Store) open(ctx context.Context, m streams.Message) word {
 	part := strings.Split(m.Subject, ".")
 	keeper, duty, agent := part[2], part[3], part[4]
-	f, err := wire.Parse(m.Data)
-	if err != nil {
-		return word{err: fmt.Errorf("a word of the keeper %s cannot be read: %w", keeper, err)}
-	}
 	kind := wire.KindDutyState
 	if agent == wire.DutyToken {
 		kind = wire.KindDefinition
@@ -151,11 +165,15 @@ func (s *Store) open(ctx context.Context, m streams.Message) word {
 	if duty == wire.KeeperToken {
 		kind = wire.KindReport
 	}
+	f, err := own(m, keeper)
+	if err != nil {
+		return word{err: err, foreign: &Place{duty, agent}}
+	}
 	h := f.Header
 	switch {
-	case !f.Signed || wire.IDOf(h.Issuer) != keeper || h.Kind != kind || h.Run != duty || h.To != agent:
-		return word{err: fmt.Errorf(
-			"at the broker lies a word on the duty %s that is not of its keeper %s: it is passed over", duty, keeper)}
+	case h.Kind != kind || h.Run != duty || h.To != agent:
+		return word{err: fmt.Errorf("at the broker lies a word on the duty %s that is none of its keeper %s: it is passed over",
+			duty, keeper), foreign: &Place{duty, agent}}
 	case !s.believes(h.Issuer):
 		return word{err: fmt.Errorf("the keeper %s is not believed here: `hark key believe %s`", h.Issuer, h.Issuer)}
 	}
@@ -190,6 +208,41 @@ func (s *Store) open(ctx context.Context, m streams.Message) word {
 		w.report.Keeper = h.Issuer
 	}
 	return w
+}
+
+// own returns a message that a keeper has signed. Others come from those who had the broker answer to its subject.
+func own(m streams.Message, keeper string) (*wire.Frame, error) {
+	f, err := wire.Parse(m.Data)
+	switch {
+	case m.Answer || err != nil:
+		return nil, fmt.Errorf("somebody has overwritten words of the keeper %s at the broker", keeper)
+	case !f.Signed || wire.IDOf(f.Header.Issuer) != keeper:
+		return nil, fmt.Errorf("at the broker lies a word that is not of its keeper %s: it is passed over", keeper)
+	}
+	return f, nil
+}
+
+// Overwritten returns what was overwritten of this operator's own words since it was called last. Whoever keeps them
+// puts them there again.
+func (s *Store) Overwritten(ctx context.Context) ([]Place, error) {
+	s.mu.Lock()
+	from := max(s.next, 1)
+	s.mu.Unlock()
+	var places []Place
+	next, err := streams.Each(ctx, s.conn, StreamName, wire.DutyStateSubject(s.own.ID(), "*", "*"), from,
+		func(m streams.Message) {
+			part := strings.Split(m.Subject, ".")
+			if f, err := own(m, s.own.ID()); !isKey(m.Subject) && (err != nil || f.Header.Run != part[3] || f.Header.To != part[4]) {
+				places = append(places, Place{part[3], part[4]})
+			}
+		})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the words at the broker: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next = next
+	return places, nil
 }
 
 func (w word) version() int {
@@ -247,9 +300,24 @@ func (s *Store) publish(ctx context.Context, subject string, h wire.Header, body
 	return nil
 }
 
-// Own are this operator's own words.
+// Own are this operator's own words. Where somebody has overwritten what was said of a duty, nobody knows whether it was
+// paused: it is.
 func (s *Store) Own(ctx context.Context) (Words, error) {
-	all, warnings, err := s.read(ctx, s.own.ID())
+	opened, err := s.words(ctx, s.own.ID())
+	if err != nil {
+		return Words{}, err
+	}
+	var mine []word
+	for _, w := range opened {
+		switch {
+		case w.foreign == nil:
+			mine = append(mine, w)
+		case w.foreign.Agent == wire.DutyToken && w.foreign.Duty != wire.KeeperToken:
+			mine = append(mine, word{keeper: s.own.Key, definition: &Definition{V: Version, Name: w.foreign.Duty,
+				Keeper: s.own.Key, Paused: &Pause{At: time.Now(), Why: overwritten}}})
+		}
+	}
+	all, warnings, err := s.sort(mine)
 	switch {
 	case err != nil:
 		return Words{}, err
@@ -260,3 +328,6 @@ func (s *Store) Own(ctx context.Context) (Words, error) {
 	}
 	return all[0], nil
 }
+
+// overwritten is why a duty is paused of which nothing is known any more.
+const overwritten = "somebody has overwritten at the broker what was said of this duty"

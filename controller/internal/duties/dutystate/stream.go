@@ -24,6 +24,14 @@ const (
 	lockTime  = 30 * time.Second
 )
 
+// Whoever has access to the broker can have it answer to subjects that nobody uses. So the streams have bounds, and take
+// nothing new at them but what takes the place of a former word. The first size in bytes for which a broker has room
+// counts; the last is none.
+var (
+	sizes     = []int64{2 << 30, 256 << 20, 64 << 20, 0}
+	lockSizes = []int64{16 << 20, 0}
+)
+
 // StreamConfigs returns the streams that Ensure makes, for those who configure a broker of their own.
 func StreamConfigs() []jetstream.StreamConfig {
 	return []jetstream.StreamConfig{{
@@ -32,9 +40,10 @@ func StreamConfigs() []jetstream.StreamConfig {
 		Subjects:          []string{wire.DutyStateSubject("*", "*", "*")},
 		MaxMsgsPerSubject: 1,
 		MaxMsgSize:        512 << 10,
+		MaxBytes:          sizes[0],
 		MaxAge:            keepWords,
 		Storage:           jetstream.FileStorage,
-		Discard:           jetstream.DiscardOld,
+		Discard:           jetstream.DiscardNew,
 		AllowDirect:       true,
 		DenyDelete:        true,
 		DenyPurge:         true,
@@ -44,6 +53,7 @@ func StreamConfigs() []jetstream.StreamConfig {
 		Subjects:          []string{"$KV." + lockBucket + ".>"},
 		MaxMsgsPerSubject: 1,
 		MaxMsgSize:        4 << 10,
+		MaxBytes:          lockSizes[0],
 		MaxAge:            lockTime,
 		Storage:           jetstream.MemoryStorage,
 		Discard:           jetstream.DiscardNew,
@@ -56,8 +66,8 @@ func StreamConfigs() []jetstream.StreamConfig {
 // Ensure makes the streams on a broker that does not have them. A cluster that has just been started may take until
 // ctx is over.
 func Ensure(ctx context.Context, m streams.Manager) error {
-	for _, cfg := range StreamConfigs() {
-		if err := streams.Ensure(ctx, m, cfg); err != nil {
+	for i, cfg := range StreamConfigs() {
+		if err := streams.EnsureWithin(ctx, m, cfg, [][]int64{sizes, lockSizes}[i]); err != nil {
 			return fmt.Errorf("cannot keep how hosts stand at the broker: %w", err)
 		}
 	}

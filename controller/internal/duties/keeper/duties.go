@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"hark/agent/wire"
 	"hark/controller/internal/duties/duty"
 	"hark/controller/internal/duties/dutystate"
 )
@@ -93,6 +94,21 @@ func (b *Duties) Commit() string {
 		}
 	}
 	return ""
+}
+
+// Said returns what is to be said of some places, of those that are in force.
+func (b *Duties) Said(places []dutystate.Place) (states []dutystate.State, definitions []dutystate.Definition) {
+	for _, p := range places {
+		w := b.duties[p.Duty]
+		switch {
+		case w == nil:
+		case p.Agent == wire.DutyToken:
+			definitions = append(definitions, w.def)
+		case w.rows[p.Agent] != nil:
+			states = append(states, w.rows[p.Agent].State)
+		}
+	}
+	return states, definitions
 }
 
 // Load puts a plan into force and gives what there is to write. Duties that it does not have are gone.

@@ -75,6 +75,8 @@ type Driver interface {
 type Store interface {
 	// Own are the words of this keeper.
 	Own(ctx context.Context) (dutystate.Words, error)
+	// Overwritten are those of its words that somebody has overwritten since it was called last.
+	Overwritten(ctx context.Context) ([]dutystate.Place, error)
 	PutState(ctx context.Context, s dutystate.State) error
 	PutDefinition(ctx context.Context, d dutystate.Definition) error
 	PutReport(ctx context.Context, r dutystate.Report) error

@@ -218,6 +218,9 @@ func (k *killer) kill() {
 	_ = k.Transport.Close()
 }
 
+// Overwritten implements Store.
+func (k *killer) Overwritten(context.Context) ([]dutystate.Place, error) { return nil, nil }
+
 // Own implements Store.
 func (k *killer) Own(context.Context) (dutystate.Words, error) {
 	k.mu.Lock()

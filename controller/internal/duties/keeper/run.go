@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -65,6 +66,7 @@ type Keeper struct {
 	report dutystate.Report // what was said last
 	seen   map[string]int   // in how many looks, one after the other, an affair was found
 	told   context.Context  // of what is being told
+	mended time.Time        // when it last looked whether its words are still there
 	last   time.Time        // when a keeper before this one said something, until that was told
 
 	ended chan ended
@@ -118,6 +120,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 		k.flush(ctx)
 		k.start(turns)
 		k.tellDuties(ctx)
+		k.mend(ctx)
 		k.wait(ctx, turns)
 	}
 	stop()
@@ -365,6 +368,31 @@ func (k *Keeper) flush(ctx context.Context) {
 			return
 		}
 		delete(k.unsaid, name)
+	}
+}
+
+// mendEvery is how often the keeper looks whether somebody has overwritten its words at the broker.
+const mendEvery = 30 * time.Second
+
+// mend says again what somebody has overwritten.
+func (k *Keeper) mend(ctx context.Context) {
+	now := k.cfg.Now()
+	if ctx.Err() != nil || !k.cfg.Reached() || now.Sub(k.mended) < mendEvery && !now.Before(k.mended) {
+		return
+	}
+	k.mended = now
+	places, err := k.cfg.Store.Overwritten(ctx)
+	if err != nil {
+		k.cfg.Logger.Warn().AnErr("cause", err).Msg("cannot tell whether the words at the broker are the keeper's")
+		return
+	}
+	if len(places) == 0 {
+		return
+	}
+	k.cfg.Logger.Warn().Int("words", len(places)).Msg("somebody has overwritten what this keeper said: it is said again")
+	k.write(k.board.Said(places))
+	if r := k.report; slices.Contains(places, dutystate.Place{Duty: wire.KeeperToken, Agent: wire.DutyToken}) && r.V > 0 {
+		k.unsaid[wire.KeeperToken] = func(ctx context.Context) error { return k.cfg.Store.PutReport(ctx, r) }
 	}
 }
 

@@ -26,6 +26,7 @@ type shelf struct {
 }
 
 func (s *shelf) Own(context.Context) (dutystate.Words, error)              { return s.own, nil }
+func (s *shelf) Overwritten(context.Context) ([]dutystate.Place, error)    { return nil, nil }
 func (s *shelf) PutState(context.Context, dutystate.State) error           { return nil }
 func (s *shelf) PutDefinition(context.Context, dutystate.Definition) error { return nil }
 
