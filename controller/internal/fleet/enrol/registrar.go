@@ -103,6 +103,17 @@ func Serve(cfg Config) (*Registrar, error) {
 	return r, nil
 }
 
+// Enrolled returns the ids of all agents in the book.
+func (r *Registrar) Enrolled() map[string]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ids := make(map[string]bool, len(r.book.Agents))
+	for _, a := range r.book.Agents {
+		ids[wire.IDOf(a.Key)] = true
+	}
+	return ids
+}
+
 // Close ends the registrar. The transport is its owner's.
 func (r *Registrar) Close() {
 	for _, s := range r.subs {

@@ -85,9 +85,11 @@ func StreamConfig() jetstream.StreamConfig {
 		Subjects: []string{wire.PresenceOfAll(wire.KindHello), wire.PresenceOfAll(wire.KindBeat),
 			wire.PresenceOfAll(wire.KindBye)},
 		MaxMsgsPerSubject: 1,
+		MaxMsgs:           mostWords,
+		MaxBytes:          sizes[0],
 		MaxMsgSize:        64 << 10,
 		Storage:           jetstream.FileStorage,
-		Discard:           jetstream.DiscardOld,
+		Discard:           jetstream.DiscardNew, // but what takes the place of an agent's former word
 		AllowDirect:       true,
 	}
 }
@@ -95,7 +97,7 @@ func StreamConfig() jetstream.StreamConfig {
 // Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx
 // is over.
 func Ensure(ctx context.Context, m streams.Manager) error {
-	if err := streams.Ensure(ctx, m, StreamConfig()); err != nil {
+	if err := streams.EnsureWithin(ctx, m, StreamConfig(), sizes); err != nil {
 		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
 	}
 	return nil
