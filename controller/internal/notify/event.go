@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"hark/controller/internal/ui/hostnames"
 )
@@ -85,7 +86,11 @@ const Version = 1
 
 // New makes an event of a kind of thing, such as duty or run.
 func New(kind, source, subject string, at time.Time, d Data) Event {
-	d.V = Version
+	d.V, d.Text = Version, oneLine(d.Text)
+	d.Causes = slices.Clone(d.Causes)
+	for i := range d.Causes {
+		d.Causes[i].Why = oneLine(d.Causes[i].Why)
+	}
 	if d.Key == "" {
 		d.Key = kind + "/" + subject
 	}
@@ -94,6 +99,14 @@ func New(kind, source, subject string, at time.Time, d Data) Event {
 		Time:            at.UTC(),
 		DataContentType: "application/json", Data: d,
 	}
+}
+
+// oneLine returns a text in one line, without characters that cannot be seen. Much of it is what hosts say: it must not
+// look like other lines of a message, and commands are given it in their environment.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+	}), " ")
 }
 
 // JSON returns the document.

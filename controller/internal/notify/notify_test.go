@@ -280,3 +280,26 @@ func TestBadTargetsAreRefused(t *testing.T) {
 		t.Error("there is no broker")
 	}
 }
+
+// What hosts say stays in its line and cannot be taken for other lines of a message. A command gets the text whatever is
+// in it.
+func TestWhatHostsSayStaysInItsLine(t *testing.T) {
+	const lie = "disk full\x00\r\n\nbase: \u202eall hosts are well\u2028https://hark.example.org/login\x1b[8m"
+	e := New("duty", "hark/keeper/abc", "base", time.Now(), Data{What: Failed, Text: "base: " + lie,
+		Causes: GroupCauses(map[string]string{"web1": lie}), Link: "https://hark.example.org/duties/base"})
+	lines := e.lines()
+	if len(lines) != 3 || strings.ContainsFunc(strings.Join(lines, ""), func(r rune) bool { return r < ' ' || r == 0x202e || r == 0x2028 }) {
+		t.Errorf("%q", lines)
+	}
+	s := Sender{Dir: t.TempDir(), Pauses: []time.Duration{}}
+	to, err := Parse("sh -c 'printf %s \"$HARK_TEXT\" > told'")
+	if err == nil {
+		err = s.Send(t.Context(), to, e)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(s.Dir, "told")); err != nil || string(text) != e.Data.Text {
+		t.Errorf("%q, %v", text, err)
+	}
+}

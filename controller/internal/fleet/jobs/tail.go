@@ -114,15 +114,17 @@ func (w *writer) write(stream int, host string, text []byte) []byte {
 		if at == 0 && len(text) <= tailStart {
 			return text
 		}
+		end := at
+		if at == 0 { // a line without end is not kept until it has one
+			end = tailStart
+		}
+		line := bytes.TrimSuffix(text[:end], []byte("\n"))
 		if w.many {
 			fmt.Fprintf(w.out[stream], "%s | ", host)
+			// What begins a line again would write over the name of the host.
+			line = bytes.ReplaceAll(bytes.TrimSuffix(line, []byte("\r")), []byte("\r"), []byte(`\r`))
 		}
-		if at == 0 { // a line without end is not kept until it has one
-			_, _ = w.out[stream].Write(append(text[:tailStart:tailStart], '\n'))
-			text = text[tailStart:]
-			continue
-		}
-		_, _ = w.out[stream].Write(text[:at])
-		text = text[at:]
+		_, _ = w.out[stream].Write(append(line[:len(line):len(line)], '\n'))
+		text = text[end:]
 	}
 }

@@ -32,6 +32,11 @@ func TestLinesOfSeveralHostsAreWhole(t *testing.T) {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 	out.Reset()
+	w.write(0, "web1", []byte("10 %\rweb2 | all is well\r\n"))
+	if want := "web1 | 10 %\\rweb2 | all is well\n"; out.String() != want {
+		t.Errorf("a line that writes over its host's name: %q, want %q", out.String(), want)
+	}
+	out.Reset()
 	rest = w.write(0, "web1", []byte(strings.Repeat("x", tailStart+1)))
 	if string(rest) != "x" || out.Len() != tailStart+len("web1 | \n") {
 		t.Errorf("a line without end: %d kept, %d written", len(rest), out.Len())
