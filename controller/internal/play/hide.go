@@ -16,6 +16,8 @@ type hider struct {
 
 	mu    sync.Mutex
 	hosts map[string]*mask.Masker // secrets that hosts have named, by who spoke; guarded by mu
+	// python are the no_log parameters of modules in Python, by their files; guarded by mu.
+	python map[string][]string
 }
 
 func newHider(all *mask.Masker) *hider { return &hider{all: all, hosts: map[string]*mask.Masker{}} }
