@@ -105,7 +105,8 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	})
 	work.Go(func() {
 		roster.Sweep(telling, streams.Manager{Conn: bus.Conn(), API: api}, registrar.Enrolled, func(ids int) {
-			j.c.Logger.Warn().Int("ids", ids).Msg("somebody has filled the roster with ids that nobody has enrolled: they are swept out")
+			j.c.Logger.Warn().Int("ids", ids).
+				Msg("somebody has filled the roster with ids that nobody has enrolled: they are swept out")
 		}, func(err error) {
 			j.c.Logger.Warn().AnErr("cause", err).Msg("cannot sweep the roster")
 		})

@@ -42,6 +42,7 @@ type keeping struct {
 	given   project.Options // what its runs are given
 	flags   []string        // the same as words
 	keyring string
+	tags    string
 	poll    time.Duration
 	health  string // where it answers whether it works, "" for nowhere
 
@@ -78,6 +79,8 @@ func newKeeperRunCommand(a *app) *cobra.Command {
 	fs.Text(&where, "project", "", ".", "DIR|URL#BRANCH", "the project")
 	fs.Text(&k.keyring, "verify-tags", "", "", "KEYRING",
 		"only what somebody has tagged whose public key is in this file (gpg --export)")
+	fs.Text(&k.tags, "tag-names", "", "", "PATTERN",
+		"only signed tags with such names, as prod-*: the same key may sign tags of other projects (default: all)")
 	fs.Span(&k.poll, "poll", time.Minute, "TIME", "how often to look whether the project has changed")
 	fs.Text(&k.chosen, "level", "", "", "LEVEL",
 		"language of the project: 2.14, 2.19, 2.20, 2.21 or 2.22 (default: what its ansible.cfg says, or that of the ansible-core on this machine)")
@@ -106,6 +109,9 @@ func (k *keeping) run(ctx context.Context, where string) error {
 		k.flags = append(k.flags, "--level", k.chosen)
 	}
 	if k.source, err = checkout.Open(k.placed(where), checkout.State(k.fleet.Home), k.abs(k.keyring)); err != nil {
+		return err
+	}
+	if err := k.source.Only(k.tags); err != nil {
 		return err
 	}
 	for _, i := range k.given.Inventory.Sources {

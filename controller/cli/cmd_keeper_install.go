@@ -35,6 +35,7 @@ type keeperInstall struct {
 	*app
 	verbosity                      int
 	dir, project, keyring, access  string
+	tags                           string
 	poll                           time.Duration
 	inventories, passwords, extras []string
 	level, health                  string
@@ -54,6 +55,7 @@ func newKeeperInstallCommand(a *app) *cobra.Command {
 	fs.Text(&j.project, "project", "", ".", "DIR|URL#BRANCH", "the project")
 	fs.Text(&j.keyring, "verify-tags", "", "", "KEYRING",
 		"only what somebody has tagged whose public key is in this file (gpg --export)")
+	fs.Text(&j.tags, "tag-names", "", "", "PATTERN", "only signed tags with such names, as with `hark keeper run`")
 	fs.Span(&j.poll, "poll", time.Minute, "TIME", "how often to look whether the project has changed")
 	fs.Text(&j.level, "level", "", "", "LEVEL", "language of the project, as with `hark keeper run`")
 	fs.Text(&j.health, "health", "", "", "HOST:PORT", "where to answer GET /healthz, as with `hark keeper run`")
@@ -139,12 +141,15 @@ func (j *keeperInstall) service() (hostservice.Service, error) {
 	if keyring != "" {
 		keyring = absolute(j.app, keyring)
 	}
-	if err := checkout.Check(project, keyring); err != nil {
+	if err := errors.Join(checkout.Check(project, keyring), checkout.CheckNames(keyring, j.tags)); err != nil {
 		return s, err
 	}
 	s.Arguments = append(s.Arguments, "--project", project)
 	if keyring != "" {
 		s.Arguments, s.Reads = append(s.Arguments, "--verify-tags", keyring), append(s.Reads, keyring)
+	}
+	if j.tags != "" {
+		s.Arguments = append(s.Arguments, "--tag-names", j.tags)
 	}
 	if j.poll != time.Minute {
 		s.Arguments = append(s.Arguments, "--poll", j.poll.String())

@@ -31,6 +31,8 @@ func TestKeeperIsNotInstalledWithWrongInput(t *testing.T) {
 		{"--project empty", "duties.yml: no such file"},
 		{"--project site --verify-tags text", "only a git URL has signed tags"},
 		{"--project " + url + " --verify-tags none", "cannot read the keyring"},
+		{"--project " + url + " --tag-names prod-*", "only where tags are verified"},
+		{"--project " + url + " --verify-tags text --tag-names [", "no pattern of names"},
 		{"--project " + url + " -i /none", "/none: no such file"},
 		{"--project " + url + " --vault-password-file none", "cannot read the vault password"},
 		{"--project " + url + " --vault-password-file program", "no program that tells it"},

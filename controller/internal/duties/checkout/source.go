@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ type Project struct {
 	url, branch string
 	state       string // for what is fetched
 	keyring     string // of those whose tags count, "" for all commits
+	names       string // pattern of the names of tags that count, "" for all
 	git         func(ctx context.Context, environ []string, args ...string) (string, error)
 
 	mu     sync.Mutex
@@ -54,6 +56,28 @@ func Open(where, state, keyring string) (*Project, error) {
 		return p, nil
 	}
 	return p, os.MkdirAll(state, 0o700)
+}
+
+// Only has only those signed tags count whose names match a pattern, as path.Match has it; "" is all. The signature
+// covers the name, and not the repository: the same people may sign tags of other projects, whose commits somebody
+// could push here.
+func (p *Project) Only(names string) error {
+	p.names = names
+	return CheckNames(p.keyring, names)
+}
+
+// CheckNames returns what Only would say.
+func CheckNames(keyring, names string) error {
+	if names == "" {
+		return nil
+	}
+	if keyring == "" {
+		return errors.New("names of tags count only where tags are verified")
+	}
+	if _, err := path.Match(names, ""); err != nil {
+		return fmt.Errorf("%q is no pattern of names", names)
+	}
+	return nil
 }
 
 // known reports whether states of a directory were copied before.
@@ -296,7 +320,11 @@ func (p *Project) signed(ctx context.Context, head string) (string, error) {
 		return "", err
 	}
 	best := ""
-	for _, tag := range strings.Fields(list)[:min(mostTags, len(strings.Fields(list)))] {
+	tags := slices.DeleteFunc(strings.Fields(list), func(tag string) bool { return !p.named(tag) })
+	for _, tag := range tags[:min(mostTags, len(tags))] {
+		if name, err := p.signedName(ctx, tag); err != nil || tagPrefix+name != tag {
+			continue
+		}
 		if _, err := p.git(ctx, environ, "--git-dir", p.mirror(), "verify-tag", tag); err != nil {
 			continue
 		}
@@ -308,10 +336,40 @@ func (p *Project) signed(ctx context.Context, head string) (string, error) {
 			best = commit
 		}
 	}
+	if best == "" && p.names != "" {
+		return "", fmt.Errorf("no tag %s of %s is signed by a key of %s", p.names, p.url, p.keyring)
+	}
 	if best == "" {
 		return "", fmt.Errorf("no tag of %s is signed by a key of %s", p.url, p.keyring)
 	}
 	return best, p.onward(ctx, best)
+}
+
+// tagPrefix begins the names of references that are tags.
+const tagPrefix = "refs/tags/"
+
+// named reports whether a tag is one of those that count by its name.
+func (p *Project) named(tag string) bool {
+	ok, err := path.Match(p.names, strings.TrimPrefix(tag, tagPrefix))
+	return p.names == "" || ok && err == nil
+}
+
+// signedName returns the name in a tag, which its signature covers. That of the reference is what anybody who can push
+// has chosen.
+func (p *Project) signedName(ctx context.Context, tag string) (string, error) {
+	text, err := p.git(ctx, nil, "--git-dir", p.mirror(), "cat-file", "tag", tag)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(text) {
+		if name, ok := strings.CutPrefix(line, "tag "); ok {
+			return strings.TrimSpace(name), nil
+		}
+		if strings.TrimSpace(line) == "" {
+			break
+		}
+	}
+	return "", errors.New("the tag has no name")
 }
 
 // comesAfter reports whether a commit is later than another, in the history.

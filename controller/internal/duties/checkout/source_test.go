@@ -98,8 +98,9 @@ func TestABranchIsFetchedAndEarlierCommitsStay(t *testing.T) {
 	}
 }
 
-func TestOnlySignedTagsCountAndNeverGoBack(t *testing.T) {
-	repo := repository(t)
+// signers makes keys of people. It returns a keyring with the key of the first of them, and what makes a signed tag.
+func signers(t *testing.T, repo string, people ...string) (keyring string, tag func(who, name string)) {
+	t.Helper()
 	if _, err := exec.LookPath("gpg"); err != nil {
 		t.Skip("there is no gpg")
 	}
@@ -112,22 +113,27 @@ func TestOnlySignedTagsCountAndNeverGoBack(t *testing.T) {
 		_ = exec.Command("gpgconf", "--homedir", gnupg, "--kill", "all").Run()
 		_ = os.RemoveAll(gnupg)
 	})
-	for _, name := range []string{"anna@example.org", "mallory@example.org"} {
+	for _, name := range people {
 		tool(t, repo, "gpg", "--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", "", "--quick-generate-key",
 			name, "ed25519", "sign", "never")
 	}
-	keyring := filepath.Join(t.TempDir(), "keys.gpg")
-	tool(t, repo, "gpg", "--batch", "--quiet", "--output", keyring, "--export", "anna@example.org")
+	keyring = filepath.Join(t.TempDir(), "keys.gpg")
+	tool(t, repo, "gpg", "--batch", "--quiet", "--output", keyring, "--export", people[0])
+	return keyring, func(who, name string) {
+		t.Helper()
+		tool(t, repo, "git", "tag", "-u", who, "-m", name, name)
+	}
+}
+
+func TestOnlySignedTagsCountAndNeverGoBack(t *testing.T) {
+	repo := repository(t)
+	keyring, tag := signers(t, repo, "anna@example.org", "mallory@example.org")
 	p, err := Open("file://"+repo, filepath.Join(t.TempDir(), "state"), keyring)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := p.Now(t.Context()); err == nil || !strings.Contains(err.Error(), "is signed by a key of") {
 		t.Fatalf("without a tag: %v", err)
-	}
-	tag := func(who, name string) {
-		t.Helper()
-		tool(t, repo, "git", "tag", "-u", who, "-m", name, name)
 	}
 	tag("anna@example.org", "v1")
 	first := tool(t, repo, "git", "rev-parse", "HEAD")[:12]
@@ -156,6 +162,49 @@ func TestOnlySignedTagsCountAndNeverGoBack(t *testing.T) {
 	tool(t, repo, "git", "tag", "-d", "v3")
 	if got, _, err := p.Now(t.Context()); err == nil || !strings.Contains(err.Error(), "does not come after") {
 		t.Fatalf("it went back to %s, %v", got, err)
+	}
+}
+
+// A signed tag counts under the name that was signed, whatever somebody pushes it as. With a pattern only such names count:
+// a tag that the same person has signed for another project does not.
+func TestOnlyTheSignedNamesOfTagsCount(t *testing.T) {
+	repo := repository(t)
+	keyring, tag := signers(t, repo, "anna@example.org")
+	state := filepath.Join(t.TempDir(), "state")
+	now := func(names string) (string, error) {
+		t.Helper()
+		p, err := Open("file://"+repo, state, keyring)
+		if err == nil {
+			err = p.Only(names)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := p.Now(t.Context())
+		return got, err
+	}
+	first := tool(t, repo, "git", "rev-parse", "HEAD")[:12]
+	tag("anna@example.org", "prod-1")
+	if got, err := now("prod-*"); err != nil || got != first {
+		t.Fatalf("it is %s, %v, want %s", got, err, first)
+	}
+	second := commit(t, repo, "two")
+	tag("anna@example.org", "stage-2")
+	tool(t, repo, "git", "update-ref", "refs/tags/prod-2", tool(t, repo, "git", "rev-parse", "stage-2")) // the tag object
+	tool(t, repo, "git", "update-ref", "refs/tags/prod/2", tool(t, repo, "git", "rev-parse", "stage-2"))
+	if got, err := now("prod-*"); err != nil || got != first {
+		t.Fatalf("with the tag of another project it is %s, %v, want %s", got, err, first)
+	}
+	tool(t, repo, "git", "tag", "-d", "stage-2")
+	if got, err := now(""); err != nil || got != first {
+		t.Fatalf("with a tag under another name it is %s, %v, want %s", got, err, first)
+	}
+	tag("anna@example.org", "stage-3")
+	if got, err := now(""); err != nil || got != second {
+		t.Fatalf("without a pattern it is %s, %v, want %s", got, err, second)
+	}
+	if _, err := now("stage-[12]"); err == nil || !strings.Contains(err.Error(), "no tag stage-[12] of") {
+		t.Error(err)
 	}
 }
 

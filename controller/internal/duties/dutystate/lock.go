@@ -17,9 +17,9 @@ import (
 
 // Lock is that of the keepers with one key: who has it sees to the duties. It is had for 30 s at a time.
 //
-// NATS sends an answer to whatever subject a request names. So whoever has access to the broker can overwrite the entry,
-// though not with one that says that somebody has the lock. Such an entry takes the lock from nobody: who has it puts its
-// own there again. And who waits for it takes it only if it has heard of no holder for as long as a lock lasts.
+// NATS sends an answer to whatever subject a request names. So whoever has access to the broker can overwrite the
+// entry, though not with one that says that somebody has the lock. Such an entry takes the lock from nobody: who has it
+// puts its own there again. And who waits for it takes it only if it has heard of no holder for as long as a lock lasts.
 type Lock struct {
 	conn   *nats.Conn
 	js     jetstream.JetStream
@@ -51,7 +51,8 @@ func NewLock(ctx context.Context, conn *nats.Conn, keeper, from string) (*Lock, 
 		return nil, err
 	}
 	if _, err := js.Stream(ctx, LockName); err != nil {
-		return nil, fmt.Errorf("the broker has no locks of keepers; if it is of an older version: start one of this version: %w", err)
+		return nil, fmt.Errorf("the broker has no locks of keepers; if it is of an older version: start one of this version: "+
+			"%w", err)
 	}
 	holder, err := json.Marshal(Holder{At: time.Now().UTC(), From: from})
 	if err != nil {
@@ -264,8 +265,9 @@ func (l *Lock) keep(ctx context.Context, lost context.CancelCauseFunc) {
 	}
 }
 
-// renew says that the lock is had. A broker that was started again has forgotten it, and one whose answer was lost has a
-// later word of ours. sure says that nobody else can have it: then what somebody has overwritten is overwritten in turn.
+// renew says that the lock is had. A broker that was started again has forgotten it, and one whose answer was lost has
+// a later word of ours. sure says that nobody else can have it: then what somebody has overwritten is overwritten in
+// turn.
 func (l *Lock) renew(ctx context.Context, sure bool) error {
 	err := l.put(ctx, l.revision)
 	if !streams.Taken(err) {
@@ -296,7 +298,8 @@ func (l *Lock) renew(ctx context.Context, sure bool) error {
 
 // passing reports whether an error is that of a connection that will be back.
 func passing(err error) bool {
-	for _, e := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, jetstream.ErrNoStreamResponse} {
+	for _, e := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected,
+		nats.ErrConnectionReconnecting, jetstream.ErrNoStreamResponse} {
 		if errors.Is(err, e) {
 			return true
 		}

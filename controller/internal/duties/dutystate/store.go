@@ -172,8 +172,8 @@ func (s *Store) open(ctx context.Context, m streams.Message) word {
 	h := f.Header
 	switch {
 	case h.Kind != kind || h.Run != duty || h.To != agent:
-		return word{err: fmt.Errorf("at the broker lies a word on the duty %s that is none of its keeper %s: it is passed over",
-			duty, keeper), foreign: &Place{duty, agent}}
+		return word{foreign: &Place{duty, agent}, err: fmt.Errorf(
+			"at the broker lies a word on the duty %s that is none of its keeper %s: it is passed over", duty, keeper)}
 	case !s.believes(h.Issuer):
 		return word{err: fmt.Errorf("the keeper %s is not believed here: `hark key believe %s`", h.Issuer, h.Issuer)}
 	}
@@ -232,7 +232,8 @@ func (s *Store) Overwritten(ctx context.Context) ([]Place, error) {
 	next, err := streams.Each(ctx, s.conn, StreamName, wire.DutyStateSubject(s.own.ID(), "*", "*"), from,
 		func(m streams.Message) {
 			part := strings.Split(m.Subject, ".")
-			if f, err := own(m, s.own.ID()); !isKey(m.Subject) && (err != nil || f.Header.Run != part[3] || f.Header.To != part[4]) {
+			f, err := own(m, s.own.ID())
+			if !isKey(m.Subject) && (err != nil || f.Header.Run != part[3] || f.Header.To != part[4]) {
 				places = append(places, Place{part[3], part[4]})
 			}
 		})
@@ -300,8 +301,8 @@ func (s *Store) publish(ctx context.Context, subject string, h wire.Header, body
 	return nil
 }
 
-// Own are this operator's own words. Where somebody has overwritten what was said of a duty, nobody knows whether it was
-// paused: it is.
+// Own are this operator's own words. Where somebody has overwritten what was said of a duty, nobody knows whether it
+// was paused: it is.
 func (s *Store) Own(ctx context.Context) (Words, error) {
 	opened, err := s.words(ctx, s.own.ID())
 	if err != nil {

@@ -24,9 +24,9 @@ const (
 	lockTime  = 30 * time.Second
 )
 
-// Whoever has access to the broker can have it answer to subjects that nobody uses. So the streams have bounds, and take
-// nothing new at them but what takes the place of a former word. The first size in bytes for which a broker has room
-// counts; the last is none.
+// Whoever has access to the broker can have it answer to subjects that nobody uses. So the streams have bounds, and
+// take nothing new at them but what takes the place of a former word. The first size in bytes for which a broker has
+// room counts; the last is none.
 var (
 	sizes     = []int64{2 << 30, 256 << 20, 64 << 20, 0}
 	lockSizes = []int64{16 << 20, 0}

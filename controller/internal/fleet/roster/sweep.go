@@ -11,11 +11,12 @@ import (
 	"hark/controller/internal/fleet/streams"
 )
 
-// Whoever has access to the broker can have it answer to subjects of agents that are not there. The stream takes no more
-// than mostWords then, and goes on to take what agents say that it has a word of. The registrar sweeps out the rest.
+// Whoever has access to the broker can have it answer to subjects of agents that are not there. The stream takes no
+// more than mostWords then, and goes on to take what agents say that it has a word of. The registrar sweeps out the
+// rest.
 const (
 	mostWords = 600_000 // of 200,000 agents
-	// sweepEvery is how often the registrar counts the words, and sweepFrom how many more than there should be it sweeps.
+	// sweepEvery is how often the registrar counts the words. It sweeps when there are sweepFrom more than there should.
 	sweepEvery = 10 * time.Second
 	sweepFrom  = 1000
 	wordsEach  = 3 // of an agent
@@ -24,10 +25,11 @@ const (
 // sizes are the most bytes that the roster may take; the first for which a broker has room counts. The last is none.
 var sizes = []int64{1 << 30, 256 << 20, 64 << 20, 0}
 
-// Sweep takes out of the stream, until ctx is over, what it has of ids that nobody has enrolled and that have said nothing
-// themselves, as soon as that is much. enrolled returns the ids of all agents in the book. wrong is told of what goes wrong, once for each reason, and
-// swept of how many ids were swept.
-func Sweep(ctx context.Context, m streams.Manager, enrolled func() map[string]bool, swept func(ids int), wrong func(error)) {
+// Sweep takes out of the stream, until ctx is over, what it has of ids that nobody has enrolled and that have said
+// nothing themselves, as soon as that is much. enrolled returns the ids of all agents in the book. wrong is told of
+// what goes wrong, once for each reason, and swept of how many ids were swept.
+func Sweep(ctx context.Context, m streams.Manager, enrolled func() map[string]bool, swept func(ids int),
+	wrong func(error)) {
 	s := sweeper{manager: m, enrolled: enrolled}
 	last := ""
 	for {

@@ -166,8 +166,9 @@ func (s *store) entry(ctx context.Context, f *found, clock time.Time) (*record.E
 	}
 	e := &record.Entry{Head: *head, Last: f.last, Origin: Origin, Body: true, State: record.Running}
 	if f.now != nil {
-		var at now
-		if at, err = s.nowOf(ctx, f); err != nil {
+		at, err := s.nowOf(ctx, f)
+		var foreign *TamperedError // somebody overwrote it: where the run stands is not known then
+		if err != nil && !errors.As(err, &foreign) {
 			return nil, err
 		}
 		e.At, e.Stage = at.At, at.Stage
