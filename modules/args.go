@@ -250,7 +250,7 @@ func (c *checker) choices(params []Param, args *value.Dict, context []string) {
 			continue
 		}
 		if !slices.Contains(p.Choices, Str(v)) {
-			c.fail("value of %s must be one of: %s, got: %s%s", p.Name, all, Str(v), found(context))
+			c.fail("%s%s", dialect.NoSuchChoice.Text(p.Name, all, Str(v)), found(context))
 		}
 	}
 }

@@ -255,7 +255,8 @@ func (j *runJob) view(ctx context.Context, p *run, hosts []*inventory.Host) (vie
 
 // unknownModule fails on every host, as it does where modules are looked for when a task runs.
 func (j *runJob) unknownModule(v view.View, hosts []*inventory.Host) error {
-	raw, err := json.Marshal(map[string]string{"msg": dialect.ModuleNotFound.Text(j.module)})
+	msg := dialect.ModuleNotFound.Text(j.module)
+	raw, err := json.Marshal(map[string]string{"msg": msg})
 	if err != nil {
 		return err
 	}
@@ -266,6 +267,7 @@ func (j *runJob) unknownModule(v view.View, hosts []*inventory.Host) error {
 	if len(hosts) == 0 {
 		return nil
 	}
+	j.hint(knownWords(j.app).For(msg))
 	return &quietError{exitFailed}
 }
 

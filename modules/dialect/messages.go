@@ -95,6 +95,7 @@ var (
 	BecomeNotFound      = message("Invalid become method specified, could not find matching plugin: '%s'")
 	CallbackNotFound    = message("Invalid callback for stdout specified: %s")
 	InvalidChoice       = message("argument %s: invalid choice: '%s' (choose from %s)")
+	NoSuchChoice        = message("value of %s must be one of: %v, got: %s")
 	InvalidVariableName = message("The variable name '%v' is not valid")
 )
 

@@ -108,7 +108,7 @@ func (o Option) check(v value.Value) error {
 	if o.Choices == nil || err != nil || slices.Contains(o.Choices, s) {
 		return err
 	}
-	return &refusal{fmt.Sprintf("value of %s must be one of: %s, got: %s", o.Name, strings.Join(o.Choices, ", "), s)}
+	return &refusal{dialect.NoSuchChoice.Text(o.Name, strings.Join(o.Choices, ", "), s)}
 }
 
 // invalid is the error of arguments: Ansible prints a list of what is wrong.

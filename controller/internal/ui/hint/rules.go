@@ -81,6 +81,7 @@ func makeRules() []rule {
 		of(dialect.BecomeNotFound, func(w Words, m []string) string { return meant(m[1], w.Becomes) }),
 		of(dialect.CallbackNotFound, callback),
 		of(dialect.InvalidChoice, choice),
+		of(dialect.NoSuchChoice, func(_ Words, m []string) string { return meant(m[3], strings.Split(m[2], ", ")) }),
 		of(dialect.FileNotFound, missingFile),
 		of(dialect.PlaybookNotFound, func(w Words, m []string) string { return missingFile(w, []string{"", m[1]}) }),
 		of(dialect.LookupFileNotFound, missingLookup),
