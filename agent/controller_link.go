@@ -275,6 +275,9 @@ func (l *controllerLink) send(ctx context.Context, q question, into any, usual t
 		}
 		return errEnded
 	}
+	if v, ok := into.(*wire.Acked); ok && v.Collected {
+		return nil
+	}
 	lasts, held := time.Duration(0), time.Duration(0)
 	if v, ok := into.(interface {
 		Lasts() time.Duration

@@ -436,4 +436,7 @@ type Acked struct {
 	Run  string `json:"run"`
 	Host string `json:"host"`
 	Seq  uint64 `json:"seq"`
+	// Collected says that the controller is dead and somebody collects its results: it is no word of the controller, and
+	// nothing may begin on it.
+	Collected bool `json:"collected,omitempty"`
 }

@@ -192,12 +192,17 @@ func (c *Collector) message(m wire.Msg) error {
 		if !r.Left {
 			return nil // a session that is not answered ends by itself
 		}
-		if own, ok := c.sessions[id][r.Host]; ok && own.Turn == r.Turn {
-			c.leaves(r)
-		}
+		c.heedLeft(id, r)
 		return c.reply(m, f, id, sessionKeys, wire.Renewed{})
 	}
 	return nil
+}
+
+// heedLeft notes that a session was left. A log that was cut may have lost even which turn it was of.
+func (c *Collector) heedLeft(id string, r wire.Renew) {
+	if own, ok := c.sessions[id][r.Host]; ok && (own.Turn == r.Turn || r.Cut) {
+		c.leaves(r)
+	}
 }
 
 // of returns the keys of a session of an agent: all of its hosts have one key.
@@ -226,7 +231,7 @@ func (c *Collector) batch(m wire.Msg, f *wire.Frame, id string, b wire.Batch) er
 			return err
 		}
 	}
-	return c.reply(m, f, id, sessionKeys, wire.Acked{Run: b.Run, Host: b.Host, Seq: last})
+	return c.reply(m, f, id, sessionKeys, wire.Acked{Run: b.Run, Host: b.Host, Seq: last, Collected: true})
 }
 
 // ReadBatch opens a batch that Config.Keep has stored, with the keys of the sessions of its run.

@@ -187,3 +187,51 @@ func TestBatchesAreKeptBeforeTheyAreAcknowledged(t *testing.T) {
 		}
 	}
 }
+
+// TestCollectingLetsNothingBegin: whoever takes what an agent kept is not its controller.
+func TestCollectingLetsNothingBegin(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	seats := make(chan SessionKeys, 1)
+	c.cfg.Opens = func(s SessionKeys) { seats <- s }
+	s := start(t, "r1", "web1", steps("0.0", false, "test.t.hang", "a", "b"))
+	s.Fresh = 50 * time.Millisecond
+	if err := c.Start(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, w.began)
+	for c.next().Kind != wire.Started {
+	}
+	_ = c.bus.Close()
+	_ = c.Hub.Close()
+	<-time.After(2 * s.Fresh) // until no answer of the controller counts
+	late, taken := b.collector(op, []SessionKeys{<-seats})
+	collected := make(chan error, 1)
+	go func() {
+		_, err := late.Collect(t.Context(), 2*time.Second)
+		collected <- err
+	}()
+	close(w.release)
+	if err := wait(t, collected); err != nil || !ends(taken["web1"]) {
+		t.Errorf("collected %+v, %v", taken["web1"], err)
+	}
+	if n := w.count("b"); n > 0 {
+		t.Error("the next task began when the result of the one before was collected")
+	}
+}
+
+// TestALogThatLostItsTurnIsALogThatWasCut: after a power cut it may not even say which turn it was of.
+func TestALogThatLostItsTurnIsALogThatWasCut(t *testing.T) {
+	c := &Collector{sessions: map[string]map[string]SessionKeys{"a": {"web1": {Host: "web1", Turn: 2}}}}
+	for _, tt := range []struct {
+		turn      uint64
+		cut, want bool
+	}{{2, false, true}, {2, true, true}, {1, true, true}, {0, true, true}, {1, false, false}} {
+		c.left = nil
+		c.heedLeft("a", wire.Renew{Session: wire.Session{Turn: tt.turn, Left: true}, Host: "web1", Cut: tt.cut})
+		if _, noted := c.Left()["web1"]; noted != tt.want {
+			t.Errorf("turn %d, cut %v: noted %v", tt.turn, tt.cut, noted)
+		}
+	}
+}

@@ -171,7 +171,11 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 		willEnd(h, t)
 	}
 	h.notices.add(s.Host, ack.Others)
-	return h.requests.absent(ctx, p, s.Host, started(h, t, ack, err))
+	err = started(h, t, ack, err)
+	if err != nil && ctx.Err() == nil { // its session may have spoken, and begins nothing more when the host is reported
+		h.presence.settle(&t.grants)
+	}
+	return h.requests.absent(ctx, p, s.Host, err)
 }
 
 // willEnd notes that the agent of a host tells that it has heard of the run's end, unless it was told meanwhile that

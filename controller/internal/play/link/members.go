@@ -43,6 +43,7 @@ func (m *members) turnTo(name string, p *peer) *host {
 	t.playing, t.opening, t.over, t.gate = true, true, false, ""
 	m.places++
 	t.place, t.hears, t.deferredAck, t.went = m.places, false, nil, false
+	t.grants = grants{} // the turn before has ended or was given up
 	return t
 }
 

@@ -159,14 +159,20 @@ func (j *Job) end(off *record.BrokenOff, events []wire.Event, r *Result) (int, e
 	var failed error
 	w := record.NewWriter(record.WriterOptions{Now: j.Now, Failed: func(err error) { failed = err }}, sink)
 	t := &reporter{off: off, rec: off.Resume(w, record.RecorderOptions{}), inHand: map[string]view.Task{},
-		seen: map[string]uint64{}, first: map[string]*wire.Event{}, passed: map[passedKey]int{}}
+		seen: map[string]uint64{}, ended: map[string]bool{}, first: map[string]*wire.Event{},
+		passed: map[passedKey]int{}}
 	for i := range events {
 		t.tell(&events[i])
 	}
 	at := j.Now().Local().Format(time.DateTime)
 	for _, host := range r.Complete {
-		if leave, ok := r.left[host]; ok {
+		leave, ok := r.left[host]
+		switch {
+		case ok:
 			t.left(host, leave)
+		case t.first[host] != nil && !t.ended[host] && !off.Unreachable(host):
+			t.unknown(host, "the controller was lost, and the agent has nothing left of the play, whose end it did not "+
+				"report: whether this and what came after it was done is not known")
 		}
 	}
 	for _, host := range r.Silent {
@@ -188,6 +194,7 @@ type reporter struct {
 	rec    *record.Recorder
 	inHand map[string]view.Task // by host, the last task that it began and did not end
 	seen   map[string]uint64    // by host, the number of the last event
+	ended  map[string]bool      // by host: the last event is the end of its play
 	new    int
 	// first are the first events that agents had kept, by host.
 	first map[string]*wire.Event
@@ -236,7 +243,7 @@ func (t *reporter) tell(e *wire.Event) {
 	if e.Seq <= t.seen[e.Host] {
 		return // received twice
 	}
-	t.seen[e.Host] = e.Seq
+	t.seen[e.Host], t.ended[e.Host] = e.Seq, e.Kind == wire.Ended
 	if t.first[e.Host] == nil {
 		t.first[e.Host] = e
 	}

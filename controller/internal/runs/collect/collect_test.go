@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,8 +27,8 @@ func (killed) End(record.Foot, []byte) error { return nil }
 
 var install = view.Task{ID: "1.0", Name: "install", Action: "apt"}
 
-// lost makes a store with a run that was lost at its first task: web1 had told of it.
-func lost(t *testing.T) *Job {
+// lost makes a store with a run that was lost at its first task: web1 had told of it, and hosts were unreachable.
+func lost(t *testing.T, unreachable ...string) *Job {
 	t.Helper()
 	j := &Job{Home: t.TempDir(), Run: "r1", Store: &files.Store{Dir: filepath.Join(t.TempDir(), "runs")}, Now: time.Now}
 	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: func(err error) { t.Error(err) }},
@@ -38,6 +39,9 @@ func lost(t *testing.T) *Job {
 	r.PlayStart(view.Play{Name: "web", Hosts: []string{"web1", "web2", "db1"}})
 	r.TaskStart(install)
 	r.Done(view.Result{Task: install, Host: "web1", Outcome: outcome(wire.OK, "x")})
+	for _, host := range unreachable {
+		r.Done(view.Result{Task: install, Host: host, Outcome: outcome(wire.StatusUnreachable, "x")})
+	}
 	r.End(record.Foot{})
 	if e, err := j.Store.Find(t.Context(), j.Run); err != nil || e.State != record.Lost {
 		t.Fatalf("%+v, %v", e, err)
@@ -157,6 +161,40 @@ func TestAHoleIsTold(t *testing.T) {
 			if (r.Gap == "") != (tt.hosts == "") || !strings.HasPrefix(r.Gap, "results of "+tt.hosts+" ") &&
 				tt.hosts != "" {
 				t.Errorf("%q", r.Gap)
+			}
+		})
+	}
+}
+
+// A host whose agent has nothing left of the play has told everything only if it told the end of the play, or the
+// controller had told that the host is lost.
+func TestAPlayWithoutItsEndIsNotTakenForWhole(t *testing.T) {
+	event := func(host string, seq uint64, k wire.EventKind, step string, o *wire.Outcome) wire.Event {
+		return wire.Event{Run: "r1", Host: host, Seq: seq, Kind: k, Step: plan.ID(step), Name: "n", Outcome: o}
+	}
+	began := event("web2", 1, wire.Started, "1.0", nil)
+	done := event("web2", 2, wire.Done, "1.0", outcome(wire.OK, "x"))
+	for name, tt := range map[string]struct {
+		events []wire.Event
+		left   map[string]link.Leave
+		want   bool
+	}{
+		"it began a task, and nothing more is known": {[]wire.Event{began}, nil, true},
+		"it had ended a task":                        {[]wire.Event{began, done}, nil, true},
+		"the whole log was there":                    {[]wire.Event{began, done}, map[string]link.Leave{"web2": {}}, false},
+		"the log was cut":                            {[]wire.Event{began, done}, map[string]link.Leave{"web2": {Cut: true}}, true},
+		"the end was told":                           {[]wire.Event{began, done, event("web2", 3, wire.Ended, "", nil)}, nil, false},
+		"it was told as lost":                        {[]wire.Event{event("db1", 1, wire.Started, "1.0", nil)}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := lost(t, "db1")
+			r := &Result{Complete: []string{tt.events[0].Host}, left: tt.left}
+			finish(t, j, tt.events, r)
+			lines := texts(t, j)
+			before := slices.Index(lines, "done db1 unreachable")
+			told := slices.Contains(lines[before+1:], "done "+r.Complete[0]+" unreachable")
+			if told != tt.want {
+				t.Errorf("told as not known: %v, %v", told, lines)
 			}
 		})
 	}

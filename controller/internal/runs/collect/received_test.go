@@ -58,7 +58,8 @@ func TestWhatWasAcknowledgedIsCollected(t *testing.T) {
 	if slices.ContainsFunc(events, func(e wire.Event) bool { return e.Outcome != nil && e.Outcome.Effects != nil }) {
 		t.Error("effects were kept")
 	}
-	events = append(events, event("web1", 7, wire.Done, "1.2", ok)) // the agent had kept it
+	events = append(events, event("web1", 7, wire.Done, "1.2", ok), // the agent had kept it
+		event("web1", 8, wire.Ended, "", nil), event("web2", 2, wire.Ended, "", nil))
 	r := &Result{Complete: []string{"web1", "web2"}}
 	if n := finish(t, j, events, r); n != 3 || r.Gap != "" {
 		t.Errorf("%d results were new, %q", n, r.Gap)

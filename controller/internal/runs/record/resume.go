@@ -29,6 +29,8 @@ type BrokenOff struct {
 	parts []PartSum
 	lines int64
 	last  time.Time
+
+	unreachable map[int]bool // hosts of which that was told last
 }
 
 // toldKey is what lines tell: the end of a task on a host, an item or a try.
@@ -50,7 +52,7 @@ func ReadBrokenOff(ctx context.Context, s Store, run string) (*BrokenOff, error)
 	b := &BrokenOff{
 		Head: e.Head, hosts: map[string]int{}, steps: map[string]int{}, sum: newSummary(),
 		tasks: map[string]map[plan.ID]int{}, told: map[toldKey]int{},
-		lines: 1, last: e.Head.At,
+		unreachable: map[int]bool{}, lines: 1, last: e.Head.At,
 	}
 	if err := b.readParts(ctx, s); err != nil {
 		return nil, err
@@ -118,6 +120,7 @@ func (b *BrokenOff) learn(l *Line) {
 			o.Ignored, o.Rescued = l.Outcome.Ignored, l.Outcome.Rescued
 		}
 		b.sum.done(l.Task, b.Names.Host(l.Host), &o)
+		b.unreachable[l.Host] = l.Status == wire.StatusUnreachable
 	}
 	switch l.Kind {
 	case KindDone, KindItem, KindRetry:
@@ -164,6 +167,9 @@ func (b *BrokenOff) Told(play string, step plan.ID, host string, k Kind) int {
 func (b *BrokenOff) Has(step plan.ID, host string) bool {
 	return b.Told(b.play, step, host, KindDone) > 0
 }
+
+// Unreachable reports whether the last that the record tells of a host is that it was unreachable.
+func (b *BrokenOff) Unreachable(host string) bool { return b.unreachable[b.hosts[host]] }
 
 // Last returns when the last line that is there was told.
 func (b *BrokenOff) Last() time.Time { return b.last }
