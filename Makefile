@@ -8,7 +8,7 @@ NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-conf
 # ROOMS are the packages that a controller on macOS is made of, with their tests.
 ROOMS   := ./modules/... ./playbook/... ./agent/... ./controller/...
 
-.PHONY: build darwin links demo picture test race lint site acceptance content hostile traced console pictures fleet chaos packages release bench conformance clean
+.PHONY: build darwin links demo picture test race lint site acceptance model content hostile traced console pictures fleet chaos packages release bench conformance clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
@@ -46,6 +46,10 @@ lint:
 # site makes pages of the documentation that a browser reads from the disk or any web server, and tries them.
 site:
 	cd packaging/site && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -o ../../bin/site
+
+# model checks the model of the session protocol with spin.
+model:
+	packaging/model/run
 
 acceptance: links
 	packaging/e2e/run
