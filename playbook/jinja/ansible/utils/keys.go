@@ -3,6 +3,7 @@ package utils
 import (
 	"strings"
 
+	"hark/modules/dialect"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -45,7 +46,7 @@ func keyArgs(in value.Value, args *jinja.Args, targetKind, deed,
 	default:
 		return nil, nil, nil,
 			value.FilterErrorf("[%s]",
-				value.ReprText("value of matching_parameter must be one of: starts_with, ends_with, regex, got: "+way))
+				value.ReprText(dialect.NoSuchChoice.Text("matching_parameter", "starts_with, ends_with, regex", way)))
 	}
 	_, isList := a[0].(*value.List)
 	if !isList && !value.IsMapping(a[0]) {
