@@ -257,6 +257,9 @@ func (a *assembleArgs) put(ctx context.Context, env *modules.Env, out string) (m
 	res := modules.Result{Msg: "OK",
 		Data: value.DictOf("src", a.Src, "dest", a.Dest, "checksum", sums.SHA1, "md5sum", sums.MD5, "changed", modules.Here,
 			"msg", modules.Here)}
+	if fsx.IsDir(a.Dest) {
+		return modules.Result{}, fsx.Failed("attempted to take checksum of directory: " + a.Dest)
+	}
 	there, err := fsx.Sum(a.Dest, "sha1")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return modules.Result{}, fsx.Failed(oserr.Path(err, a.Dest))

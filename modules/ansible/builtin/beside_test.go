@@ -1,28 +1,30 @@
 package builtin
 
 import (
-	"bufio"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hark/modules"
+	"hark/modules/modtest"
 	"hark/modules/py/value"
 )
 
 var (
 	besideLive = flag.Bool("beside", false, "play the cases of TestRequestsAreAnsibles beside the installed ansible-core")
 	besideKeep = flag.Bool("beside-record", false, "as -beside, and write down what ansible-core answers")
+	besideKept = flag.Bool("beside-accept", false, "write down how the accepted calls differ now: read it before you commit it")
 )
 
 // besideCase is a call of uri or get_url: what is given, and the environment.
@@ -42,7 +44,7 @@ type httpOutcome struct {
 
 // TestRequestsAreAnsibles makes calls of uri and get_url to a hostile server, and compares results and requests with
 // those of ansible-core 2.14: of testdata/beside/answers.json, or of the installed one (-beside).
-// testdata/beside/accepted.txt has the differences that are kept, with their reasons.
+// testdata/beside/accepted.txt has the differences that are kept, with their reasons: each must be as it is there.
 func TestRequestsAreAnsibles(t *testing.T) {
 	answers := map[string]httpOutcome{}
 	file := filepath.Join("testdata", "beside", "answers.json")
@@ -54,9 +56,9 @@ func TestRequestsAreAnsibles(t *testing.T) {
 	accepted := acceptedDifferences(t)
 	dir := t.TempDir()
 	s := startHostile(t, dir)
-	var real *warmPython
+	var real httpCaller
 	if *besideLive || *besideKeep {
-		real = startPython(t)
+		real = realCall(modtest.StartPython(t))
 	}
 	count := 0
 	for _, c := range besideCases() {
@@ -66,7 +68,7 @@ func TestRequestsAreAnsibles(t *testing.T) {
 		count++
 		t.Run(c.name, func(t *testing.T) {
 			if real != nil {
-				answers[c.name] = s.play(t, dir, c, real.call)
+				answers[c.name] = s.play(t, dir, c, real)
 			}
 			want, ok := answers[c.name]
 			if !ok {
@@ -74,9 +76,16 @@ func TestRequestsAreAnsibles(t *testing.T) {
 			}
 			got := s.play(t, dir, c, ourCall)
 			diff := differences(want, got)
-			if kept, ok := accepted[strings.ReplaceAll(c.name, " ", "_")]; ok {
-				if len(diff) == 0 {
-					t.Errorf("is equal now: take it out of accepted.txt (%s)", kept)
+			kept := accepted[strings.ReplaceAll(c.name, " ", "_")]
+			if kept != nil && *besideKept {
+				kept.differs = diff
+			}
+			if kept != nil && len(diff) == 0 {
+				t.Errorf("is equal now: take it out of accepted.txt (%s)", kept.why)
+			}
+			if kept != nil {
+				if d := cmp.Diff(kept.differs, diff); d != "" {
+					t.Errorf("it differs in another way than the accepted one, %s (- accepted, + now):\n%s", kept.why, d)
 				}
 				return
 			}
@@ -85,7 +94,15 @@ func TestRequestsAreAnsibles(t *testing.T) {
 			}
 		})
 	}
+	for name, kept := range accepted {
+		if kept.why == "" || kept.differs == nil {
+			t.Errorf("accepted.txt: %s has no reason, or nothing that differs", name)
+		}
+	}
 	t.Logf("%d calls, %d accepted differences", count, len(accepted))
+	if *besideKept {
+		writeAccepted(t, accepted)
+	}
 	if *besideKeep {
 		text, err := json.MarshalIndent(answers, "", " ")
 		if err != nil {
@@ -97,20 +114,49 @@ func TestRequestsAreAnsibles(t *testing.T) {
 	}
 }
 
-// acceptedDifferences reads the names of calls that differ, and why.
-func acceptedDifferences(t *testing.T) map[string]string {
-	text, err := os.ReadFile(filepath.Join("testdata", "beside", "accepted.txt"))
+// acceptedCall is a call that differs: why, and in what.
+type acceptedCall struct {
+	why     string
+	differs []string
+}
+
+// acceptedFile has a line for each call that differs, "name | reason", and after it the differences, a line each.
+var acceptedFile = filepath.Join("testdata", "beside", "accepted.txt")
+
+func acceptedDifferences(t *testing.T) map[string]*acceptedCall {
+	text, err := os.ReadFile(acceptedFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]string{}
+	out := map[string]*acceptedCall{}
+	var last *acceptedCall
 	for line := range strings.Lines(string(text)) {
-		name, why, ok := strings.Cut(strings.TrimSpace(line), " | ")
+		line = strings.TrimSuffix(line, "\n")
+		if difference, ok := strings.CutPrefix(line, "\t"); ok && last != nil {
+			last.differs = append(last.differs, difference)
+			continue
+		}
+		name, why, ok := strings.Cut(line, " | ")
 		if ok && !strings.HasPrefix(name, "#") {
-			out[name] = why
+			last = &acceptedCall{why: why}
+			out[name] = last
 		}
 	}
 	return out
+}
+
+func writeAccepted(t *testing.T, accepted map[string]*acceptedCall) {
+	var b strings.Builder
+	b.WriteString("# Calls that differ from ansible-core 2.14, and why: name | reason. -beside-accept writes what differs.\n")
+	for _, name := range slices.Sorted(maps.Keys(accepted)) {
+		fmt.Fprintf(&b, "%s | %s\n", name, accepted[name].why)
+		for _, d := range accepted[name].differs {
+			fmt.Fprintf(&b, "\t%s\n", d)
+		}
+	}
+	if err := os.WriteFile(acceptedFile, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // httpCaller makes a call and returns the module's result as JSON.
@@ -186,7 +232,8 @@ func differences(want, got httpOutcome) []string {
 	var out []string
 	if want.Result["crash"] != nil { // the module failed to fail
 		if got.Result["failed"] != true {
-			return []string{fmt.Sprintf("it did not fail as Ansible's module does: %v", want.Result["crash"])}
+			all, _ := json.Marshal(got)
+			return []string{fmt.Sprintf("it did not fail: %s, want %v", brief(all), want.Result["crash"])}
 		}
 		return nil
 	}
@@ -197,13 +244,23 @@ func differences(want, got httpOutcome) []string {
 			w, g = []byte(fmt.Sprint(want.Result[key] == true)), []byte(fmt.Sprint(got.Result[key] == true))
 		}
 		if string(w) != string(g) {
-			out = append(out, fmt.Sprintf("%s: %.300s, want %.300s", key, g, w))
+			out = append(out, fmt.Sprintf("%s: %s, want %s", key, brief(g), brief(w)))
 		}
 	}
-	if w, g := strings.Join(want.Requests, "\n"), strings.Join(got.Requests, "\n"); w != g {
-		out = append(out, fmt.Sprintf("requests:\n%s\nwant:\n%s", g, w))
+	w, _ := json.Marshal(want.Requests)
+	if g, _ := json.Marshal(got.Requests); string(w) != string(g) {
+		out = append(out, fmt.Sprintf("requests: %s, want %s", brief(g), brief(w)))
 	}
 	return out
+}
+
+// brief shortens what is long, so that it still differs if the rest does.
+func brief(text []byte) string {
+	const most = 600
+	if len(text) <= most {
+		return string(text)
+	}
+	return fmt.Sprintf("%s... (%d bytes, %.4x)", strings.ToValidUTF8(string(text[:most]), "?"), len(text), sha256.Sum256(text))
 }
 
 func merged(a, b map[string]any) map[string]any {
@@ -238,58 +295,18 @@ func ourCall(t *testing.T, c besideCase, dir string) map[string]any {
 	return out
 }
 
-// warmPython is a Python that has the modules of the installed ansible-core.
-type warmPython struct {
-	in  io.Writer
-	out *bufio.Reader
-}
-
-func startPython(t *testing.T) *warmPython {
-	python := os.Getenv("BESIDE_PYTHON")
-	if python == "" {
-		python = "/usr/bin/python3"
-	}
-	cmd := exec.Command(python, filepath.Join("testdata", "beside", "warm.py"))
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
+// realCall makes the call with the module of Ansible.
+func realCall(p *modtest.Python) httpCaller {
+	return func(t *testing.T, c besideCase, dir string) map[string]any {
+		args, err := json.Marshal(c.args)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	return &warmPython{in, bufio.NewReader(out)}
-}
-
-func (p *warmPython) call(t *testing.T, c besideCase, dir string) map[string]any {
-	line, err := json.Marshal(map[string]any{"module": "ansible.modules." + c.module, "args": c.args, "env": c.env, "dir": dir})
-	if err != nil {
-		t.Fatal(err)
+		printed := p.Call(t, modtest.PythonCall{Module: "ansible.modules." + c.module, Args: args, Env: c.env, Dir: dir})
+		var out map[string]any
+		if err := json.Unmarshal([]byte(strings.ToValidUTF8(printed, "?")), &out); err != nil {
+			return map[string]any{"printed": printed}
+		}
+		return out
 	}
-	if _, err := p.in.Write(append(line, '\n')); err != nil {
-		t.Fatal(err)
-	}
-	said, err := p.out.ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	var printed string
-	if err := json.Unmarshal([]byte(said), &printed); err != nil {
-		t.Fatal(err)
-	}
-	var out map[string]any
-	if err := json.Unmarshal([]byte(strings.ToValidUTF8(printed, "?")), &out); err != nil {
-		return map[string]any{"printed": printed}
-	}
-	return out
 }

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"hark/modules"
@@ -124,7 +126,25 @@ func (c *copyWork) stageRemote(ctx context.Context, src, dest string, res *modul
 	if _, err := io.Copy(staged, in); err != nil {
 		return err
 	}
+	// Ansible's module copies the times of one file, and not those of a directory's.
+	if err := errors.Join(staged.Close(), sameTimes(in, staged.Path)); err != nil {
+		return err
+	}
 	return c.exchange(ctx, staged, dest, c.Mode, res)
+}
+
+// sameTimes gives a file the times of one that is open.
+func sameTimes(of *os.File, path string) error {
+	info, err := of.Stat()
+	if err != nil {
+		return err
+	}
+	access := info.ModTime()
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		read, _, _ := fsx.Times(st)
+		access = time.Unix(read.Unix())
+	}
+	return hostfs.Chtimes(path, access, info.ModTime())
 }
 
 // remoteTree copies a directory of the host into dest, or its content if src ends in /.
@@ -153,6 +173,8 @@ func (c *copyWork) remoteTree(src, dest string) (modules.Result, error) {
 	switch {
 	case fsx.Exists(shown) && !c.Force:
 		return modules.Result{Msg: "file already exists", Data: value.DictOf("src", src, "dest", shown)}, nil
+	case fsx.Exists(shown) && !fsx.IsDir(shown) && c.Validate != nil && !strings.Contains(*c.Validate, "%s"):
+		return modules.Fail("validate must contain %%s: %s", *c.Validate)
 	case fsx.Exists(shown) && !fsx.IsDir(shown):
 		return modules.Fail("Could not replace file: b'%s' to %s: [Errno 20] Not a directory: b'%s' -> b'%s'", src, shown,
 			src, shown)

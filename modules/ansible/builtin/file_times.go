@@ -90,6 +90,11 @@ func (s stamp) resolve(was syscall.Timespec, now time.Time) syscall.Timespec {
 func strptime(text, format string) (time.Time, error) {
 	mismatch := fmt.Errorf("time data '%s' does not match format '%s'", text, format)
 	f := map[byte]int{'Y': 1900, 'm': 1, 'd': 1}
+	for _, part := range strings.Split(strings.ReplaceAll(format, "%%", ""), "%")[1:] {
+		if part != "" && !strings.ContainsRune("aAbBcdfGHIjmMpsSUuVwWxXyYzZ", rune(part[0])) {
+			return time.Time{}, fmt.Errorf("'%c' is a bad directive in format '%s'", part[0], format)
+		}
+	}
 	rest := text
 	for i := 0; i < len(format); i++ {
 		c := format[i]

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -72,7 +71,7 @@ func runGetURL(ctx context.Context, env *modules.Env, a getURLArgs) (modules.Res
 	if info, err := os.Stat(a.Dest); err == nil && !into {
 		matches := false
 		if d.digest != "" && !a.Force {
-			have, err := fsx.Sum(a.Dest, d.algorithm)
+			have, err := d.sum(a.Dest, a.Dest)
 			if err != nil {
 				return modules.Result{}, err
 			}
@@ -85,6 +84,15 @@ func runGetURL(ctx context.Context, env *modules.Env, a getURLArgs) (modules.Res
 		since = info.ModTime()
 	}
 	return d.fetch(since, into)
+}
+
+// sum returns the digest of a file that is or will be at dest.
+func (d *download) sum(path, dest string) (string, error) {
+	if _, err := fsx.Hash(d.algorithm); err != nil {
+		return "", fsx.Failed(fmt.Sprintf("Could not hash file '%s' with algorithm '%s'. Available algorithms: "+
+			"md5, sha1, sha224, sha256, sha384, sha512", dest, d.algorithm))
+	}
+	return fsx.Sum(path, d.algorithm)
 }
 
 // keep leaves a file that has the wanted digest and sets its attributes.
@@ -177,17 +185,8 @@ func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, erro
 	} else if fsx.Exists(dest) && !fsx.Writable(dest) {
 		why = "Destination " + dest + " is not writable"
 	}
-	if why != "" {
-		sums, err := fsx.CopySums(io.Discard, rsp.Body)
-		if err != nil {
-			return unfetched(rsp, err), nil
-		}
-		d.data.Put("checksum_src", sums.SHA1)
-		return d.fail("%s", why)
-	}
-	if d.env.Check {
-		_, err := os.Stat(dest)
-		return modules.Result{Changed: err != nil || d.Force, Msg: rsp.Msg, Data: d.data}, nil
+	if why != "" || d.env.Check {
+		return d.compare(rsp, dest, why)
 	}
 	staged, err := fsx.Stage(dest, d.UnsafeWrites)
 	if err != nil {
@@ -208,7 +207,7 @@ func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, erro
 		d.data.Put("checksum_dest", sum)
 	}
 	if d.digest != "" {
-		have, err := fsx.Sum(staged.Path, d.algorithm)
+		have, err := d.sum(staged.Path, dest)
 		if err != nil {
 			return modules.Result{}, err
 		}
@@ -233,6 +232,25 @@ func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, erro
 	}
 	fsx.AddInfo(d.data)
 	return modules.Result{Changed: changed || attrs, Msg: rsp.Msg, Data: d.data}, nil
+}
+
+// compare reads the body without keeping it: it has no place, for the reason why, or this is check mode. There it is
+// empty, since a server is asked for the head alone, and mostly differs from what there is, as in Ansible.
+func (d *download) compare(rsp *httpx.Response, dest, why string) (modules.Result, error) {
+	sums, err := fsx.CopySums(io.Discard, rsp.Body)
+	if err != nil {
+		return unfetched(rsp, err), nil
+	}
+	d.data.Put("checksum_src", sums.SHA1)
+	if why != "" {
+		return d.fail("%s", why)
+	}
+	there := ""
+	if fsx.Exists(dest) {
+		there, _ = fsx.Sum(dest, "sha1")
+		d.data.Put("checksum_dest", there)
+	}
+	return modules.Result{Changed: there != sums.SHA1, Msg: rsp.Msg, Data: d.data}, nil
 }
 
 // unfetched is the result of an answer that ends before its end.
@@ -275,12 +293,18 @@ func fileName(rsp *httpx.Response) string {
 	return urlName(rsp.URL)
 }
 
+// urlName is the last part of a URL's path as it is written there: what is encoded stays so.
 func urlName(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Path == "" || strings.HasSuffix(u.Path, "/") {
-		return "index.html"
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		address = rest
 	}
-	return path.Base(u.Path)
+	if i := strings.IndexAny(address, "?#"); i >= 0 {
+		address = address[:i]
+	}
+	if name := address[strings.LastIndexByte(address, '/')+1:]; strings.Contains(address, "/") && name != "" {
+		return name
+	}
+	return "index.html"
 }
 
 // wantedDigest reads the argument checksum, from its URL if it is one.

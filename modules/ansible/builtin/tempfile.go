@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
@@ -40,7 +39,7 @@ func runTempFile(_ context.Context, env *modules.Env, a tempFileArgs) (modules.R
 		return modules.Result{}, err
 	}
 	for {
-		path := filepath.Join(dir, a.Prefix+randomWord()+a.Suffix)
+		path := fsx.JoinPath(dir, a.Prefix+randomWord()+a.Suffix) // a slash at the end stays, and is an error
 		err := a.make(path)
 		if errors.Is(err, os.ErrExist) {
 			continue

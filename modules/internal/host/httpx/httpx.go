@@ -81,7 +81,7 @@ func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) 
 		return nil, errors.New("use_gssapi is not supported")
 	}
 	if path, ok := strings.CutPrefix(r.URL, "file:"); ok {
-		return localFile(strings.TrimPrefix(path, "//"), r.URL)
+		return localFile(path, r.URL)
 	}
 	for _, why := range []string{unreadable(r.URL), r.unsendable()} {
 		if why != "" {
@@ -363,16 +363,25 @@ func refused(err error, scheme string) string {
 	return "Request failed: <urlopen error " + err.Error() + ">"
 }
 
+// localFile answers with a file of the host; path is what stands in the URL after "file:".
 func localFile(path, from string) (*Response, error) {
+	path = strings.TrimPrefix(path, "//")
+	if plain, err := url.PathUnescape(path); err == nil {
+		path = plain
+	}
 	f, err := os.Open(path)
+	var info os.FileInfo
+	if err == nil {
+		info, err = f.Stat()
+	}
+	if err == nil && info.IsDir() {
+		f.Close()
+		err = syscall.EISDIR
+	}
 	if err != nil {
-		return &Response{Status: -1,
-			Msg: fmt.Sprintf("Request failed: <urlopen error [Errno 2] No such file or directory: '%s'>", path), URL: from}, nil
+		return &Response{Status: -1, Msg: "Request failed: <urlopen error " + oserr.Path(err, path) + ">", URL: from}, nil
 	}
-	length := "unknown"
-	if info, err := f.Stat(); err == nil {
-		length = fmt.Sprint(info.Size())
-	}
+	length := fmt.Sprint(info.Size())
 	return &Response{Status: 200, Msg: "OK (" + length + " bytes)", URL: from, Header: http.Header{}, Body: f}, nil
 }
 

@@ -51,6 +51,9 @@ func (s proxySettings) of(req *http.Request) (*url.URL, error) {
 		proxy = "http://" + proxy
 	}
 	u, err := url.Parse(proxy)
+	if err == nil && u.Scheme == "https" && req.URL.Scheme == "https" {
+		u.Scheme = "http" // urllib asks for a tunnel in plain text, whatever the proxy's address says
+	}
 	if err == nil && u.Scheme != "http" && u.Scheme != "https" {
 		err = fmt.Errorf("unknown url type: %s", u.Scheme)
 	}
