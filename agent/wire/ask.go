@@ -27,7 +27,7 @@ const (
 	AskPlan     AskKind = "plan"      // the body of a plan by Digest
 	AskVarsFile AskKind = "vars_file" // read a variables file whose name was a template: Names are the candidates
 	// AskWhere asks for the paragraph that Ansible appends to an error of a step: the place in its file, and the lines
-	// there. Answer.Value is the text.
+	// there. Name is the keyword of the step whose value is meant, "" for the step. Answer.Value is the text.
 	AskWhere AskKind = "where"
 	// AskInventory changes the inventory. Name is add_host or group_by, Kw what the module made of its arguments.
 	// Answer.Value reports whether anything changed.

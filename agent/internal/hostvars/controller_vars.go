@@ -39,7 +39,7 @@ type Step struct {
 	vars  map[string]map[want]value.Value // by host; nil is not defined
 	whole map[whose]*value.Dict           // all variables of another host
 	hosts []value.Value                   // the names of all hosts, nil before they were asked for
-	where *string
+	where map[string]string
 	// connections are the variables of delegated hosts that say how to be somebody there.
 	connections map[string]*value.Dict
 }
@@ -328,16 +328,21 @@ func (f *Step) delegated(ctx context.Context) (value.Value, bool, error) {
 	return &hostvars{f: f, ctx: ctx, delegated: true}, true, nil
 }
 
-// Where returns the paragraph on the place of the step in its file; "" if nobody knows.
-func (f *Step) Where(ctx context.Context) string {
-	if f.where == nil {
-		text := ""
-		if a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskWhere, Step: f.id}); err == nil {
-			text, _ = value.Text(a.Value.V)
-		}
-		f.where = &text
+// Where returns the paragraph on the place of the step in its file, or of the value of one of its keywords; "" if
+// nobody knows.
+func (f *Step) Where(ctx context.Context, keyword string) string {
+	if text, asked := f.where[keyword]; asked {
+		return text
 	}
-	return *f.where
+	text := ""
+	if a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskWhere, Step: f.id, Name: keyword}); err == nil {
+		text, _ = value.Text(a.Value.V)
+	}
+	if f.where == nil {
+		f.where = map[string]string{}
+	}
+	f.where[keyword] = text
+	return text
 }
 
 // AnswerError is the error of an answer, in the type that templates know.

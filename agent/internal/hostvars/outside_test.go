@@ -140,13 +140,13 @@ func TestHowADelegatedHostIsReached(t *testing.T) {
 
 func TestWhereAStepStandsIsAskedOnce(t *testing.T) {
 	f, asked := stepOn(t, nil)
-	if got := f.Where(t.Context()) + f.Where(t.Context()); got != strings.Repeat("The error appears to be here", 2) || len(*asked) != 1 {
+	if got := f.Where(t.Context(), "") + f.Where(t.Context(), ""); got != strings.Repeat("The error appears to be here", 2) || len(*asked) != 1 {
 		t.Errorf("%q, asked %q", got, *asked)
 	}
 	f, _ = stepOn(t, func(s *Session) {
 		s.Ask = func(context.Context, wire.Ask) (wire.Answer, error) { return wire.Answer{}, errors.New("gone") }
 	})
-	if got := f.Where(t.Context()); got != "" {
+	if got := f.Where(t.Context(), ""); got != "" {
 		t.Errorf("nobody knows, and it says %q", got)
 	}
 	if _, _, err := (&hostVariables{f: f, ctx: t.Context(), whose: whose{host: "b"}}).Lookup(value.Str("port")); err == nil || err.Error() != "gone" {

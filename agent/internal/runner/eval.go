@@ -41,6 +41,8 @@ type fault struct {
 	text string
 	// place says that Ansible appends the task's place in the playbook.
 	place bool
+	// of is the keyword whose value is that place, "" for the task.
+	of string
 	// kind is the class that Ansible reports for an error of a template, "" for AnsibleError.
 	kind string
 	// class is kind with its module, as Python prints it in a traceback.
@@ -210,7 +212,7 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 	if e.has(dialect.ErrorOrigins) {
 		between = "\n"
 	}
-	if where := e.far.step().Where(ctx); where != "" {
+	if where := e.far.step().Where(ctx, f.of); where != "" {
 		return f.text + between + where
 	}
 	return f.text

@@ -22,7 +22,7 @@ type control struct {
 }
 
 func newControl(ctx context.Context, e *eval) (*control, error) {
-	rd := &reader{ctx: ctx, e: e}
+	rd := &reader{ctx: ctx, e: e, of: "loop_control"}
 	l := e.s.Loop
 	c := &control{loopVar: rd.text("loop_var", l.Var), indexVar: rd.text("index_var", l.IndexVar), allItems: true}
 	if c.loopVar == "" {

@@ -19,7 +19,9 @@ type reader struct {
 	e   *eval
 	// contextual says that these are keywords of the connection, whose errors name no place.
 	contextual bool
-	err        error
+	// of is the keyword within which these stand, whose place errors name; "" for keywords of the task.
+	of  string
+	err error
 }
 
 // keep sets a field unless a keyword could not be rendered: later keywords stay as written.
@@ -177,7 +179,7 @@ func (rd *reader) placed(text, cause string) error {
 	if rd.contextual {
 		return &fault{text: text + ". " + cause}
 	}
-	return &fault{text: text, place: true}
+	return &fault{text: text, place: true, of: rd.of}
 }
 
 // invalid returns the fault of a keyword that renders to v, which has the wrong type.

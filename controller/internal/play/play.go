@@ -57,7 +57,7 @@ type Input struct {
 	PluginSetting func(plugin, name string) (answer.PluginSetting, bool)
 	// Where is the paragraph that Ansible appends to errors of a task: its place, as file:line:column, and the lines
 	// there.
-	Where func(place string) string
+	Where func(place, keyword string) string
 	// Private are hark's own files, which no agent gets.
 	Private answer.Private
 	// Extra are the extra variables (-e).

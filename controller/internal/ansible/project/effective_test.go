@@ -98,13 +98,13 @@ func TestPlacesAreShownUnlessTheyAreVaults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := (&Project{}).Where(dir + "/site.yml:1:3"); !strings.Contains(got, "- hosts: all") {
+	if got := (&Project{}).Where(dir+"/site.yml:1:3", ""); !strings.Contains(got, "- hosts: all") {
 		t.Errorf("got %q", got)
 	}
-	if got := (&Project{}).Where(dir + "/vault.yml:2:1"); strings.Contains(got, "3132") {
+	if got := (&Project{}).Where(dir+"/vault.yml:2:1", ""); strings.Contains(got, "3132") {
 		t.Errorf("a vault is shown: %q", got)
 	}
-	if got := (&Project{}).Where("no place"); got != "" {
+	if got := (&Project{}).Where("no place", ""); got != "" {
 		t.Errorf("got %q for what is no place", got)
 	}
 }

@@ -13,9 +13,13 @@ import (
 	"hark/playbook/vault"
 )
 
-// Where returns the paragraph on a place in a playbook, file:line:column.
-func (p *Project) Where(place string) string {
+// Where returns the paragraph on the place of a task in a playbook, file:line:column, or of the value of one of its
+// keywords.
+func (p *Project) Where(place, keyword string) string {
 	at, ok := parsePlace(place)
+	if ok && keyword != "" {
+		at = p.Loader.FindValue(keyword, at)
+	}
 	switch {
 	case !ok:
 		return ""

@@ -67,7 +67,7 @@ type Config struct {
 	// Private are hark's own files, which no agent gets.
 	Private Private
 	// Where is the paragraph on the place of a step.
-	Where func(place string) string
+	Where func(place, keyword string) string
 	// Vars reads an entry of vars_files, Data any file of data.
 	Vars func(path string) (*value.Dict, error)
 	Data func(path string) (value.Value, error)
@@ -255,7 +255,7 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	case wire.AskVarsFile:
 		return a.varsFile(b, step, ask)
 	case wire.AskWhere:
-		return wire.Answer{Value: plan.Lit(value.Str(a.Where(step.Place)))}, nil
+		return wire.Answer{Value: plan.Lit(value.Str(a.Where(step.Place, ask.Name)))}, nil
 	case wire.AskInventory:
 		return a.change(ask)
 	}
