@@ -132,7 +132,7 @@ func TestAnswersOfTheBrokerDecideNothing(t *testing.T) {
 	states := func() {
 		t.Helper()
 		list("web2", "duties", "show", "base")
-		list("paused", "duties", "show", "base")
+		list(`"paused"`, "duties", "list", "--json")
 	}
 	working := func() {
 		t.Helper()

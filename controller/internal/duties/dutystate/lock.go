@@ -87,7 +87,7 @@ func (l *Lock) read(ctx context.Context) (entry, error) {
 	switch {
 	case m.Answer:
 		e.is = foreign
-	case len(m.Data) == 0: // it was given back
+	case string(m.Data) == givenBack:
 	default:
 		if e.Holder, ok = holderOf(m.Data); ok {
 			e.is = taken
@@ -97,6 +97,9 @@ func (l *Lock) read(ctx context.Context) (entry, error) {
 	}
 	return e, nil
 }
+
+// givenBack is what stands in the place of a lock that somebody gave back. No answer of the broker's is like that.
+const givenBack = `{"free":true}`
 
 // holderOf decodes an entry. Of the broker's answers none has these fields.
 func holderOf(text []byte) (h Holder, ok bool) {
@@ -162,7 +165,10 @@ func (l *Lock) take(ctx context.Context, waits func(Holder)) error {
 	for {
 		e, err := l.read(ctx)
 		if err == nil && l.mayTake(e) {
-			if err = l.put(ctx, e.seq); err == nil {
+			if err = l.put(ctx, e.seq); streams.Taken(err) && l.unreadable(ctx) && l.silent() {
+				err = l.force(ctx)
+			}
+			if err == nil {
 				l.held.Store(true)
 				return nil
 			}
@@ -193,9 +199,28 @@ func (l *Lock) mayTake(e entry) bool {
 		l.hear()
 		return false
 	case foreign:
-		return time.Since(time.Unix(0, l.heard.Load())) > l.lasts+l.lasts/10
+		return l.silent()
 	}
 	return true
+}
+
+// silent reports whether no other holder was heard of for longer than a lock lasts.
+func (l *Lock) silent() bool { return time.Since(time.Unix(0, l.heard.Load())) > l.lasts+l.lasts/10 }
+
+// unreadable reports whether the broker has nothing to read and takes nothing either: there is an answer of its own
+// whose header hides it.
+func (l *Lock) unreadable(ctx context.Context) bool {
+	e, err := l.read(ctx)
+	return err == nil && e.seq == 0
+}
+
+// force says that the lock is had, whatever the broker has.
+func (l *Lock) force(ctx context.Context) error {
+	ack, err := l.js.Publish(ctx, LockSubject(l.keeper), l.holder)
+	if err == nil {
+		l.revision = ack.Sequence
+	}
+	return err
 }
 
 func (l *Lock) hear() { l.heard.Store(time.Now().UnixNano()) }
@@ -230,6 +255,7 @@ func (l *Lock) giveBack(ctx context.Context) {
 	defer stop()
 	m := nats.NewMsg(LockSubject(l.keeper))
 	m.Header.Set("KV-Operation", "DEL") // as keepers of versions before look for
+	m.Data = []byte(givenBack)
 	_, _ = l.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(l.revision))
 }
 
@@ -282,16 +308,16 @@ func (l *Lock) renew(ctx context.Context, sure bool) error {
 	case e.is == foreign && !sure:
 		return errLost
 	case e.is == foreign:
-		var ack *jetstream.PubAck
-		if ack, err = l.js.Publish(ctx, LockSubject(l.keeper), l.holder); err == nil {
-			l.revision = ack.Sequence
-		}
+		return l.force(ctx)
+	}
+	if err = l.put(ctx, e.seq); !streams.Taken(err) {
 		return err
 	}
-	if err = l.put(ctx, e.seq); streams.Taken(err) {
-		if e, err = l.read(ctx); err == nil && e.is == taken && !bytes.Equal(e.value, l.holder) {
-			return errLost
-		}
+	switch e, read := l.read(ctx); {
+	case read == nil && e.is == taken && !bytes.Equal(e.value, l.holder):
+		return errLost
+	case read == nil && e.is != taken && sure: // it was overwritten again, or what is there cannot be read
+		return l.force(ctx)
 	}
 	return err
 }

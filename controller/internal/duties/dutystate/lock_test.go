@@ -13,32 +13,34 @@ import (
 )
 
 // putLock puts an entry in the place of the lock's.
-func putLock(t *testing.T, conn *nats.Conn, text string, headers ...string) {
+func putLock(t *testing.T, conn *nats.Conn, text string) {
 	t.Helper()
 	js, err := jetstream.New(conn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := nats.NewMsg(LockSubject("k1"))
-	m.Data = []byte(text)
-	for _, h := range headers {
-		m.Header.Set(h, "1")
-	}
-	if _, err := js.PublishMsg(t.Context(), m); err != nil {
+	if _, err := js.Publish(t.Context(), LockSubject("k1"), []byte(text)); err != nil {
 		t.Error(err)
 	}
 }
 
-// answers are what whoever has access to the broker can have it put in the place of a lock's entry: its answers, and
-// messages of streams with the headers that it adds to them.
-var answers = []struct {
-	text    string
-	headers []string
-}{
-	{`{"stream":"HARK_AGENTS","seq":1}`, nil},
-	{"", []string{"Status", "Description"}},
-	{`{"from":"a keeper of before"}`, []string{"Nats-Stream", "Nats-Subject", "Nats-Sequence", "Nats-Time-Stamp"}},
-	{"", []string{"KV-Operation", "Nats-Stream", "Nats-Subject", "Nats-Sequence", "Nats-Time-Stamp"}},
+// answers are what whoever has access to the broker can have it put in the place of a lock's entry: requests of it, whose
+// answers go there.
+func answers() [][2]string {
+	at, get := LockSubject("k1"), "$JS.API.DIRECT.GET."+LockName
+	return [][2]string{
+		{get + ".nothing.there", ""}, {get, `{"last_by_subj":"` + at + `"}`}, {get, `{"seq":1,"next_by_subj":">","batch":1}`},
+		{get, `{"seq":1}`}, {get, `{"last_by_subj":"none"}`}, {get, "{}"}, {"$JS.API.STREAM.INFO." + LockName, ""},
+		{at + "x", `{"from":"x"}`},
+	}
+}
+
+// answer has the broker answer in the place of the lock's entry.
+func answer(t *testing.T, conn *nats.Conn, ask [2]string) {
+	t.Helper()
+	if err := conn.PublishRequest(ask[0], LockSubject("k1"), []byte(ask[1])); err != nil {
+		t.Error(err)
+	}
 }
 
 func newLock(t *testing.T, conn *nats.Conn, name string, lasts, every time.Duration) *Lock {
@@ -86,8 +88,8 @@ func TestAnswersOfTheBrokerTakeNoLock(t *testing.T) {
 		}
 	})
 	for until := time.Now().Add(5 * time.Second); time.Now().Before(until) && !t.Failed(); time.Sleep(3 * time.Millisecond) {
-		for _, a := range answers {
-			putLock(t, conn, a.text, a.headers...)
+		for _, ask := range answers() {
+			answer(t, conn, ask)
 		}
 	}
 	stop()
@@ -101,17 +103,23 @@ func TestAnswersOfTheBrokerHoldNoLock(t *testing.T) {
 	if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range answers {
-		putLock(t, conn, a.text, a.headers...)
+	for _, ask := range answers() {
+		putLock(t, conn, `{"from":"somebody"}`)
+		answer(t, conn, ask)
+		for l := newLock(t, conn, "asks", time.Second, time.Second); ; time.Sleep(time.Millisecond) {
+			if e, err := l.read(t.Context()); err != nil || e.is != taken {
+				break
+			}
+		}
 		if h, is, err := newLock(t, conn, "asks", time.Second, time.Second).Holder(t.Context()); is || err == nil {
-			t.Errorf("%+v is said to have the lock: %v", h, err)
+			t.Errorf("after %v %+v is said to have the lock: %v", ask, h, err)
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var attack sync.WaitGroup
 	attack.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			putLock(t, conn, answers[i%len(answers)].text, answers[i%len(answers)].headers...)
+			answer(t, conn, answers()[i%len(answers())])
 			time.Sleep(time.Millisecond)
 		}
 	})

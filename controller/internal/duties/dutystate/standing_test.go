@@ -320,7 +320,7 @@ func TestAKeeperThatLostItsLockWaitsForIt(t *testing.T) {
 	told := make(chan Holder, 1)
 	err = l.With(t.Context(), func(h Holder) {
 		told <- h
-		putLock(t, conn, "") // the other ends
+		putLock(t, conn, givenBack) // the other ends
 	}, func(ctx context.Context) error {
 		if times++; times > 1 {
 			return nil
