@@ -42,6 +42,13 @@ type Unit struct {
 	touched      bool                     // an earlier step may have changed files of the controller
 }
 
+// maxIncludes is how many dynamic includes may stand in each other. A file that includes itself would go on for ever;
+// ansible-core 2.14.18 ends such a play at the 248th, where Python's recursion limit stops it.
+const maxIncludes = 247
+
+const tooDeep = "Exceeded maximum object depth. This may have been caused by excessive role recursion. " +
+	"maximum recursion depth exceeded"
+
 // IncludeError says why an include fails for its host. Any other error of Include ends the run.
 type IncludeError struct {
 	// Reason is the text of the task's failure.
@@ -63,6 +70,9 @@ func (u *Unit) Include(ctx context.Context, step plan.ID, call Call, index int) 
 	t := u.include(step)
 	if t == nil {
 		return nil, fmt.Errorf("internal error: step %s includes nothing", step)
+	}
+	if t.o.includesAbove() >= maxIncludes {
+		return nil, errors.New(tooDeep)
 	}
 	in := &inclusion{u: u, t: t, call: call, under: *t.o}
 	inc := *t.o.include

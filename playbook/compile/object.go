@@ -54,6 +54,15 @@ func (o *object) includedBy() *object {
 	return nil
 }
 
+// includesAbove returns how many dynamic includes an object stands in.
+func (o *object) includesAbove() int {
+	n := 0
+	for o = o.includedBy(); o != nil; o = o.includedBy() {
+		n++
+	}
+	return n
+}
+
 // chain returns the roles that reached an object, outermost first.
 func (o *object) chain() []*role {
 	for ; o != nil; o = o.parent {
