@@ -33,6 +33,7 @@ m.exit_json(said="kept")
   - uri: {url: "http://127.0.0.1:1/", url_username: "{{ label }}", url_password: "{{ r.stdout }}"}
     ignore_errors: true
   - keeps: {label: of-the-label, code: sesame-of-python}
+    ignore_errors: true # whether there is a Python or not
   - uri: {url: "http://127.0.0.1:1/", url_username: u, url_password: "{{ label }}-and-{{ site_password[:4] }}"}
     ignore_errors: true
   - uri: {url: "http://127.0.0.1:1/", url_username: u, url_password: "{{ label }}-by-{{ r.stdout }}"}
