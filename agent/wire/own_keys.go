@@ -21,8 +21,8 @@ func (id *Identity) ownKey(purpose string) (Key, error) {
 // same one.
 func (id *Identity) OwnKey(purpose string) (Key, error) { return id.ownKey("own " + purpose) }
 
-// shut seals text for this identity in a later process.
-func (id *Identity) shut(purpose string, text []byte) ([]byte, error) {
+// Shut seals text for this identity in a later process. Each purpose has a key of its own.
+func (id *Identity) Shut(purpose string, text []byte) ([]byte, error) {
 	key, err := id.ownKey(purpose)
 	if err != nil {
 		return nil, err
@@ -36,8 +36,8 @@ func (id *Identity) shut(purpose string, text []byte) ([]byte, error) {
 	return aead.Seal(nonce, nonce, text, nil), nil
 }
 
-// reopen opens what shut has sealed.
-func (id *Identity) reopen(purpose string, closed []byte) ([]byte, error) {
+// Reopen opens what Shut has sealed for the purpose. It returns an error for anything else.
+func (id *Identity) Reopen(purpose string, closed []byte) ([]byte, error) {
 	key, err := id.ownKey(purpose)
 	if err != nil {
 		return nil, err

@@ -126,12 +126,12 @@ func (id *Identity) Pairs() ([]byte, error) {
 		text = append(append(text, public[:]...), key[:]...)
 	}
 	p.news = false
-	return id.shut(pairsPurpose, text)
+	return id.Shut(pairsPurpose, text)
 }
 
 // KeepPairs takes the result of Pairs. It returns an error for what another identity sealed or somebody altered.
 func (id *Identity) KeepPairs(closed []byte) error {
-	text, err := id.reopen(pairsPurpose, closed)
+	text, err := id.Reopen(pairsPurpose, closed)
 	if err != nil || len(text)%64 != 0 {
 		return errBox
 	}

@@ -60,12 +60,12 @@ func (v *Verified) Kept(id *Identity) ([]byte, error) {
 		text = append(text, sum[:]...)
 	}
 	v.news = false
-	return id.shut(verifiedPurpose, text)
+	return id.Shut(verifiedPurpose, text)
 }
 
 // Keep takes the result of Kept. It returns an error for what another identity sealed or somebody altered.
 func (v *Verified) Keep(id *Identity, closed []byte) error {
-	text, err := id.reopen(verifiedPurpose, closed)
+	text, err := id.Reopen(verifiedPurpose, closed)
 	if err != nil || len(text)%sha256.Size != 0 {
 		return errBox
 	}

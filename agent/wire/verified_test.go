@@ -64,7 +64,7 @@ func TestVerifiedFramesAreKeptForTheirOwnerAlone(t *testing.T) {
 	}
 	altered := bytes.Clone(kept)
 	altered[len(altered)-1] ^= 1
-	pairs, err := owner.shut(pairsPurpose, make([]byte, 32))
+	pairs, err := owner.Shut(pairsPurpose, make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

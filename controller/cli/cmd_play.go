@@ -32,6 +32,7 @@ type playJob struct {
 	step                bool
 	startAt             string
 	retryOf             string
+	resume              bool // go on with that run
 	detach, driver      bool
 	require             int // hosts at least
 	staging             staging
@@ -84,6 +85,8 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 	fs.broker(&j.o.Broker)
 	fs.ephemeral(&j.o)
 	fs.retryOf(&j.retryOf)
+	fs.Toggle(&j.resume, resumeFlag, "", false, "go on where the hosts of that run failed")
+	fs.Lookup(resumeFlag).Hidden = true
 	if a.name == "hark" {
 		fs.Text(&j.later, laterFlag, "", "", "TIME",
 			"have hosts that are away get this play when they are back within the time, from a keeper: 12h, 7d")
@@ -136,10 +139,12 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 		}
 	}
 	j.o.BaseDir, j.o.Tags.Listed = filepath.Dir(absolute(j.app, names[0])), j.tags
+	began := time.Now()
 	p, err := j.open(ctx, &j.o, j.o.BaseDir)
 	if err != nil {
 		return err
 	}
+	p.began = began
 	p.retryOf, p.driver = j.retryOf, j.driver
 	j.dirs = append(j.dirs, j.o.BaseDir)
 	hintVariables(p)
@@ -162,6 +167,14 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 	if err != nil {
 		return j.unplayable(ctx, cmd, p, hosts, err)
 	}
+	var from *resumePoint
+	if j.resume {
+		if from, err = readPoint(j.app, j.retryOf); err != nil {
+			return j.unplayable(ctx, cmd, p, hosts, err)
+		}
+		p.resumed = true
+	}
+	p.bookDirs = booksDirs(books)
 	var off *later
 	if j.later != "" {
 		if off, err = j.newLater(cmd, names); err != nil {
@@ -179,6 +192,9 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 	}
 	err = p.play(ctx, books, v, func(in *play.Input) {
 		in.Names, in.StartAt, in.Step, in.Stages = names, j.startAt, j.step, staged
+		if from != nil {
+			in.Resume = from.Play
+		}
 		if staged != nil {
 			staged.Tell = p.tellStage
 		}
@@ -314,6 +330,7 @@ func (p *run) withRecord(ctx context.Context, v view.View, carry func(view.View)
 		}
 		if p.recording != nil {
 			p.recording.end(p.display, err)
+			keepPoint(p)
 			tellEnd(p, err)
 			p.hintAgain(err)
 		}
@@ -365,8 +382,20 @@ func (p *run) carry(ctx context.Context, books []*compile.Playbook, v view.View,
 		change(&in)
 	}
 	res, err := play.Run(ctx, in)
+	var changed *play.ChangedError
+	if errors.As(err, &changed) {
+		return cannotResume(p.retryOf, changed.Text)
+	}
 	if err != nil {
 		return err
+	}
+	if p.resumed {
+		if err := runStore(p.app).DropPoint(p.retryOf); err != nil {
+			p.display.Warn(err.Error())
+		}
+	}
+	if p.bookDirs != nil && p.drive == nil {
+		p.point = res.Checkpoint
 	}
 	if code := statusCode(res.Status); code != exitOK {
 		return &quietError{code}
@@ -377,8 +406,8 @@ func (p *run) carry(ctx context.Context, books []*compile.Playbook, v view.View,
 // hintAgain tells whoever sits at a terminal what can be done about hosts that failed.
 func (p *run) hintAgain(err error) {
 	if status := recordedStatus(err); p.term.Terminal != nil && (status == record.Failed || status == record.Unreachable) {
-		p.hint(fmt.Sprintf("`hark runs show %s --failed` shows this again, `hark runs retry %s` tries these hosts again",
-			p.id, p.id))
+		p.hint(fmt.Sprintf("`hark runs show %s --failed` shows this again, `hark runs retry %s` tries these hosts again, "+
+			"with --resume from the task at which they failed", p.id, p.id))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hark/controller/internal/ansible/ansibleerror"
+	"hark/controller/internal/ansible/argparse"
 	"hark/controller/internal/runs/origin"
 	"hark/controller/internal/runs/record"
 	"hark/controller/internal/ui/view"
@@ -22,8 +23,8 @@ const retryFlag = "retry-of"
 // runsRetry is one call of hark runs retry.
 type runsRetry struct {
 	*app
-	unreachable, dry, asJSON bool
-	more                     []string // options for the run
+	unreachable, goOn, dry, asJSON bool
+	more                           []string // options for the run
 }
 
 func (j *runsRetry) command() *cobra.Command {
@@ -32,29 +33,40 @@ func (j *runsRetry) command() *cobra.Command {
 		Annotations: map[string]string{"args": "run [-- option ...]"},
 		Long: "Runs the command of a run again, in its directory and limited to the hosts that failed or were not reached. " +
 			"What follows -- is added to the command;\n" +
-			"values of -e are not kept, so they are given again there.",
-		Example: "  hark runs retry last\n  hark runs retry k3f9 -- -e db_password=...",
+			"values of -e are not kept, so they are given again there. With --resume the run goes on at the task at " +
+			"which each host failed,\nwith the variables of then, if nothing has changed.",
+		Example: "  hark runs retry last\n  hark runs retry last --resume\n  hark runs retry k3f9 -- -e db_password=...",
 	}
-	fs := ofRuns(j.app, cmd, 1, 1, func(_ context.Context, runs []record.Entry) error { return j.retry(&runs[0]) })
+	fs := ofRuns(j.app, cmd, 1, 1, func(ctx context.Context, runs []record.Entry) error {
+		return j.retry(ctx, &runs[0])
+	})
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		if err := argparse.CheckExclusive(cmd); err != nil {
+			return err
+		}
 		if at := cmd.ArgsLenAtDash(); at >= 0 {
 			words, j.more = words[:at], words[at:]
 		}
 		return run(cmd, words)
 	}
 	fs.Toggle(&j.unreachable, "unreachable", "", false, "only the hosts that were not reached")
+	fs.Toggle(&j.goOn, resumeFlag, "", false, "go on at the task at which each host failed or was lost")
+	fs.Exclusive("unreachable", resumeFlag)
 	fs.Toggle(&j.dry, "print", "", false, "print the command and do not run it")
 	fs.Toggle(&j.asJSON, "json", "", false, "with --print: print it as JSON")
 	return cmd
 }
 
-func (j *runsRetry) retry(e *record.Entry) error {
+func (j *runsRetry) retry(ctx context.Context, e *record.Entry) error {
 	if err := here(e); err != nil {
 		return err
 	}
 	if e.State == record.Running {
 		return ansibleerror.Errorf("run %s is still under way", e.Head.Run)
+	}
+	if j.goOn {
+		return j.resume(ctx, e)
 	}
 	if e.Foot == nil {
 		return ansibleerror.Errorf("run %s was lost: which hosts failed is not known", e.Head.Run)
@@ -81,7 +93,7 @@ func (j *runsRetry) retry(e *record.Entry) error {
 	return j.become(e, args)
 }
 
-// again returns the command line of the retry.
+// again returns the command line of the retry, limited to hosts unless they are nil.
 func (j *runsRetry) again(e *record.Entry, hosts []string) ([]string, error) {
 	limit := strings.Join(hosts, ",")
 	if slices.ContainsFunc(hosts, func(h string) bool { return strings.ContainsAny(h, ",:!&*?[]~@ ") }) ||
@@ -104,7 +116,7 @@ func (j *runsRetry) again(e *record.Entry, hosts []string) ([]string, error) {
 	line := e.Head.Line
 	for i := 0; i < len(line); i++ {
 		switch w := line[i]; {
-		case i+1 < len(line) && w == "-l":
+		case i+1 < len(line) && w == "-l" && hosts != nil:
 			i++
 		case i+1 < len(line) && w == "-e" && strings.Contains(line[i+1], origin.Hidden):
 			if !given("-e", "--extra-vars") {
@@ -127,13 +139,15 @@ func (j *runsRetry) again(e *record.Entry, hosts []string) ([]string, error) {
 		words = 2
 	}
 	args = append(args, rest[:words]...)
-	args = append(args, "--limit", limit)
+	if hosts != nil {
+		args = append(args, "--limit", limit)
+	}
 	args = append(args, j.more...)
 	return append(args, rest[words:]...), nil
 }
 
-// become runs the command in place of this process.
-func (j *runsRetry) become(e *record.Entry, args []string) error {
+// become runs the command in place of this process, with hidden flags of hark's own.
+func (j *runsRetry) become(e *record.Entry, args []string, flags ...string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -145,7 +159,7 @@ func (j *runsRetry) become(e *record.Entry, args []string) error {
 	if args[0] == "hark" {
 		words = 2
 	}
-	args = slices.Insert(slices.Clone(args), words, "--"+retryFlag+"="+e.Head.Run)
+	args = slices.Insert(slices.Clone(args), words, append(flags, "--"+retryFlag+"="+e.Head.Run)...)
 	env := os.Environ()
 	if e.Head.Level != "" { // --level among the arguments goes before it
 		env = append(env, "HARK_ANSIBLE="+e.Head.Level)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"hark/controller/internal/ansible/plugins"
 	"hark/controller/internal/ansible/project"
 	"hark/controller/internal/ansible/secrets"
+	"hark/controller/internal/play"
 	"hark/controller/internal/play/link"
 	"hark/controller/internal/ui/view"
 	"hark/modules/dialect"
@@ -25,7 +27,13 @@ type run struct {
 	recording *recorder // nil where nothing is recorded
 	far       *remoteOutput
 	retryOf   string // the run that this one tries again
-	driver    bool   // this process was started to drive the run
+	// Where a run of playbooks can go on: point is set at its end, resumed where another one went on with this run. began
+	// is when its files were read, bookDirs are the directories of its playbooks.
+	point    *play.Checkpoint
+	resumed  bool
+	began    time.Time
+	bookDirs []string
+	driver   bool // this process was started to drive the run
 	// noFleet is why the inventory of all agents could not be read.
 	noFleet error
 	// settle, if set, has the last word on how the run came out.

@@ -150,7 +150,8 @@ func (p *run) recordedLine(cmd *cobra.Command) []string {
 	}
 	out = append(out, cmd.Flags().Args()...)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name == detachFlag || f.Name == driverFlag || f.Name == retryFlag {
+		if f.Name == detachFlag || f.Name == driverFlag || f.Name == retryFlag ||
+			f.Name == resumeFlag {
 			return
 		}
 		name := "--" + f.Name // flags that count have a short name

@@ -120,7 +120,8 @@ func (m *mistakes) meta(t *task) {
 // arguments compares the arguments of a task with those of its native module.
 func (m *mistakes) arguments(t *task) {
 	module, ok := m.play.project.cfg.Modules.Get(t.action)
-	if !ok || t.foreign != nil || t.plugin != nil || t.src.ArgsExpr != "" || dynamic(t.action) {
+	if !ok || module.Has(modules.SetsVariables|modules.ChangesInventory) || t.foreign != nil ||
+		t.plugin != nil || t.src.ArgsExpr != "" || dynamic(t.action) {
 		return
 	}
 	var known []string

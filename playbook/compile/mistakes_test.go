@@ -27,6 +27,7 @@ func TestMistakesThatCanBeSeenBeforeTheFirstTask(t *testing.T) {
 		"argument":              {play + "  - copy: {srce: a, dest: /b}\n", []string{"3 argument srce"}},
 		"argument, key=value":   {play + "  - file: paht=/b state=touch\n", []string{"3 argument paht"}},
 		"arguments, right":      {play + "  - copy: {src: a, dest: /b}\n  - command: id\n  - shell: id\n    args: {chdir: /}\n", nil},
+		"arguments of any name": {play + "  - set_fact: {two: 2, cacheable: yes}\n", nil},
 		"arguments, a template": {play + "  - copy: \"{{ args }}\"\n", nil},
 		"handler": {play + "  - command: id\n    notify: [restart, restrat]\n  handlers:\n  - name: restart\n    command: id\n",
 			[]string{"3 handler restrat"}},

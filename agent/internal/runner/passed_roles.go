@@ -37,7 +37,8 @@ type resumption struct {
 	at plan.ID // "" once it was found
 }
 
-// reached reports whether a step comes at or after it. Facts are gathered in any case.
+// reached reports whether a step comes at or after it. Facts are gathered in any case. An include that brings the step
+// is done again; what comes before the step in the fragment is passed over.
 func (m *resumption) reached(s *plan.Step) bool {
 	if m.at == "" || gathers(s) {
 		return true
@@ -45,11 +46,25 @@ func (m *resumption) reached(s *plan.Step) bool {
 	if !m.at.Within(s.ID) {
 		return false
 	}
-	m.at = ""
+	if s.Kind != plan.Include || m.at == s.ID {
+		m.at = ""
+	}
 	return true
 }
 
 func gathers(s *plan.Step) bool { return s.Implicit && s.Kind == plan.Task }
+
+// rescues reports whether the step is in the rescue section of a block: its body has failed before.
+func (m *resumption) rescues(b *plan.Block) bool {
+	return m.at != "" && m.among([]plan.Block{{Body: b.Rescue}})
+}
+
+// among reports whether the step is in blocks, or in what they include.
+func (m *resumption) among(blocks []plan.Block) bool {
+	found := false
+	plan.Walk(blocks, func(s *plan.Step) { found = found || m.at.Within(s.ID) })
+	return found
+}
 
 // begins reports whether a block has a step at or after it.
 func (m *resumption) begins(b *plan.Block) bool {

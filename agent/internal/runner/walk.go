@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"hark/agent/wire"
 	"hark/playbook/plan"
@@ -45,6 +46,10 @@ func (r *walk) plan(ctx context.Context) (flow, error) {
 			return f, err
 		}
 	}
+	if r.resume.at != "" {
+		return failed, fmt.Errorf("nothing was done: the play no longer comes to step %s, where this host was to go on",
+			r.resume.at)
+	}
 	return onward, nil
 }
 
@@ -59,7 +64,12 @@ func (r *walk) block(ctx context.Context, b *plan.Block) (flow, error) {
 		return r.nodes(ctx, b.Body)
 	}
 
-	f, err := r.section(ctx, at, plan.InBody, b.Body)
+	f, err := failed, error(nil) // in the body, where the walk begins in the rescue
+	if r.resume.rescues(b) {
+		r.at.frames[at].failed = true
+	} else {
+		f, err = r.section(ctx, at, plan.InBody, b.Body)
+	}
 	if err == nil && r.at.caught(f) && len(b.Rescue) > 0 {
 		f, err = r.rescue(ctx, at)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/controller/internal/play/answer"
 	"hark/controller/internal/play/display"
 	"hark/controller/internal/play/handover"
 	"hark/controller/internal/play/link"
@@ -43,6 +44,9 @@ type batchRun struct {
 	where   *hostLocations
 	lost    *lostHosts
 	present *presence
+	brought broughtIn
+	// included are the IDs of fragments.
+	included answer.Fragments
 
 	// What is awaited.
 	polls  *display.JobPolls

@@ -184,6 +184,7 @@ func (b *batchRun) did(e wire.Event) {
 			b.r.facts.forget(h, b.r.messages.Warn)
 		}
 	case "clear_host_errors":
+		b.r.points.cannot("it brought hosts back (clear_host_errors)")
 		b.lost.bringBack()
 	case "refresh_inventory":
 		if err := b.r.refreshInventory(); err != nil {

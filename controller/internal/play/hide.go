@@ -2,6 +2,8 @@ package play
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 
 	"hark/agent/wire"
@@ -16,17 +18,58 @@ type hider struct {
 
 	mu    sync.Mutex
 	hosts map[string]*mask.Masker // secrets that hosts have named, by who spoke; guarded by mu
+	texts map[string][]string     // what was added in this run, "" for all hosts; guarded by mu
 	// python are the no_log parameters of modules in Python, by their files; guarded by mu.
 	python map[string][]string
 }
 
-func newHider(all *mask.Masker) *hider { return &hider{all: all, hosts: map[string]*mask.Masker{}} }
+func newHider(all *mask.Masker) *hider {
+	return &hider{all: all, hosts: map[string]*mask.Masker{}, texts: map[string][]string{}}
+}
 
 // addSecrets adds what a host says is secret. It is hidden only in what that host says: otherwise the host could remove
 // words of others.
 func (h *hider) addSecrets(host string, texts []string) {
 	if h.all != nil && len(texts) > 0 {
 		h.of(host).Add(texts...)
+		h.added(host, texts)
+	}
+}
+
+// addForAll adds what is hidden whoever says it.
+func (h *hider) addForAll(texts []string) {
+	h.all.Add(texts...)
+	h.added("", texts)
+}
+
+// added notes secrets for whoever goes on with the run.
+func (h *hider) added(host string, texts []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, text := range texts {
+		if !slices.Contains(h.texts[host], text) {
+			h.texts[host] = append(h.texts[host], text)
+		}
+	}
+}
+
+// told returns what was added, by host, with "" for all.
+func (h *hider) told() map[string][]string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return maps.Clone(h.texts)
+}
+
+// recall adds what an earlier run has added.
+func (h *hider) recall(told map[string][]string) {
+	for host, texts := range told {
+		switch {
+		case h.all == nil:
+		case host == "":
+			h.addForAll(texts)
+		default:
+			h.addSecrets(host, texts)
+		}
 	}
 }
 
@@ -49,18 +92,19 @@ func (h *hider) hide(e *wire.Event) {
 	if h.all == nil {
 		return
 	}
-	o, speaker, own := e.Outcome, e.Host, h.all
+	o, speaker := e.Outcome, e.Host
 	if o != nil && e.Own && o.Delegated != "" {
 		speaker = o.Delegated
 	}
 	said := h.of(speaker)
-	if !e.Own {
-		own = said
-	}
 	if o != nil {
 		o.Hidden = said
 		if res := o.Said(); len(res.Secrets) > 0 {
-			own.Add(res.Secrets...)
+			if e.Own {
+				h.addForAll(res.Secrets)
+			} else {
+				h.addSecrets(speaker, res.Secrets)
+			}
 			res.Secrets = nil
 			o.Tell(value.PlainJSON(res.Whole()))
 		}

@@ -35,7 +35,7 @@ func addWrittenSecrets(b *batchRun, e *wire.Event) {
 	w := writing{ctx: b.r.ctx, scope: b.r.mirror.StepScope(e.Host, vars.SharedOf(&b.plan.Play), b.steps.Vars(s)),
 		templates: b.r.in.Templates}
 	for _, v := range given {
-		b.r.hidden.all.Add(w.texts(v, deepest)...)
+		b.r.hidden.addForAll(w.texts(v, deepest))
 	}
 }
 

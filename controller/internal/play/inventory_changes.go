@@ -39,6 +39,7 @@ func (h hosts) Groups() *value.Dict { return h.inv.GroupsDict() }
 
 // changeInventory does what add_host or group_by asks for.
 func (r *runner) changeInventory(host, action string, args *value.Dict) (bool, error) {
+	r.points.cannot("it changed the inventory (%s)", action)
 	switch action {
 	case "add_host":
 		name := args.Text("host_name")
@@ -81,6 +82,7 @@ func textList(d *value.Dict, name string) []string {
 
 // refreshInventory reads the inventory again: meta refresh_inventory.
 func (r *runner) refreshInventory() error {
+	r.points.cannot("it read the inventory anew (refresh_inventory)")
 	if err := r.in.Inventory.Refresh(r.ctx); err != nil {
 		return err
 	}

@@ -73,6 +73,8 @@ type Input struct {
 	Prompt Prompter
 	// Facts keeps facts from run to run; nil keeps them for this run only.
 	Facts FactCache
+	// Resume, if set, is where the run goes on: hosts that had failed begin where they were, with the variables of then.
+	Resume *Checkpoint
 	// Stages, if set, brings the plays to the hosts stage by stage.
 	Stages *Staging
 
@@ -149,6 +151,8 @@ type Result struct {
 	Status Status
 	// Stats are the counts of all playbooks together.
 	Stats view.Stats
+	// Checkpoint is where the run can go on, nil if no host failed or was lost.
+	Checkpoint *Checkpoint
 }
 
 // Prompter asks the person at the terminal. Calls come one at a time. Without a terminal

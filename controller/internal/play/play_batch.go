@@ -32,6 +32,9 @@ type playBatch struct {
 	id       string
 	all      []string // hosts of the play
 	hosts    []string // of the batch
+	// was is how far an earlier run came with the batch, nil for none, under the ID first.
+	was   *BatchPoint
+	first string
 	// shared are the layers of variables of the play, once it is compiled.
 	shared *vars.Shared
 }
@@ -50,11 +53,24 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	}
 	r.admission.Know(compile.OwnWays(r.in.Project))
 	r.facts.load(p.hosts)
+	if r.in.Resume != nil && r.in.Resume.Batches[p.id] != nil {
+		return p.goOn(ctx, r.in.Resume.Batches[p.id])
+	}
+	return p.drive(ctx, nil)
+}
+
+// drive runs the batch. With entry only its hosts enter, each where it stands.
+func (p *playBatch) drive(ctx context.Context, entry map[string]Position) (batchResult, error) {
+	r := p.r
 	needFacts := p.needFacts()
-	p.start()
+	p.start(entry)
 	batch := p.batch()
 	batch.GatherFacts, batch.Force, batch.StartAt = len(needFacts) > 0, r.in.Step || r.in.Forks > 0 &&
 		!p.free(), p.startAt()
+	entered := p.entered(entry)
+	if p.was != nil {
+		batch.GatherFacts = p.was.Gathered
+	}
 	batch.Ahead = !r.in.NoAgents && slices.ContainsFunc(p.hosts, func(h string) bool { return !r.locals.is(h) })
 	batch.Inventory = func(name string) []value.Value { return r.mirror.Raw(name, p.hosts) }
 	unit, err := r.in.Project.Compile(ctx, p.play, batch)
@@ -64,13 +80,23 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	if err := p.readable(); err != nil {
 		return batchResult{}, err
 	}
+	if isLater(entry) {
+		if err := p.unchanged(unit.Plan); err != nil {
+			return batchResult{}, err
+		}
+		needFacts = nil
+		withoutGathering(unit.Plan)
+	}
 	p.shared = vars.SharedOf(&unit.Plan.Play)
 	r.admission.Know(unit.Plan.Play.Connections, unit.Plan.Play.Becomes) // those of roles, too
 	defer r.admission.End()
 	b := p.driver(unit, needFacts, nil)
+	enter(b, p.first, entry)
 	if p.runs(unit) {
 		r.locals.enter(p.settings.Connection, p.shared)
-		b, err = p.walk(ctx, unit, b)
+		if b, err = p.walk(ctx, unit, b); err == nil {
+			p.note(b, entered, batch.GatherFacts)
+		}
 	}
 	r.facts.store(r.messages.Warn)
 	if err != nil {
@@ -96,9 +122,13 @@ func (p *playBatch) walk(ctx context.Context, unit *compile.Unit, b *batchRun) (
 	}
 }
 
-// start shows that the play starts.
-func (p *playBatch) start() {
-	shown := p.r.shown(p.play, p.settings, p.id, p.hosts)
+// start shows that the play starts, for the hosts that enter.
+func (p *playBatch) start(entry map[string]Position) {
+	hosts := p.hosts
+	if entry != nil {
+		hosts = p.entered(entry)
+	}
+	shown := p.r.shown(p.play, p.settings, p.id, hosts)
 	shown.Vars, shown.Tasks = p.variables, p.play.Outline
 	shown.Handlers = func() []string { return compile.HandlerNames(p.play) }
 	p.r.view.PlayStart(shown)
@@ -239,11 +269,15 @@ func (p *playBatch) machine(b *batchRun, before *strategy.Machine) *strategy.Mac
 func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 	return answer.Batch{
 		Plan: unit.Plan, Whole: b.starts.Whole, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.steps.Index,
-		Handed: b.steps.Add, Magic: b.present.magic, Debug: b.debug, DoStep: b.doStep, PlanOf: b.tasks.Body,
+		Handed: b.steps.Add, Fragments: &b.included,
+		Magic: b.present.magic, Debug: b.debug, DoStep: b.doStep, PlanOf: b.tasks.Body,
 		OwnVars: func(ctx context.Context, a wire.Ask) (*wire.Did, error) { return b.executor.OwnVars(ctx, a.Host) },
 		Include: func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment,
 			error) {
 			f, err := unit.Include(ctx, step, compile.Call{Args: call.Args.Dict, Vars: call.Vars.Dict}, index)
+			if err == nil {
+				err = p.brings(b, step, f)
+			}
 			var failed *compile.IncludeError
 			switch {
 			case errors.As(err, &failed) && failed.Shown:
@@ -260,14 +294,9 @@ func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 func (p *playBatch) balance(b *batchRun) batchResult {
 	r := p.r
 	res := batchResult{Balance: b.machine.Balance()}
-	anyFailed := r.states.AnyFailed() // who only counts as failed is out of later plays, and no failure of this one
+	res.status = statusOf(r.states) // who only counts as failed is out of later plays, and no failure of this one
 	b.machine.Over()
-	switch {
-	case res.Broken:
-		res.status = Failed
-	case r.states.AnyUnreachable():
-		res.status = Unreachable
-	case anyFailed:
+	if res.Broken {
 		res.status = Failed
 	}
 	reachable := slices.ContainsFunc(p.hosts, func(h string) bool { return !r.states.Unreachable(h) })
@@ -275,4 +304,15 @@ func (p *playBatch) balance(b *batchRun) batchResult {
 		r.view.NoHostsRemaining()
 	}
 	return res
+}
+
+// statusOf returns how a run stands, by the hosts that are out.
+func statusOf(states *strategy.HostStates) Status {
+	switch {
+	case states.AnyUnreachable():
+		return Unreachable
+	case states.AnyFailed():
+		return Failed
+	}
+	return OK
 }

@@ -287,7 +287,7 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 	th := newTheatre(p)
 	p.Play.ID = "0.0"
 	shown := &playtest.Script{}
-	r := &runner{
+	r := &runner{points: newCheckpoints(&Input{}),
 		in: Input{Run: "test"}, view: shown, messages: &notes{}, link: th, recap: display.NewRecap(), ctx: context.Background(),
 		states: strategy.NewHostStates(), syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}

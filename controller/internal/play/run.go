@@ -48,6 +48,7 @@ type runner struct {
 
 	// states are the hosts that take no part any more, in this batch or in later plays.
 	states *strategy.HostStates
+	points *checkpoints
 	seq    uint64
 	// started says that --start-at-task was found; stepping that --step still asks.
 	started, stepping bool
@@ -71,7 +72,11 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	status, err := r.run(ctx)
 	close(r.stopped)
 	r.work.Wait()
-	return Result{Status: status, Stats: r.recap.Stats()}, err
+	res := Result{Status: status, Stats: r.recap.Stats()}
+	if err == nil && (status == Failed || status == Unreachable) {
+		res.Checkpoint = checkpointOf(r)
+	}
+	return res, err
 }
 
 func newRunner(ctx context.Context, in Input) *runner {
@@ -79,7 +84,7 @@ func newRunner(ctx context.Context, in Input) *runner {
 		in: in, view: in.View, messages: in.Messages, recap: display.NewRecap(), ctx: ctx,
 		strangers: map[string]bool{}, hidden: newHider(in.Hidden), states: strategy.NewHostStates(),
 		started: in.StartAt == "", stepping: in.Step, staging: newStaging(in.Stages),
-		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
+		syncs: make(chan chan struct{}), stopped: make(chan struct{}), points: newCheckpoints(&in),
 	}
 	r.mirror = answer.NewMirror(hosts{in.Inventory}, in.HashMerge)
 	r.mirror.Templates = in.Templates
@@ -119,6 +124,9 @@ func (r *runner) run(ctx context.Context) (status Status, err error) {
 			err = cerr
 		}
 	}()
+	if err := resume(r); err != nil {
+		return Broken, err
+	}
 	if r.in.FlushCache {
 		hosts, err := r.in.Inventory.Match("all") // those of --limit
 		if err != nil {
@@ -208,7 +216,7 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 		if elsewhere {
 			return false, nil
 		}
-		(&playBatch{r: r, play: p, settings: s, world: world, id: id}).start()
+		(&playBatch{r: r, play: p, settings: s, world: world, id: id}).start(nil)
 		r.view.NoHostsMatched()
 		return false, nil
 	}
@@ -273,6 +281,7 @@ func (r *runner) askVariables(ctx context.Context, p *compile.Play, w compile.Wo
 	if err != nil || len(prompts) == 0 {
 		return nil, err
 	}
+	r.points.cannot("its plays ask for values (vars_prompt), which are not kept")
 	answers := value.NewDict()
 	if r.staging != nil {
 		r.staging.prompted[p] = answers

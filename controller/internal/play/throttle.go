@@ -130,6 +130,7 @@ func (p *throttle) carryOut(ctx context.Context, decisions []strategy.Decision) 
 			}
 			p.b.publish(wire.Advance{Fail: d.Hosts})
 		case strategy.Drop:
+			p.b.r.points.cannot("hosts were taken out of a play that had too many failures")
 			p.b.publish(wire.Advance{Drop: d.Hosts})
 		case strategy.EndPlay:
 			p.b.publish(wire.Advance{EndPlay: true})

@@ -85,6 +85,8 @@ type Batch struct {
 	// Include compiles a dynamic include under a step, as the fragment of the given index. It is called
 	// once for equal includes, from several goroutines.
 	Include func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error)
+	// Fragments, if set, are those of an earlier run, and take the new ones.
+	Fragments *Fragments
 	// Handed is called with each new fragment before an agent gets it.
 	Handed func(f *plan.Fragment)
 	// Magic answers the magic variables that change while a play runs (ansible_play_hosts, ...).
@@ -130,7 +132,6 @@ type batch struct {
 
 	mu        sync.Mutex
 	fragments map[string]*fragment // by step and call; guarded by mu
-	taken     map[plan.ID]bool     // IDs of fragments; guarded by mu
 	queues    map[plan.ID]*queue   // at steps whose asks come in the order of hosts; guarded by mu
 	// guests are hosts outside the batch that run delegated calls now, with the hosts whose steps those
 	// are; guarded by mu.
@@ -141,7 +142,7 @@ type batch struct {
 func (a *Answerer) Begin(b Batch) {
 	in := &batch{
 		Batch: b, hosts: map[string]bool{}, shared: vars.SharedOf(&b.Plan.Play),
-		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, queues: map[plan.ID]*queue{},
+		fragments: map[string]*fragment{}, queues: map[plan.ID]*queue{},
 		guests: map[string][]string{},
 	}
 	for _, h := range b.Hosts {

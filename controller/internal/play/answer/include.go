@@ -2,9 +2,14 @@ package answer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"hark/agent/wire"
@@ -113,7 +118,7 @@ func (a *Answerer) fragment(ctx context.Context, b *batch, ask wire.Ask, i int,
 		f = &fragment{done: make(chan struct{})}
 		b.fragments[key] = f
 	}
-	index := b.freeIndex(ask, i, mine)
+	index := b.freeIndex(ask, i, key, mine)
 	b.mu.Unlock()
 	if mine {
 		f.f, f.err = b.Include(ctx, ask.Host, ask.Step, call, index)
@@ -133,16 +138,74 @@ func (a *Answerer) fragment(ctx context.Context, b *batch, ask wire.Ask, i int,
 	}
 }
 
+// Fragments are the IDs of the fragments of a batch, by digests of what was included: who goes on with a run finds its
+// steps under the IDs of then. It is safe for concurrent use. The zero value is ready.
+type Fragments struct {
+	mu    sync.Mutex
+	by    map[string]plan.ID // guarded by mu
+	taken map[plan.ID]bool   // guarded by mu
+}
+
+// Recall takes those of an earlier run.
+func (f *Fragments) Recall(by map[string]plan.ID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.by, f.taken = maps.Clone(by), map[plan.ID]bool{}
+	for _, id := range by {
+		f.taken[id] = true
+	}
+}
+
+// All returns the IDs.
+func (f *Fragments) All() map[string]plan.ID {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.by)
+}
+
+// index returns the index of what was included before under a step.
+func (f *Fragments) index(step plan.ID, key string) (int, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, under := strings.CutPrefix(string(f.by[digestOf(key)]), string(step)+".")
+	index, err := strconv.Atoi(n)
+	return index, under && err == nil
+}
+
+// put notes a new fragment. It is false if another one has its ID.
+func (f *Fragments) put(id plan.ID, key string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.taken[id] {
+		return false
+	}
+	if f.by == nil {
+		f.by, f.taken = map[string]plan.ID{}, map[plan.ID]bool{}
+	}
+	f.by[digestOf(key)], f.taken[id] = id, true
+	return true
+}
+
+func digestOf(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
 // freeIndex returns an index for a new fragment of a step. Callers hold mu.
-func (b *batch) freeIndex(ask wire.Ask, i int, mine bool) int {
+func (b *batch) freeIndex(ask wire.Ask, i int, key string, mine bool) int {
 	if !mine {
 		return 0
 	}
+	if b.Fragments == nil {
+		b.Fragments = &Fragments{}
+	}
+	if index, known := b.Fragments.index(ask.Step, key); known {
+		return index
+	}
 	index := max(0, slices.Index(b.Hosts, ask.Host))*perHost + i
-	for b.taken[ask.Step.Under(index)] {
+	for !b.Fragments.put(ask.Step.Under(index), key) {
 		index++
 	}
-	b.taken[ask.Step.Under(index)] = true
 	return index
 }
 

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -80,6 +81,21 @@ func (m *Mirror) Facts(host string) *value.Dict {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.host(host).Facts
+}
+
+// Hosts returns the hosts whose variables were asked for or changed.
+func (m *Mirror) Hosts() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.hosts))
+}
+
+// Restore gives a host the variables that an earlier run had admitted; those of the inventory stay.
+func (m *Mirror) Restore(host string, v wire.HostVars) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := m.host(host)
+	h.Facts, h.Include, h.Set = v.Facts.Dict, v.Include.Dict, v.Set.Dict
 }
 
 // Refresh reads the inventory's variables again for all hosts: it has changed.

@@ -3,6 +3,7 @@
 package progress
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -30,6 +31,10 @@ type way struct {
 	ending plan.ID
 	// notified are the handlers that its steps have notified, by name.
 	notified []notice
+	// fell is the step at which it failed out of the play or was lost, "" if it did not; handlers are the runs of handlers
+	// that ended well.
+	fell     plan.ID
+	handlers []plan.ID
 	// out: it has failed out of the play, or was told to leave. Nothing more is owed.
 	out bool
 }
@@ -38,6 +43,8 @@ type way struct {
 type notice struct {
 	step  plan.ID
 	names []string
+	// before says that it was notified before the step, in an earlier run.
+	before bool
 }
 
 // part is a section of a block, by the block's ID: what came with a fragment may come again.
@@ -57,7 +64,54 @@ func (c *Tracker) Begin(host string, from plan.ID) {
 	if was := c.by[host]; was != nil {
 		w.notified = was.notified
 	}
+	places, _ := c.steps.Around(from)
+	for _, p := range places {
+		if p.Section == plan.InRescue { // it has failed in the body before
+			w.leave(part{p.Block.ID, plan.InBody})
+		}
+	}
 	c.by[host] = w
+}
+
+func (w *way) leave(p part) {
+	if w.left == nil {
+		w.left = map[part]bool{}
+	}
+	w.left[p] = true
+}
+
+// Owes says that a host had notified handlers, by name, before it began at a step.
+func (c *Tracker) Owes(host string, at plan.ID, handlers []string) {
+	if len(handlers) > 0 {
+		w := c.of(host)
+		w.notified = append(w.notified, notice{step: at, names: handlers, before: true})
+	}
+}
+
+// Fell returns the step at which a host failed out of the play or was lost, "" if it did not: with a handler, the flush
+// that runs it. after are the runs of handlers that ended well at or after that step.
+func (c *Tracker) Fell(host string) (at plan.ID, after []plan.ID) {
+	w := c.of(host)
+	at = c.flushOf(w.fell)
+	for _, run := range w.handlers {
+		if plan.Compare(c.flushOf(run), at) >= 0 {
+			after = append(after, run)
+		}
+	}
+	return at, after
+}
+
+// Included returns the fragments that a host has included.
+func (c *Tracker) Included(host string) []plan.ID { return c.of(host).under }
+
+// flushOf returns the flush that runs a handler, the step itself for others.
+func (c *Tracker) flushOf(id plan.ID) plan.ID {
+	for i, r := range id {
+		if s := c.steps.Step(id[:i]); r == '.' && s != nil && s.Kind == plan.Meta {
+			return id[:i]
+		}
+	}
+	return id
 }
 
 func (c *Tracker) of(host string) *way {
@@ -156,13 +210,19 @@ func (c *Tracker) Note(e wire.Event) {
 		w.ran[r.Identity] = e.Step
 	}
 	if len(o.Notify) > 0 {
-		w.notified = append(w.notified, notice{e.Step, o.Notify})
+		w.notified = append(w.notified, notice{step: e.Step, names: o.Notify})
+	}
+	if s.Handler && o.Status != wire.StatusFailed && o.Status != wire.StatusUnreachable {
+		w.handlers = append(w.handlers, e.Step)
 	}
 	for _, in := range o.Included {
 		w.under = append(w.under, e.Step.Under(in.Index))
 	}
 	switch {
-	case o.Cancelled, o.Status == wire.StatusUnreachable && !o.Ignored:
+	case o.Status == wire.StatusUnreachable && !o.Ignored && !o.Cancelled:
+		w.fell = cmp.Or(w.fell, e.Step)
+		w.out = true
+	case o.Cancelled:
 		w.out = true
 	case o.Status == wire.StatusFailed && !o.Ignored:
 		c.Fail(e.Host, e.Step)
@@ -183,9 +243,13 @@ func (c *Tracker) Pending(host string, step plan.ID) []string {
 	}
 	for _, n := range c.of(host).notified {
 		flushed := false
-		for _, id := range c.steps.Steps(n.step, step) {
+		between := c.steps.Steps(n.step, step)
+		if n.before && plan.Compare(n.step, step) < 0 {
+			between = append(between, n.step)
+		}
+		for _, id := range between {
 			s := c.steps.Step(id)
-			flushed = flushed || s.Kind == plan.Meta && steps.RawText(s, "_raw_params") == "flush_handlers"
+			flushed = flushed || s != nil && s.Kind == plan.Meta && steps.RawText(s, "_raw_params") == "flush_handlers"
 		}
 		if !flushed {
 			names = append(names, n.names...)
@@ -198,15 +262,13 @@ func (c *Tracker) Pending(host string, step plan.ID) []string {
 // the failure.
 func (c *Tracker) Fail(host string, at plan.ID) {
 	w := c.of(host)
-	if w.left == nil {
-		w.left = map[part]bool{}
-	}
 	places, handler := c.steps.Around(at)
 	for i, p := range places {
-		w.left[partOf(p)] = true
+		w.leave(partOf(p))
 		if p.Section == plan.InBody && len(p.Block.Rescue) > 0 && (!handler || i == len(places)-1) {
 			return
 		}
 	}
+	w.fell = cmp.Or(w.fell, at)
 	w.out = true
 }

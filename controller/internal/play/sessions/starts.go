@@ -15,6 +15,8 @@ type Starts struct {
 	// Base is what all sessions begin with. ResumeAt, if there is one, holds the step at which each host begins.
 	Base     wire.Start
 	ResumeAt map[string]plan.ID
+	// Notified are the handlers that hosts had notified before that.
+	Notified map[string][]string
 	// Whole is the plan and its digest, for sessions that get all of it.
 	Whole func() (digest string, body []byte, err error)
 	// Tasks cut plan and variables for agents; nil hands all out.
@@ -57,6 +59,9 @@ func (s *Starts) At(host string) plan.ID {
 func (s *Starts) Of(host string) wire.Start {
 	start := s.Base
 	start.Host, start.Resume = host, s.At(host)
+	if start.Resume != "" {
+		start.Notified = s.Notified[host]
+	}
 	return start
 }
 

@@ -91,6 +91,31 @@ func (t *Set) RoleOf(s *plan.Step) *plan.Role {
 	return t.roles[s.Role]
 }
 
+// Twice returns the name of a role that was begun before a step and comes again behind its end, at or after the step;
+// "" if there is none. A host passes over it the second time.
+func (t *Set) Twice(at plan.ID) string {
+	first := map[string]plan.ID{}
+	for _, id := range t.Steps("", at) {
+		if r := t.RoleOf(t.Step(id)); r != nil && !r.AllowDuplicates && first[r.Identity] == "" {
+			first[r.Identity] = id
+		}
+	}
+	for _, id := range append([]plan.ID{at}, t.Steps(at, "")...) {
+		r := t.RoleOf(t.Step(id))
+		if r == nil || first[r.Identity] == "" {
+			continue
+		}
+		end := t.NextRoleEnd(first[r.Identity], func(key string) bool {
+			of := t.RoleOf(&plan.Step{Role: key})
+			return of != nil && of.Identity == r.Identity
+		})
+		if end != "" && plan.Compare(end, id) < 0 {
+			return r.FullName()
+		}
+	}
+	return ""
+}
+
 // Vars returns what a step adds to the variables of a host.
 func (t *Set) Vars(s *plan.Step) vars.Step {
 	t.mu.Lock()

@@ -64,7 +64,8 @@ const (
 	recordExt = ".zst"
 	driverExt = ".driver"
 	keepExt   = ".keep"
-	limitExt  = ".limit" // the hosts of a retry
+	limitExt  = ".limit"  // the hosts of a retry
+	pointExt  = ".resume" // where it can go on
 )
 
 // validID matches ids that can be names of files.

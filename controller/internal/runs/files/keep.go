@@ -52,7 +52,11 @@ func (s *Store) Prune(k record.Keep, now time.Time) error {
 	for _, e := range entries {
 		age := now.Sub(e.Head.At)
 		left -= e.Bytes
-		switch month := e.Head.At.UTC().Format("2006-01"); {
+		month := e.Head.At.UTC().Format("2006-01")
+		if age > PointAge && age < 2*PointAge+k.Age {
+			errs = append(errs, s.dropPoint(month, e.Head.Run))
+		}
+		switch {
 		case age > k.Heads:
 			errs = append(errs, s.remove(month, e.Head.Run))
 			delete(index, e.Head.Run)
@@ -69,7 +73,7 @@ func (s *Store) Prune(k record.Keep, now time.Time) error {
 // remove deletes a run with all its files.
 func (s *Store) remove(month, run string) error {
 	var errs []error
-	for _, ext := range []string{recordExt, driverExt, keepExt, limitExt} {
+	for _, ext := range []string{recordExt, driverExt, keepExt, limitExt, pointExt} {
 		if err := os.Remove(s.path(month, run, ext)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
