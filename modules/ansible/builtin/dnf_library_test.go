@@ -108,8 +108,8 @@ func (b *dnfBench) here(text, root string) string {
 }
 
 func (b *dnfBench) play(t *testing.T, release modules.Release, answers []dnfAnswer) {
-	root := t.TempDir()
-	conf := filepath.Join(t.TempDir(), "dnf.conf")
+	root, home := t.TempDir(), t.TempDir() // Debian's rpm keeps the host's packages in the home
+	conf := filepath.Join(home, "dnf.conf")
 	text := b.here(readText(t, "testdata/dnf/dnf.conf"), root)
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func (b *dnfBench) play(t *testing.T, release modules.Release, answers []dnfAnsw
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := b.call(t, release, given.(*value.Dict), step.Check)
+		got := playDnf(t, release, given.(*value.Dict), step.Check, home)
 		if _, told := answer.Want["changed"]; !told && got["changed"] == false {
 			delete(got, "changed") // which is added to each result of a task
 		}
@@ -148,21 +148,21 @@ func (b *dnfBench) play(t *testing.T, release modules.Release, answers []dnfAnsw
 		} else if d := cmp.Diff(plainWarnings(sorted(want.Want)), sorted(got)); d != "" {
 			t.Errorf("%s: the result (- of Ansible, + here):\n%s", what, d)
 		}
-		if d := cmp.Diff(want.Packages, b.packages(t, root)); d != "" {
+		if d := cmp.Diff(want.Packages, rpmsIn(t, root, home)); d != "" {
 			t.Errorf("%s: packages (- with Ansible, + here):\n%s", what, d)
 		}
 	}
 }
 
-// call plays the module, and returns its result as plain data.
-func (b *dnfBench) call(t *testing.T, release modules.Release, args *value.Dict, check bool) map[string]any {
+// playDnf plays the module, and returns its result as plain data.
+func playDnf(t *testing.T, release modules.Release, args *value.Dict, check bool, home string) map[string]any {
 	t.Helper()
 	for _, k := range args.Keys() {
 		if v, _ := args.GetKey(k); v == (value.None{}) {
 			args.Delete(k)
 		}
 	}
-	env := &modules.Env{Release: release, Check: check, Environ: append(os.Environ(), "HOME="+b.dir)}
+	env := &modules.Env{Release: release, Check: check, Environ: append(os.Environ(), "HOME="+home)}
 	env.Exec = modules.HostExec(env.Environ, nil)
 	var warnings []string
 	env.Warn = func(format string, a ...any) { warnings = append(warnings, fmt.Sprintf(format, a...)) }
@@ -219,10 +219,10 @@ func sortText(v any) string {
 	return fmt.Sprint(m["name"], m["repoid"], m["arch"], m["epoch"], m["version"], m["release"], m["repo"])
 }
 
-func (b *dnfBench) packages(t *testing.T, root string) []string {
+func rpmsIn(t *testing.T, root, home string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "rpm", "--root", root, "-qa")
-	cmd.Env = append(os.Environ(), "HOME="+b.dir) // where Debian's rpm has its database, below the root
+	cmd.Env = append(os.Environ(), "HOME="+home)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
