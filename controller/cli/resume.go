@@ -28,7 +28,7 @@ const (
 	// pointPurpose names the key with which a resumePoint is sealed, pointVersion its form.
 	pointPurpose = "resume"
 	pointVersion = 1
-	// mostPoint is how many bytes of variables are kept of a run, mostFiles how many files of its project are compared.
+	// mostPoint is how many bytes are kept of a run, mostFiles how many files of its project are compared.
 	mostPoint = 64 << 20
 	mostFiles = 50000
 )
@@ -68,7 +68,7 @@ func keepPoint(p *run) {
 	text, err := json.Marshal(point)
 	if err == nil && len(text) > mostPoint {
 		text, err = json.Marshal(resumePoint{Version: pointVersion, Play: &play.Checkpoint{
-			Why: fmt.Sprintf("the variables of its hosts take more than %d MB", mostPoint>>20)}})
+			Why: fmt.Sprintf("what it needs takes more than %d MB", mostPoint>>20)}})
 	}
 	var operator *wire.Identity
 	if err == nil {

@@ -102,6 +102,10 @@ func (c *checkpoints) of(id string) *BatchPoint {
 	return c.batches[id]
 }
 
+// mostVariables is how many bytes of variables a checkpoint keeps: those of some 800 hosts with facts. It bounds what a
+// run of a large fleet pays for its end when a host fails.
+const mostVariables = 16 << 20
+
 // checkpointOf returns where a run can go on.
 func checkpointOf(r *runner) *Checkpoint {
 	c := r.points
@@ -112,9 +116,18 @@ func checkpointOf(r *runner) *Checkpoint {
 	}
 	p := &Checkpoint{Extra: digestOf(plan.Dict{Dict: r.in.Extra}), Batches: c.batches, Vars: map[string]HostPoint{},
 		Secrets: r.hidden.told()}
+	size := 0
 	for _, host := range r.mirror.Hosts() {
 		v := r.mirror.Start(host)
-		p.Vars[host] = HostPoint{Inventory: digestOf(v.Inventory), Facts: v.Facts, Include: v.Include, Set: v.Set}
+		point := HostPoint{Inventory: digestOf(v.Inventory), Facts: v.Facts, Include: v.Include, Set: v.Set}
+		text, err := json.Marshal(point)
+		if err != nil {
+			return &Checkpoint{Why: fmt.Sprintf("the variables of %s cannot be kept: %v", host, err)}
+		}
+		if size += len(text); size > mostVariables {
+			return &Checkpoint{Why: fmt.Sprintf("the variables of its hosts take more than %d MB", mostVariables>>20)}
+		}
+		p.Vars[host] = point
 	}
 	return p
 }
