@@ -104,6 +104,12 @@ const another = "NATS/1.0\r\nNats-Stream: THINGS\r\nNats-Subject: things.first\r
 // answered has the broker answer a question to a subject of the stream.
 func answered(t *testing.T, conn *nats.Conn, ask string) {
 	t.Helper()
+	stored(t, conn, func() error { return conn.PublishRequest("$JS.API.DIRECT.GET."+name, "things.hit", []byte(ask)) })
+}
+
+// stored sends a message and waits until the stream has it, of which the broker tells nobody.
+func stored(t *testing.T, conn *nats.Conn, send func() error) {
+	t.Helper()
 	js, err := jetstream.New(conn)
 	if err != nil {
 		t.Fatal(err)
@@ -113,10 +119,10 @@ func answered(t *testing.T, conn *nats.Conn, ask string) {
 		t.Fatal(err)
 	}
 	was := stream.CachedInfo().State.LastSeq
-	if err := conn.PublishRequest("$JS.API.DIRECT.GET."+name, "things.hit", []byte(ask)); err != nil {
+	if err := send(); err != nil {
 		t.Fatal(err)
 	}
-	for { // the broker tells nobody that it has sent it
+	for {
 		now, err := stream.Info(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -130,9 +136,13 @@ func answered(t *testing.T, conn *nats.Conn, ask string) {
 // raw publishes bytes as the header of a message.
 func raw(t *testing.T, conn *nats.Conn, header string) {
 	t.Helper()
+	stored(t, conn, func() error { return sendRaw(conn, header) })
+}
+
+func sendRaw(conn *nats.Conn, header string) error {
 	c, err := net.Dial("tcp", strings.TrimPrefix(conn.ConnectedUrl(), "nats://"))
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	defer c.Close()
 	in := bufio.NewReader(c)
@@ -141,10 +151,10 @@ func raw(t *testing.T, conn *nats.Conn, header string) {
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil || strings.HasPrefix(line, "-ERR") {
-			t.Fatal(line, err)
+			return fmt.Errorf("the broker answered %q: %v", line, err)
 		}
 		if strings.HasPrefix(line, "PONG") {
-			return
+			return nil
 		}
 	}
 }

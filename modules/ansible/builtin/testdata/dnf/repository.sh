@@ -5,6 +5,7 @@ set -e
 dir=$1
 mkdir -p "$dir/repo" "$dir/specs"
 cd "$dir"
+export HOME=$PWD # where Debian's rpm keeps the packages of this machine
 # pkg NAME VERSION RELEASE [TAGS [INSTALL [FILES]]]
 pkg() {
   local f=specs/$1-$2-$3.spec
