@@ -1,3 +1,7 @@
+//go:build !e2e
+
+// The stage acceptance runs the tests of this package a second time, with the tag e2e. This one takes a minute.
+
 package builtin
 
 import (
