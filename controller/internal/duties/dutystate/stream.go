@@ -66,9 +66,21 @@ func StreamConfigs() []jetstream.StreamConfig {
 // Ensure makes the streams on a broker that does not have them. A cluster that has just been started may take until
 // ctx is over.
 func Ensure(ctx context.Context, m streams.Manager) error {
+	for _, cfg := range StreamConfigs() {
+		cfg.MaxBytes = 0
+		if err := streams.Ensure(ctx, m, cfg); err != nil {
+			return fmt.Errorf("cannot keep how hosts stand at the broker: %w", err)
+		}
+	}
+	return nil
+}
+
+// Bound bounds the bytes of the streams, as far as the broker has room. JetStream keeps that room for them, so it comes
+// after the streams without which a broker is of less use.
+func Bound(ctx context.Context, m streams.Manager) error {
 	for i, cfg := range StreamConfigs() {
 		if err := streams.EnsureWithin(ctx, m, cfg, [][]int64{sizes, lockSizes}[i]); err != nil {
-			return fmt.Errorf("cannot keep how hosts stand at the broker: %w", err)
+			return err
 		}
 	}
 	return nil

@@ -97,10 +97,18 @@ func StreamConfig() jetstream.StreamConfig {
 // Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx
 // is over.
 func Ensure(ctx context.Context, m streams.Manager) error {
-	if err := streams.EnsureWithin(ctx, m, StreamConfig(), sizes); err != nil {
+	cfg := StreamConfig()
+	cfg.MaxBytes = 0
+	if err := streams.Ensure(ctx, m, cfg); err != nil {
 		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
 	}
 	return nil
+}
+
+// Bound bounds the bytes of the stream, as far as the broker has room. JetStream keeps that room for the stream, so it
+// comes after the streams without which a broker is of less use.
+func Bound(ctx context.Context, m streams.Manager) error {
+	return streams.EnsureWithin(ctx, m, StreamConfig(), sizes)
 }
 
 // Find returns the agent of a name. An agent that came after the roster was read is looked up again, at most once

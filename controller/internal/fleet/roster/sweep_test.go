@@ -14,6 +14,9 @@ import (
 func TestTheRosterHasABound(t *testing.T) {
 	f := newFleet(t)
 	f.ensure()
+	if err := Bound(t.Context(), streams.Manager{Conn: f.conn}); err != nil {
+		t.Fatal(err)
+	}
 	js, err := jetstream.New(f.conn)
 	if err != nil {
 		t.Fatal(err)
