@@ -339,6 +339,10 @@ func plainResult(key string, v any) any {
 			return "now"
 		case key == "uid" || key == "gid":
 			return ownID(key, int(v))
+		case key == "owner": // of a diff
+			return ownID("uid", int(v))
+		case key == "group":
+			return ownID("gid", int(v))
 		}
 	case string:
 		return ownName(key, temporaryNames().ReplaceAllString(v, "$$TMP"))

@@ -182,7 +182,7 @@ func (d drawn) one(r *rand.Rand, p modules.Param) any {
 	case "mode", "directory_mode":
 		return pick(r, []any{"0644", "0600", "u+x", "a=rX", "u=rwX,go-w", "644", "1777", "bad", "u+q", "+t", "g+s", "-r", "u=g", "preserve", 384, "", "0", "u=rw,g=r,o="})
 	case "owner", "group":
-		return pick(r, []any{"0", "root", "nosuch", 0, "4242", 4243})
+		return pick(r, []any{"0", "root", "nosuch", 0, "54242", 54243})
 	}
 	switch p.Type {
 	case "bool":
