@@ -56,7 +56,7 @@ func (r Reporter) outcome(res, seen *result.Result) *wire.Outcome {
 	return o
 }
 
-// hidden returns what is left of a result that nobody may see. A loop is still one where views tell that by its items.
+// hidden returns what is left of a result that nobody may see. A loop keeps its items: views recognize it by them.
 func (r Reporter) hidden(res *result.Result) *result.Result {
 	out := res.Censored()
 	if len(res.Items) > 0 && r.Play.Level.Has(dialect.NoLogLoops) {

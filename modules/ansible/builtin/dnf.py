@@ -1,7 +1,7 @@
 """Changes and lists packages with the library of dnf 4, for the module ansible.builtin.dnf of hark.
 
-The request is a global variable; the answer goes to standard output as JSON. The Python is that of dnf itself. What dnf,
-its plug-ins and the scripts of packages print goes to standard error.
+The request is a global variable; the answer goes to standard output as JSON. The Python is that of dnf itself. Standard
+error has what dnf, its plug-ins and the scripts of packages print.
 
 The request:
 

@@ -330,5 +330,5 @@ func (s *Store) Own(ctx context.Context) (Words, error) {
 	return all[0], nil
 }
 
-// overwritten is why a duty is paused of which nothing is known any more.
+// overwritten is the reason of a pause when the state of a duty was overwritten and is unknown.
 const overwritten = "somebody has overwritten at the broker what was said of this duty"

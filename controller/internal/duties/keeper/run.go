@@ -383,7 +383,7 @@ func (k *Keeper) mend(ctx context.Context) {
 	k.mended = now
 	places, err := k.cfg.Store.Overwritten(ctx)
 	if err != nil {
-		k.cfg.Logger.Warn().AnErr("cause", err).Msg("cannot tell whether the words at the broker are the keeper's")
+		k.cfg.Logger.Warn().AnErr("cause", err).Msg("cannot check whether the keeper wrote what the broker has of it")
 		return
 	}
 	if len(places) == 0 {

@@ -107,7 +107,7 @@ func answered(t *testing.T, conn *nats.Conn, ask string) {
 	stored(t, conn, func() error { return conn.PublishRequest("$JS.API.DIRECT.GET."+name, "things.hit", []byte(ask)) })
 }
 
-// stored sends a message and waits until the stream has it, of which the broker tells nobody.
+// stored sends a message and waits until the stream has it. The broker does not say when.
 func stored(t *testing.T, conn *nats.Conn, send func() error) {
 	t.Helper()
 	js, err := jetstream.New(conn)

@@ -30,7 +30,7 @@ type BrokenOff struct {
 	lines int64
 	last  time.Time
 
-	unreachable map[int]bool // hosts of which that was told last
+	unreachable map[int]bool // hosts whose last line in the record says so
 }
 
 // toldKey is what lines tell: the end of a task on a host, an item or a try.
@@ -168,7 +168,7 @@ func (b *BrokenOff) Has(step plan.ID, host string) bool {
 	return b.Told(b.play, step, host, KindDone) > 0
 }
 
-// Unreachable reports whether the last that the record tells of a host is that it was unreachable.
+// Unreachable reports whether the last line of a host in the record says that it was unreachable.
 func (b *BrokenOff) Unreachable(host string) bool { return b.unreachable[b.hosts[host]] }
 
 // Last returns when the last line that is there was told.

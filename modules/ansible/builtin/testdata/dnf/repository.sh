@@ -9,8 +9,24 @@ export HOME=$PWD # where Debian's rpm keeps the packages of this machine
 # pkg NAME VERSION RELEASE [TAGS [INSTALL [FILES]]]
 pkg() {
   local f=specs/$1-$2-$3.spec
-  printf 'Name: %s\nVersion: %s\nRelease: %s\nSummary: s\nLicense: x\nBuildArch: noarch\n%b\n%%description\nd\n%%install\nmkdir -p %%{buildroot}/usr/share/%s\necho %s-%s-%s >%%{buildroot}/usr/share/%s/v\n%b\n%%files\n/usr/share/%s\n%b\n' \
-    "$1" "$2" "$3" "$4" "$1" "$1" "$2" "$3" "$1" "$5" "$1" "$6" >"$f"
+  cat >"$f" <<-SPEC
+	Name: $1
+	Version: $2
+	Release: $3
+	Summary: s
+	License: x
+	BuildArch: noarch
+	$(printf '%b' "${4:-}")
+	%description
+	d
+	%install
+	mkdir -p %{buildroot}/usr/share/$1
+	echo $1-$2-$3 >%{buildroot}/usr/share/$1/v
+	${5:-}
+	%files
+	/usr/share/$1
+	${6:-}
+	SPEC
   rpmbuild -bb --quiet --define "_topdir $PWD/top" --define "_rpmdir $PWD/repo" \
     --define '_rpmfilename %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm' --define '_build_id_links none' \
     "$f" >/dev/null 2>>build.log
@@ -32,17 +48,28 @@ cat > comps.xml <<'X'
 <?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE comps PUBLIC "-//Red Hat, Inc.//DTD Comps info//EN" "comps.dtd">
 <comps>
-<group><id>tools</id><name>My Tools</name><description>t</description><default>false</default><uservisible>true</uservisible>
-<packagelist><packagereq type="mandatory">foo</packagereq><packagereq type="default">hello</packagereq><packagereq type="optional">baz</packagereq></packagelist></group>
-<group><id>empty</id><name>Empty</name><description>t</description><default>false</default><uservisible>true</uservisible><packagelist></packagelist></group>
-<environment><id>envy</id><name>An Environment</name><description>e</description><display_order>1</display_order><grouplist><groupid>tools</groupid></grouplist><optionlist></optionlist></environment>
+<group><id>tools</id><name>My Tools</name><description>t</description>
+<default>false</default><uservisible>true</uservisible>
+<packagelist><packagereq type="mandatory">foo</packagereq>
+<packagereq type="default">hello</packagereq>
+<packagereq type="optional">baz</packagereq></packagelist></group>
+<group><id>empty</id><name>Empty</name><description>t</description>
+<default>false</default><uservisible>true</uservisible><packagelist></packagelist></group>
+<environment><id>envy</id><name>An Environment</name><description>e</description><display_order>1</display_order>
+<grouplist><groupid>tools</groupid></grouplist><optionlist></optionlist></environment>
 </comps>
 X
 createrepo_c -q -g $PWD/comps.xml repo
 cat > ui.xml <<'X'
 <updates>
-<update from="a" status="stable" type="security" version="1"><id>S-1</id><title>t</title><issued date="2026-01-01 00:00:00"/><severity>Important</severity><description>d</description><pkglist><collection short="c"><name>c</name><package name="foo" version="1.0" release="2" epoch="0" arch="noarch"><filename>foo-1.0-2.noarch.rpm</filename></package></collection></pkglist></update>
-<update from="a" status="stable" type="bugfix" version="1"><id>B-1</id><title>t</title><issued date="2026-01-01 00:00:00"/><severity>None</severity><description>d</description><pkglist><collection short="c"><name>c</name><package name="libx" version="1.5" release="1" epoch="0" arch="noarch"><filename>libx-1.5-1.noarch.rpm</filename></package></collection></pkglist></update>
+<update from="a" status="stable" type="security" version="1"><id>S-1</id><title>t</title>
+<issued date="2026-01-01 00:00:00"/><severity>Important</severity><description>d</description>
+<pkglist><collection short="c"><name>c</name><package name="foo" version="1.0" release="2" epoch="0" arch="noarch">
+<filename>foo-1.0-2.noarch.rpm</filename></package></collection></pkglist></update>
+<update from="a" status="stable" type="bugfix" version="1"><id>B-1</id><title>t</title>
+<issued date="2026-01-01 00:00:00"/><severity>None</severity><description>d</description>
+<pkglist><collection short="c"><name>c</name><package name="libx" version="1.5" release="1" epoch="0" arch="noarch">
+<filename>libx-1.5-1.noarch.rpm</filename></package></collection></pkglist></update>
 </updates>
 X
 mv ui.xml updateinfo.xml; modifyrepo_c --mdtype=updateinfo updateinfo.xml repo/repodata >/dev/null
