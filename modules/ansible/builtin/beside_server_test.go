@@ -103,9 +103,26 @@ func (s *hostileServer) empty(text string) string {
 	}
 	slices.SortFunc(names, func(a, b string) int { return len(s.names[b])*100 + len(b) - len(s.names[a])*100 - len(a) })
 	for _, name := range names {
-		text = strings.ReplaceAll(text, s.names[name], "{"+name+"}")
+		// A port is a whole number: its digits may also be in a longer one, such as the random number of a file's name.
+		if _, err := strconv.Atoi(s.names[name]); err != nil {
+			text = strings.ReplaceAll(text, s.names[name], "{"+name+"}")
+			continue
+		}
+		whole := regexp.MustCompile(`(^|\D)` + s.names[name] + `(\D|$)`)
+		for range 2 { // the second time for those that share the character between them
+			text = whole.ReplaceAllString(text, "${1}{"+name+"}${2}")
+		}
 	}
 	return text
+}
+
+func TestPortsAreWholeNumbers(t *testing.T) {
+	s := hostileServer{names: map[string]string{"port6": "35911", "http6": "http://[::1]:35911"}}
+	const text = ".hark-1561235911-1 135911 35911 35911 http://[::1]:35911/x"
+	const want = ".hark-1561235911-1 135911 {port6} {port6} {http6}/x"
+	if got := s.empty(text); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }
 
 // requests returns what was asked since the last time, a line each: what and which headers, sorted.
