@@ -11,6 +11,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 
 	"hark/agent/wire"
+	"hark/agent/wire/natstest"
 	"hark/controller/internal/fleet/roster"
 	"hark/controller/internal/fleet/streams"
 )
@@ -33,20 +34,7 @@ func foreign(t *testing.T, a *Authority) *server.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.NoSigs, o.NoLog = true, true
-	s, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(30 * time.Second) {
-		t.Fatal("the server does not start")
-	}
-	return s
+	return natstest.Start(t, o)
 }
 
 func TestForeignServersServeWithThePrintedConfiguration(t *testing.T) {

@@ -2,13 +2,12 @@ package broker
 
 import (
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
+	"hark/agent/wire/natstest"
 	"hark/controller/internal/duties/dutystate"
 	"hark/controller/internal/fleet/factcache"
 	"hark/controller/internal/fleet/roster"
@@ -23,24 +22,8 @@ func TestASmallBrokerKeepsRecords(t *testing.T) {
 		room    int64
 		bounded bool
 	}{{300 << 20, false}, {100 << 30, true}} {
-		s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
-			JetStream: true, StoreDir: t.TempDir(), JetStreamMaxStore: c.room})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Start()
-		t.Cleanup(func() {
-			s.Shutdown()
-			s.WaitForShutdown()
-		})
-		if !s.ReadyForConnections(20 * time.Second) {
-			t.Fatal("the server does not start")
-		}
-		conn, err := nats.Connect(s.ClientURL())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.Close)
+		s := natstest.Start(t, &server.Options{JetStream: true, StoreDir: t.TempDir(), JetStreamMaxStore: c.room})
+		conn := natstest.Connect(t, s.ClientURL())
 		for range 2 { // at its next start, too
 			if err := EnsureStreams(t.Context(), streams.Manager{Conn: conn}, zerolog.New(zerolog.NewTestWriter(t))); err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
+	"hark/agent/wire/natstest"
 )
 
 // A registrar that is started together with its servers waits for them.
@@ -31,12 +32,7 @@ func TestRegistrarsWaitForTheirServers(t *testing.T) {
 		}
 		dialled <- err
 	}()
-	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: address.Port, NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv.Start()
-	defer func() { srv.Shutdown(); srv.WaitForShutdown() }()
+	natstest.Begin(t, &server.Options{Port: address.Port})
 	if err := <-dialled; err != nil {
 		t.Error(err)
 	}

@@ -3,32 +3,19 @@ package service
 import (
 	"context"
 	"testing"
-	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
+	"hark/agent/wire/natstest"
 	"hark/controller/internal/duties/dutystate"
 	"hark/controller/internal/fleet/streams"
 )
 
 // A keeper that runs has its lock; when it is gone, the console knows since when nobody runs it.
 func TestAKeeperThatNobodyRunsIsNoticed(t *testing.T) {
-	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
-		JetStream: true, StoreDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv.Start()
-	t.Cleanup(func() {
-		srv.Shutdown()
-		srv.WaitForShutdown()
-	})
-	if !srv.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the server does not start")
-	}
+	srv := natstest.Start(t, natstest.JetStream(t.TempDir()))
 	id, err := wire.NewIdentity()
 	if err != nil {
 		t.Fatal(err)

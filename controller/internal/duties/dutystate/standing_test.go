@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
+	"hark/agent/wire/natstest"
 	"hark/controller/internal/fleet/sealkeys"
 	"hark/controller/internal/fleet/streams"
 )
@@ -28,33 +29,17 @@ func newConn(t *testing.T) *nats.Conn {
 // a restart.
 func newServer(t *testing.T) (conn *nats.Conn, away func() (back func())) {
 	t.Helper()
-	dir, port := t.TempDir(), server.RANDOM_PORT
+	dir, port := t.TempDir(), 0
 	var s *server.Server
 	start := func() {
 		t.Helper()
-		var err error
-		if s, err = server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true, JetStream: true, StoreDir: dir}); err != nil {
-			t.Fatal(err)
-		}
-		s.Start()
-		if !s.ReadyForConnections(20 * time.Second) {
-			t.Fatal("the server does not start")
-		}
+		s = natstest.Start(t, &server.Options{Port: port, JetStream: true, StoreDir: dir})
 		port = s.Addr().(*net.TCPAddr).Port
 	}
-	stop := func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	}
 	start()
-	t.Cleanup(func() { stop() })
-	conn, err := nats.Connect(s.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn = natstest.Connect(t, s.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
 	return conn, func() func() {
-		stop()
+		natstest.Stop(s)
 		return start
 	}
 }

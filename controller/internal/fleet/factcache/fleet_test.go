@@ -5,44 +5,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
 	"hark/agent/wire"
+	"hark/agent/wire/natstest"
 	"hark/controller/internal/fleet/streams"
 )
 
 // newServer is a broker with the stream.
 func newServer(t *testing.T) (url string) {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
-		JetStream: true, StoreDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the server does not start")
-	}
-	conn := connect(t, s.ClientURL())
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	conn := natstest.Connect(t, s.ClientURL())
 	if err := Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
 	}
 	return s.ClientURL()
-}
-
-func connect(t *testing.T, url string) *nats.Conn {
-	t.Helper()
-	conn, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	return conn
 }
 
 // person is an operator with a book.
@@ -65,7 +42,7 @@ func newPerson(t *testing.T, url string, readers []*person, doubts ...*person) *
 // with is the same person with other readers.
 func (p *person) with(t *testing.T, url string, readers []*person, doubts ...*person) *person {
 	t.Helper()
-	cfg := Config{Conn: connect(t, url), Self: p.id, Believes: func(key string) bool {
+	cfg := Config{Conn: natstest.Connect(t, url), Self: p.id, Believes: func(key string) bool {
 		for _, d := range doubts {
 			if d.id.Key == key {
 				return false

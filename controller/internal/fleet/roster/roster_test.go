@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"hark/agent/wire"
+	"hark/agent/wire/natstest"
 	"hark/controller/internal/fleet/streams"
 	"hark/controller/internal/fleet/trust"
 )
@@ -29,24 +29,8 @@ func newFleet(t *testing.T) *fleet {
 // newFleetIn is newFleet with a broker over a directory.
 func newFleetIn(t *testing.T, dir string) *fleet {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
-		JetStream: true, StoreDir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the server does not start")
-	}
-	conn, err := nats.Connect(s.ClientURL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	s := natstest.Start(t, natstest.JetStream(dir))
+	conn := natstest.Connect(t, s.ClientURL())
 	js, err := conn.JetStream()
 	if err != nil {
 		t.Fatal(err)

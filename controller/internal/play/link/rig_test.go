@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"hark/agent"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
+	"hark/agent/wire/natstest"
 	"hark/controller/broker"
 	"hark/controller/internal/fleet/roster"
 	"hark/controller/internal/fleet/streams"
@@ -39,9 +41,8 @@ type testBroker struct {
 }
 
 func newBroker(t *testing.T) *testBroker {
-	b := &testBroker{t: t, port: server.RANDOM_PORT, dir: t.TempDir()}
+	b := &testBroker{t: t, dir: t.TempDir()}
 	b.start()
-	t.Cleanup(b.stop)
 	conn := b.dial("setup").Conn()
 	if err := roster.Ensure(t.Context(), streams.Manager{Conn: conn}); err != nil {
 		t.Fatal(err)
@@ -51,25 +52,12 @@ func newBroker(t *testing.T) *testBroker {
 
 func (b *testBroker) start() {
 	b.t.Helper()
-	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: b.port, NoLog: true, NoSigs: true, JetStream: true, StoreDir: b.dir})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	srv.Start()
-	if !srv.ReadyForConnections(patience) {
-		b.t.Fatal("the server does not start")
-	}
-	b.srv = srv
-	var port int
-	if _, err := fmt.Sscanf(srv.Addr().String(), "127.0.0.1:%d", &port); err != nil {
-		b.t.Fatal(err)
-	}
-	b.port = port
+	b.srv = natstest.Start(b.t, &server.Options{Port: b.port, JetStream: true, StoreDir: b.dir})
+	b.port = b.srv.Addr().(*net.TCPAddr).Port
 }
 
 func (b *testBroker) stop() {
-	b.srv.Shutdown()
-	b.srv.WaitForShutdown()
+	natstest.Stop(b.srv)
 }
 
 func (b *testBroker) url() string {

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"hark/agent/wire/natstest"
 	"hark/controller/internal/fleet/streams"
 	"hark/controller/internal/runs/record"
 )
@@ -36,24 +37,14 @@ func newCluster(t *testing.T) (*rig, []*server.Server) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := server.NewServer(&server.Options{
-			ServerName: fmt.Sprint("n", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
-			JetStream: true, StoreDir: t.TempDir(),
+		all = append(all, natstest.Begin(t, &server.Options{
+			ServerName: fmt.Sprint("n", i), JetStream: true, StoreDir: t.TempDir(),
 			Cluster: server.ClusterOpts{Name: "three", Host: "127.0.0.1", Port: port}, Routes: slices.Clone(routes),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Start()
-		t.Cleanup(func() {
-			s.Shutdown()
-			s.WaitForShutdown()
-		})
-		all = append(all, s)
+		}))
 	}
 	for _, s := range all {
-		if !s.ReadyForConnections(time.Minute) {
-			t.Fatal("a server does not start")
+		if err := natstest.Ready(s); err != nil {
+			t.Fatal(err)
 		}
 	}
 	var urls []string

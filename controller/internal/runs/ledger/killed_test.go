@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
+	"hark/agent/wire/natstest"
 	"hark/controller/internal/fleet/streams"
 	"hark/controller/internal/runs/files"
 	"hark/controller/internal/runs/record"
@@ -48,14 +49,13 @@ func playBroker(args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true, JetStream: true,
-		StoreDir: args[1]})
+	s, err := natstest.New(&server.Options{Port: port, JetStream: true, StoreDir: args[1]})
 	if err != nil {
 		return err
 	}
 	s.Start()
-	if !s.ReadyForConnections(20 * time.Second) {
-		return fmt.Errorf("the server does not start")
+	if err := natstest.Ready(s); err != nil {
+		return err
 	}
 	fmt.Println(s.ClientURL())
 	select {}

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
+	"hark/agent/wire/natstest"
 	"hark/controller/internal/fleet/sealkeys"
 	"hark/controller/internal/fleet/streams"
 	"hark/controller/internal/runs/record"
@@ -34,22 +35,10 @@ type rig struct {
 func newRig(t testing.TB) *rig {
 	t.Helper()
 	r := &rig{t: t}
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
-		JetStream: true, StoreDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.srv = s
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the server does not start")
-	}
-	r.url = s.ClientURL()
+	r.srv = natstest.Start(t, natstest.JetStream(t.TempDir()))
+	r.url = r.srv.ClientURL()
 	r.conn = r.connect()
+	var err error
 	if r.js, err = jetstream.New(r.conn); err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +50,7 @@ func newRig(t testing.TB) *rig {
 
 func (r *rig) connect() *nats.Conn {
 	r.t.Helper()
-	conn, err := nats.Connect(r.url, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(conn.Close)
-	return conn
+	return natstest.Connect(r.t, r.url, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
 }
 
 // person is an operator or a reader with a ledger of his own.
