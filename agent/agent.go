@@ -309,11 +309,11 @@ func (a *Agent) leave() {
 // Alive returns at once, unless the agent hangs.
 func (a *Agent) Alive() { a.runs.sessions() }
 
-// Busy reports whether the agent has an active session or call.
+// Busy reports whether the agent has an active session or call, or is opening a session.
 func (a *Agent) Busy() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.calls.byID) > 0 || a.runs.playing()
+	return len(inHand(a)) > 0
 }
 
 // Playing reports whether the agent has an active session.

@@ -31,6 +31,8 @@ type target struct {
 	mu   sync.Mutex
 	ran  int        // guarded by mu
 	keys []wire.Key // of sessions; guarded by mu
+	// listens is called when the agent subscribes to the subjects of a run; guarded by mu
+	listens func()
 }
 
 // answers makes the operator one who wants what he has begun: questions and batches of sessions that the test has
@@ -78,11 +80,11 @@ func (g *target) known() []wire.Key {
 // fragile is the agent's connection, over which it may stop to hear of anything new.
 type fragile struct {
 	wire.Transport
-	away *atomic.Bool
+	target *target
 }
 
 func (b fragile) Subscribe(subject string, f func(wire.Msg)) (wire.Subscription, error) {
-	if b.away.Load() {
+	if b.target.listening(); b.target.away.Load() {
 		return nil, wire.ErrDenied
 	}
 	return b.Transport.Subscribe(subject, f)
@@ -104,7 +106,7 @@ func newTarget(t *testing.T) *target {
 	client := bus.Connect(g.identity.ID())
 	ready := make(chan struct{})
 	g.agent = New(Config{
-		Transport: fragile{client, &g.away}, Identity: g.identity, Name: "web1", Fleet: "prod", Modules: modules.NewRegistry(touch),
+		Transport: fragile{client, g}, Identity: g.identity, Name: "web1", Fleet: "prod", Modules: modules.NewRegistry(touch),
 		Trusted:   func(k string) bool { return k == g.operator.Key },
 		Heartbeat: -1, Grace: -1, Ready: func() { close(ready) },
 	})
@@ -124,6 +126,15 @@ func newTarget(t *testing.T) *target {
 	<-ready
 	g.answers()
 	return g
+}
+
+func (g *target) listening() {
+	g.mu.Lock()
+	f := g.listens
+	g.mu.Unlock()
+	if f != nil {
+		f()
+	}
 }
 
 func newIdentity(t *testing.T) *wire.Identity {

@@ -57,6 +57,7 @@ func (a *Agent) handlePlan(l *letter) {
 		default:
 			a.open(l, o)
 			close(o.done)
+			a.rest()
 			if o.within {
 				return
 			}

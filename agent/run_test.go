@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,6 +32,21 @@ func TestAnOpeningThatFailsLeavesNoRun(t *testing.T) {
 	g.away.Store(false)
 	if ack := g.open(g.opening("r")); ack.Err != "" {
 		t.Errorf("the next opening is refused: %s", ack.Err)
+	}
+}
+
+// An agent that hands over ends when it is not busy. It once ended in the middle of an opening, whose play lost the host.
+func TestAnAgentIsBusyWhileItOpensASession(t *testing.T) {
+	g := newTarget(t)
+	var busy []bool
+	g.mu.Lock()
+	g.listens = func() { busy = append(busy, g.agent.Busy()) }
+	g.mu.Unlock()
+	if ack := g.open(g.opening("r")); ack.Err != "" {
+		t.Fatal(ack.Err)
+	}
+	if len(busy) == 0 || slices.Contains(busy, false) {
+		t.Errorf("busy while it opens a session: %v", busy)
 	}
 }
 

@@ -10,25 +10,16 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"hark/agent/wire"
+	"hark/agent/wire/natstest"
 )
 
 // pair are two clients of a server.
 func pair(t *testing.T) (one, other *Transport) {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server does not start")
-	}
+	s := natstest.Start(t, &server.Options{})
 	var both [2]*Transport
 	for i, id := range []string{"a", "b"} {
+		var err error
 		if both[i], err = Dial(t.Context(), Config{URL: s.ClientURL(), ID: id}); err != nil {
 			t.Fatal(err)
 		}

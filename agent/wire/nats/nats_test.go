@@ -13,30 +13,9 @@ import (
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
+	"hark/agent/wire/natstest"
 	"hark/agent/wire/wiretest"
 )
-
-// start runs a server on a free port of the loopback, or on the port of a server that was there before.
-func start(t *testing.T, o *server.Options) *server.Server {
-	t.Helper()
-	o.Host, o.NoLog, o.NoSigs = "127.0.0.1", true, true
-	if o.Port == 0 {
-		o.Port = server.RANDOM_PORT
-	}
-	s, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server does not start")
-	}
-	return s
-}
 
 func dial(t *testing.T, cfg nats.Config) *nats.Transport {
 	t.Helper()
@@ -50,7 +29,7 @@ func dial(t *testing.T, cfg nats.Config) *nats.Transport {
 
 func TestTransport(t *testing.T) {
 	wiretest.Run(t, func(t *testing.T) wiretest.Connect {
-		s := start(t, &server.Options{})
+		s := natstest.Start(t, &server.Options{})
 		return func(t *testing.T, id string) wire.Transport {
 			return dial(t, nats.Config{URL: s.ClientURL(), ID: id})
 		}
@@ -58,7 +37,7 @@ func TestTransport(t *testing.T) {
 }
 
 func TestSmallPayloadLimitIsKept(t *testing.T) {
-	s := start(t, &server.Options{MaxPayload: 16 << 10})
+	s := natstest.Start(t, &server.Options{MaxPayload: 16 << 10})
 	a := dial(t, nats.Config{URL: s.ClientURL(), ID: "a"})
 	got := make(chan int, 1)
 	if _, err := a.Subscribe("x", func(m wire.Msg) { got <- len(m.Data) }); err != nil {
@@ -81,10 +60,9 @@ func TestImpatientDialFailsAtOnce(t *testing.T) {
 }
 
 func TestPatientDialWaitsForTheBrokerAndComesBack(t *testing.T) {
-	first := start(t, &server.Options{})
+	first := natstest.Start(t, &server.Options{})
 	port := first.Addr().(*net.TCPAddr).Port
-	first.Shutdown()
-	first.WaitForShutdown()
+	natstest.Stop(first)
 
 	connected := make(chan struct{}, 10)
 	a := dial(t, nats.Config{URL: fmt.Sprintf("nats://127.0.0.1:%d", port), ID: "a", Patient: true,
@@ -96,7 +74,7 @@ func TestPatientDialWaitsForTheBrokerAndComesBack(t *testing.T) {
 		t.Error("a publication was taken while the broker was away")
 	}
 	for range 2 { // the second round is a restart of the broker
-		s := start(t, &server.Options{Port: port})
+		s := natstest.Start(t, &server.Options{Port: port})
 		wait(t, connected)
 		b := dial(t, nats.Config{URL: s.ClientURL(), ID: "b"})
 		if err := a.Flush(context.Background()); err != nil {
@@ -105,14 +83,13 @@ func TestPatientDialWaitsForTheBrokerAndComesBack(t *testing.T) {
 		if _, err := b.Request(t.Context(), "x", []byte("q")); err != nil {
 			t.Errorf("the subscription is gone: %v", err)
 		}
-		s.Shutdown()
-		s.WaitForShutdown()
+		natstest.Stop(s)
 	}
 }
 
 // TestRefusedAgentTriesOn: credentials may be given back, and nothing but another try tells.
 func TestRefusedAgentTriesOn(t *testing.T) {
-	strict := start(t, &server.Options{Username: "u", Password: "p"})
+	strict := natstest.Start(t, &server.Options{Username: "u", Password: "p"})
 	refused, connected := make(chan struct{}, 100), make(chan struct{}, 1)
 	dial(t, nats.Config{
 		URL: strict.ClientURL(), ID: "a", Patient: true, MaxDelay: 10 * time.Millisecond,
@@ -132,29 +109,27 @@ func TestRefusedAgentTriesOn(t *testing.T) {
 		wait(t, refused)
 	}
 	port := strict.Addr().(*net.TCPAddr).Port
-	strict.Shutdown()
-	strict.WaitForShutdown()
-	start(t, &server.Options{Port: port})
+	natstest.Stop(strict)
+	natstest.Start(t, &server.Options{Port: port})
 	wait(t, connected)
 }
 
 func TestConnectionTellsSinceWhen(t *testing.T) {
-	s := start(t, &server.Options{})
+	s := natstest.Start(t, &server.Options{})
 	port := s.Addr().(*net.TCPAddr).Port
 	connected := make(chan struct{}, 10)
 	a := dial(t, nats.Config{URL: s.ClientURL(), ID: "a", MaxDelay: 10 * time.Millisecond,
 		OnConnect: func() { connected <- struct{}{} }})
 	wait(t, connected)
 	first := a.Since()
-	s.Shutdown()
-	s.WaitForShutdown()
+	natstest.Stop(s)
 	for !a.Since().IsZero() { // until this side has seen it too
 		_ = a.Flush(t.Context())
 	}
 	if err := a.Publish("x", nil); !errors.Is(err, wire.ErrAway) || !a.Since().IsZero() {
 		t.Errorf("a broker that is away takes messages (%v), since %s", err, a.Since())
 	}
-	start(t, &server.Options{Port: port})
+	natstest.Start(t, &server.Options{Port: port})
 	wait(t, connected)
 	if again := a.Since(); first.IsZero() || !again.After(first) {
 		t.Errorf("connected since %s, then since %s", first, again)
@@ -171,7 +146,7 @@ func wait(t *testing.T, c <-chan struct{}) {
 }
 
 func TestForbiddenSubscriptionFailsTheFlush(t *testing.T) {
-	s := start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
+	s := natstest.Start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
 		Subscribe: &server.SubjectPermission{Allow: []string{"ok", "_I.a.>"}}}}}})
 	url := "nats://u:p@" + s.Addr().String()
 	a := dial(t, nats.Config{URL: url, ID: "a"})
@@ -195,7 +170,7 @@ func TestForbiddenSubscriptionFailsTheFlush(t *testing.T) {
 // TestEachFlushTellsOfItsOwnDenials: the connection knows of a denial before its handler of errors does, which may be
 // some behind.
 func TestEachFlushTellsOfItsOwnDenials(t *testing.T) {
-	s := start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
+	s := natstest.Start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
 		Publish: &server.SubjectPermission{Allow: []string{"ok"}}}}}})
 	log := make(slowLog)
 	a := dial(t, nats.Config{URL: "nats://u:p@" + s.Addr().String(), ID: "a",
@@ -225,7 +200,7 @@ func (l slowLog) Write(line []byte) (int, error) {
 
 // TestForbiddenRequestFailsAtOnce: who waits for its reply is told, and nobody else.
 func TestForbiddenRequestFailsAtOnce(t *testing.T) {
-	s := start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
+	s := natstest.Start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
 		Publish: &server.SubjectPermission{Allow: []string{"ok"}}}}}})
 	a := dial(t, nats.Config{URL: "nats://u:p@" + s.Addr().String(), ID: "a"})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

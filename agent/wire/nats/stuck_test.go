@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
+
+	"hark/agent/wire/natstest"
 )
 
 // silentProxy passes connections on to a server, until its first one falls silent: nothing comes through that any more, and
@@ -61,15 +63,7 @@ func silentProxy(t *testing.T, to string) (url string, silent *atomic.Bool) {
 func TestASilentLineIsLeft(t *testing.T) {
 	for name, cut := range map[string]bool{"the line is cut": true, "the broker is busy": false} {
 		t.Run(name, func(t *testing.T) {
-			s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Start()
-			defer s.Shutdown()
-			if !s.ReadyForConnections(20 * time.Second) {
-				t.Fatal("the server does not start")
-			}
+			s := natstest.Start(t, &server.Options{})
 			url, silent := silentProxy(t, s.Addr().String())
 			again := make(chan struct{}, 10)
 			tr, err := Dial(t.Context(), Config{URL: url, ID: "a", MaxDelay: 10 * time.Millisecond, Logger: zerolog.New(io.Discard),
