@@ -206,6 +206,9 @@ func (a *app) hintEnvironment() {
 // forgotten is for a command line without an option that most calls of the command have.
 func forgotten(cmd *cobra.Command, message string) string {
 	words := cmd.Flags().Args()
+	if cmd.Name() == "bootstrap" && len(words) > 1 {
+		return "several hosts are one pattern: " + strings.Join(words, ",")
+	}
 	if len(words) == 0 || cmd.Name() != "run" {
 		return ""
 	}
