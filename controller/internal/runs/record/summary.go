@@ -130,7 +130,9 @@ func (s *Summary) Text() string {
 	row("again of", h.RetryOf)
 	if f := s.Entry.Foot; f != nil {
 		row("exit code", fmt.Sprint(f.Exit))
-		row("error", f.Error)
+		if !severalLines(f.Error) { // else it is below, as the screen had it
+			row("error", f.Error)
+		}
 		row("incomplete", f.Incomplete)
 		for _, state := range hostStates() {
 			if n := f.Count(state); n > 0 {
@@ -164,7 +166,9 @@ func (s *Summary) tables(b *strings.Builder) {
 			t.Counts[StateFailed], t.Counts[StateUnreachable])
 	}
 	_ = w.Flush() // into memory
-	fmt.Fprintln(w, "\nTASK\tOK\tCHANGED\tFAILED\tGONE\tSKIPPED")
+	if len(s.Tasks) > 0 {
+		fmt.Fprintln(w, "\nTASK\tOK\tCHANGED\tFAILED\tGONE\tSKIPPED")
+	}
 	for _, t := range s.Tasks {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", view.OneLine(t.Name), t.OK, t.Changed, t.Failed, t.Unreachable, t.Skipped)
 	}
@@ -175,4 +179,10 @@ func (s *Summary) tables(b *strings.Builder) {
 			fmt.Fprintf(b, "    %s\n", strings.TrimRight(line, "\r\n"))
 		}
 	}
+	if f := s.Entry.Foot; f != nil && severalLines(f.Error) {
+		fmt.Fprintf(b, "\nerror: %s\n", strings.TrimSpace(f.Error))
+	}
 }
+
+// severalLines reports whether a text has a line below its first one, as errors with the place in a playbook have.
+func severalLines(text string) bool { return strings.Contains(strings.TrimSpace(text), "\n") }
