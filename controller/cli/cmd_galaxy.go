@@ -84,6 +84,7 @@ type galaxyJob struct {
 	implied bool
 
 	client *galaxy.Client
+	screen galaxy.Screen
 }
 
 // newGalaxySub makes a sub-command: its flags, those that all have, and its work with a client.
@@ -123,16 +124,23 @@ func (j *galaxyJob) with(cmd *cobra.Command, run func(context.Context, *galaxyJo
 		return ansibleerror.Errorf("cannot make a temporary directory: %v", err)
 	}
 	defer os.RemoveAll(temp)
-	j.client = &galaxy.Client{Screen: galaxyScreen{j.display}, Errors: j.term.Err, Temp: temp, Insecure: j.insecure(),
+	if err := j.open(temp, galaxyScreen{j.display}); err != nil {
+		return err
+	}
+	return run(cmd.Context(), j)
+}
+
+// open makes the client, which fetches into a directory that somebody else removes.
+func (j *galaxyJob) open(temp string, screen galaxy.Screen) (err error) {
+	j.screen = screen
+	j.client = &galaxy.Client{Screen: screen, Errors: j.term.Err, Temp: temp, Insecure: j.insecure(),
 		Offline: j.offline,
 		Signing: galaxy.Signing{Keyring: j.keyring, Count: j.count, Ignore: j.ignoreStatus, Off: j.noVerify}}
 	if j.keyring != "" {
 		j.client.Signing.Keyring = j.resolve(j.keyring)
 	}
-	if j.client.Servers, err = j.servers(); err != nil {
-		return err
-	}
-	return run(cmd.Context(), j)
+	j.client.Servers, err = j.servers()
+	return err
 }
 
 func (j *galaxyJob) insecure() bool { return j.ignoreCerts || j.cfg.Bool("GALAXY_IGNORE_CERTS") }
@@ -190,7 +198,7 @@ func (j *galaxyJob) servers() ([]*galaxy.Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := galaxy.NewServer(o, galaxyScreen{j.display})
+		s, err := galaxy.NewServer(o, j.screen)
 		if err != nil {
 			return nil, err
 		}
@@ -208,7 +216,7 @@ func (j *galaxyJob) servers() ([]*galaxy.Server, error) {
 		}
 		o.Name, o.URL = "default", j.cfg.Text("GALAXY_SERVER")
 	}
-	s, err := galaxy.NewServer(o, galaxyScreen{j.display})
+	s, err := galaxy.NewServer(o, j.screen)
 	return []*galaxy.Server{s}, err
 }
 

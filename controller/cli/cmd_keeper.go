@@ -44,7 +44,9 @@ type keeping struct {
 	keyring string
 	tags    string
 	poll    time.Duration
-	health  string // where it answers whether it works, "" for nowhere
+	// unsigned: what the project requires is fetched although only signed tags are played.
+	unsigned bool
+	health   string // where it answers whether it works, "" for nowhere
 
 	log zerolog.Logger
 
@@ -52,6 +54,8 @@ type keeping struct {
 	read  time.Time   // of the plan; guarded by mu
 	plan  keeper.Plan // guarded by mu
 	known string      // agents then, as agentNames has them; guarded by mu
+	// fetching is the copy for which requirements were fetched last; guarded by mu.
+	fetching string
 	// offered are the commits from which somebody was told that he can put plays off; guarded by mu.
 	offered map[string]bool
 
@@ -81,6 +85,8 @@ func newKeeperRunCommand(a *app) *cobra.Command {
 		"only what somebody has tagged whose public key is in this file (gpg --export)")
 	fs.Text(&k.tags, "tag-names", "", "", "PATTERN",
 		"only signed tags with such names, as prod-*: the same key may sign tags of other projects (default: all)")
+	fs.Toggle(&k.unsigned, "unsigned-requirements", "", false,
+		"with --verify-tags: fetch what requirements.yml names, although no tag signs it")
 	fs.Span(&k.poll, "poll", time.Minute, "TIME", "how often to look whether the project has changed")
 	fs.Text(&k.chosen, "level", "", "", "LEVEL",
 		"language of the project: 2.14, 2.19, 2.20, 2.21 or 2.22 (default: what its ansible.cfg says, or that of the ansible-core on this machine)")
@@ -153,7 +159,8 @@ func (k *keeping) run(ctx context.Context, where string) error {
 	}
 	return lock.With(ctx, waits, func(ctx context.Context) error {
 		k.unshared = true // readers may have been named while nobody was at work
-		workers := &keeper.Workers{Command: command, Dir: k.source.Dir, NewRun: link.NewID, Errors: k.term.Err}
+		workers := &keeper.Workers{Command: command, Dir: k.source.Dir, NewRun: link.NewID,
+			Environ: func(dir string) []string { return requiredEnviron(k.world, dir) }, Errors: k.term.Err}
 		defer workers.Close()
 		door, err := keeper.ServeRequests(ctx, k.b, k.b.Operator, k.b.Believes)
 		if err != nil {

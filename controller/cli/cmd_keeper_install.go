@@ -39,6 +39,7 @@ type keeperInstall struct {
 	poll                           time.Duration
 	inventories, passwords, extras []string
 	level, health                  string
+	unsigned                       bool
 }
 
 func newKeeperInstallCommand(a *app) *cobra.Command {
@@ -56,6 +57,8 @@ func newKeeperInstallCommand(a *app) *cobra.Command {
 	fs.Text(&j.keyring, "verify-tags", "", "", "KEYRING",
 		"only what somebody has tagged whose public key is in this file (gpg --export)")
 	fs.Text(&j.tags, "tag-names", "", "", "PATTERN", "only signed tags with such names, as with `hark keeper run`")
+	fs.Toggle(&j.unsigned, "unsigned-requirements", "", false,
+		"with --verify-tags: fetch what requirements.yml names, as with `hark keeper run`")
 	fs.Span(&j.poll, "poll", time.Minute, "TIME", "how often to look whether the project has changed")
 	fs.Text(&j.level, "level", "", "", "LEVEL", "language of the project, as with `hark keeper run`")
 	fs.Text(&j.health, "health", "", "", "HOST:PORT", "where to answer GET /healthz, as with `hark keeper run`")
@@ -150,6 +153,9 @@ func (j *keeperInstall) service() (hostservice.Service, error) {
 	}
 	if j.tags != "" {
 		s.Arguments = append(s.Arguments, "--tag-names", j.tags)
+	}
+	if j.unsigned {
+		s.Arguments = append(s.Arguments, "--unsigned-requirements")
 	}
 	if j.poll != time.Minute {
 		s.Arguments = append(s.Arguments, "--poll", j.poll.String())

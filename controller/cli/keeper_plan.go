@@ -43,9 +43,12 @@ func (k *keeping) current(ctx context.Context) (keeper.Plan, error) {
 	if commit == k.plan.Commit && known == k.known && time.Since(k.read) < planAge {
 		return k.plan, nil
 	}
+	if err := k.require(ctx, dir); err != nil {
+		return keeper.Plan{}, err
+	}
 	p, err := k.compile(ctx, commit, dir)
 	if err != nil {
-		return keeper.Plan{}, err
+		return keeper.Plan{}, k.unfetched(dir, err)
 	}
 	k.plan, k.read, k.known = p, time.Now(), known
 	return p, nil
@@ -164,6 +167,7 @@ func (k *keeping) compile(ctx context.Context, commit, dir string) (keeper.Plan,
 func (k *keeping) in(dir string) (*app, error) {
 	world := k.world
 	world.Dir = dir
+	world.Getenv = withEnviron(world.Getenv, k.environ(dir))
 	a, err := newApp(System{Args: []string{"hark"}, In: strings.NewReader(""), Out: k.term.Err, Err: k.term.Err,
 		NoTTY: true, World: world})
 	if err == nil {

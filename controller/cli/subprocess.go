@@ -31,6 +31,8 @@ func Inner(args []string, in io.Reader, out, errs io.Writer) (code int, inner bo
 		}
 	case len(args) >= 3 && args[1] == keeperWord:
 		err = keeperWorker(args[2], args[3:], in, out, errs)
+	case len(args) == 3 && args[1] == requirementsWord:
+		err = fetchRequirements(args[2])
 	default:
 		return exitOK, false
 	}

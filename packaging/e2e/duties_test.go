@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -108,4 +109,93 @@ func TestABrokenEditOfADirectoryIsNotPlayed(t *testing.T) {
 		tm.try(tm.home, "duties", "run", "base")
 		return done(s) && s.Commit != commit
 	})
+}
+
+// requiredDir is where a keeper puts what a commit requires.
+const requiredDir = ".hark-requirements"
+
+// TestAKeeperFetchesWhatItsProjectRequires: roles and collections of requirements.yml come with a commit, into its copy
+// and not into the user's home. Commits that require the same need no server. One whose requirements cannot be fetched
+// is stale with the reason, and the commit before stays in force.
+func TestAKeeperFetchesWhatItsProjectRequires(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	out, far := t.TempDir(), filepath.Join(t.TempDir(), "far")
+	writeTree(t, far, map[string]string{
+		"motd/meta/main.yml":          "galaxy_info: {author: anna, description: m, license: MIT, min_ansible_version: '2.9'}\ndependencies: []\n",
+		"motd/templates/motd.j2":      "{{ word }} for {{ inventory_hostname }}\n",
+		"motd/tasks/main.yml":         "- file: {path: '{{ out }}/{{ inventory_hostname }}', state: directory}\n- template: {src: motd.j2, dest: '{{ out }}/{{ inventory_hostname }}/motd'}\n",
+		"coll/galaxy.yml":             "{namespace: acme, name: web, version: 1.0.0, readme: README.md, authors: [anna], license: [MIT]}\n",
+		"coll/README.md":              "web\n",
+		"coll/roles/x/files/f":        "of a collection\n",
+		"coll/roles/x/tasks/main.yml": "- copy: {src: f, dest: '{{ out }}/{{ inventory_hostname }}/coll'}\n",
+	})
+	for _, name := range []string{"motd", "coll"} {
+		for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"}, {"add", "--all"}, {"commit", "--quiet", "-m", "one"},
+			{"tag", "v1"}} {
+			cmd := exec.Command("git", append([]string{"-c", "user.name=anna", "-c", "user.email=anna@example.org"}, args...)...)
+			cmd.Dir = filepath.Join(far, name)
+			if text, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("git %v: %v\n%s", args, err, text)
+			}
+		}
+	}
+	requires := func(version string) string {
+		return "roles:\n  - {name: motd, src: 'git+file://" + far + "/motd', version: " + version + "}\n" +
+			"collections:\n  - {name: 'git+file://" + far + "/coll', type: git, version: v1}\n"
+	}
+	site := func(word string) string {
+		return "- hosts: web\n  gather_facts: false\n  vars: {word: " + word + ", out: '" + out + "'}\n  roles: [motd, acme.web.x]\n"
+	}
+	tm := newTeam(t, map[string]string{
+		"ansible.cfg":      "[defaults]\ninventory = inventory\n[hark]\nansible = 2.14\n",
+		"inventory":        "[web]\nh1\n",
+		"duties.yml":       "- {name: base, play: site.yml, hosts: web, every: 7d, splay: 1s, mode: enforce}\n",
+		"requirements.yml": requires("v1"), "site.yml": site("first"),
+	}, "h1")
+	tm.keep(tm.url)
+	played := func(word string) {
+		t.Helper()
+		commit := tm.head()
+		tm.until(mostOf, word, "base", 1, func(s stand) bool {
+			if s.Commit != commit || s.State != "mended" && s.State != "kept" {
+				tm.try(tm.home, "duties", "run", "base")
+				return false
+			}
+			return true
+		})
+		if text, err := os.ReadFile(filepath.Join(out, "h1", "motd")); err != nil || string(text) != word+" for h1\n" {
+			t.Errorf("%q, %v: want %s", text, err, word)
+		}
+	}
+	played("first")
+	if text, err := os.ReadFile(filepath.Join(out, "h1", "coll")); err != nil || string(text) != "of a collection\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if entries, err := os.ReadDir(filepath.Join(home, ".ansible")); err == nil {
+		t.Errorf("the user's home has %v", entries)
+	}
+
+	if err := os.Rename(far, far+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	tm.push(map[string]string{"site.yml": site("second")})
+	played("second")
+
+	before := tm.stands("base")["h1"].Commit
+	tm.push(map[string]string{"requirements.yml": requires("v2"), "site.yml": site("third")})
+	await(t, "the reason is told", func() bool {
+		list, _, _ := tm.try(tm.home, "duties", "list")
+		_, why, _ := strings.Cut(list, "stale: requirements.yml: cannot fetch what the project requires: ")
+		return strings.Contains(why, "far/coll") && !strings.Contains(why, requiredDir)
+	})
+	tm.as(tm.home, "duties", "run", "base")
+	if now := tm.stands("base")["h1"].Commit; now != before {
+		t.Errorf("%s is in force, and not %s", now, before)
+	}
+	if err := os.Rename(far+"-away", far); err != nil {
+		t.Fatal(err)
+	}
+	tm.push(map[string]string{"requirements.yml": requires("main")})
+	played("third")
 }

@@ -147,3 +147,41 @@ func (c *Client) Wanted(names []string, file string, signatures []string) (*Requ
 	}
 	return out, nil
 }
+
+// LiesIn reports whether a directory has the role, in the version that is wanted if it says which one it has.
+func (r *Role) LiesIn(dirs []string) bool {
+	for _, dir := range dirs {
+		there := &Role{path: pathIn(dir, r.Name)}
+		if have, told := there.installedVersion(); told && have == r.Version || !told && isDir(there.path) {
+			return true
+		}
+	}
+	return false
+}
+
+// Absent returns those collections of a list that are in none of some search paths, in a version that is wanted. One
+// whose name only its source says is absent.
+func (c *Client) Absent(list []Requirement, paths []string) ([]Requirement, error) {
+	var there []*candidate
+	for _, path := range paths {
+		if !isDir(Root(path)) {
+			continue
+		}
+		more, err := installed(c.Screen, Root(path), true)
+		if err != nil {
+			return nil, err
+		}
+		there = append(there, more...)
+	}
+	var out []Requirement
+	for _, r := range list {
+		open, err := unsatisfied([]Requirement{r}, there, InstallOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if open {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}

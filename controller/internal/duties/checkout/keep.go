@@ -53,7 +53,7 @@ func (p *Project) snapshot() (commit, dir string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	before, _ := p.taken()
+	before, _ := p.Taken()
 	c := copying{from: p.dir, to: tmp, without: filepath.Dir(p.state)}
 	if len(before) > 0 {
 		c.before = before[0]
@@ -74,6 +74,9 @@ func (p *Project) snapshot() (commit, dir string, err error) {
 	}
 	return commit, dir, p.prune()
 }
+
+// CopyTree makes a directory have what another one has, with links to its files: nobody may write to them.
+func CopyTree(from, to string) error { return (&copying{from: from, to: to, before: from}).tree() }
 
 // copying is a copy of what is in a directory, but for .git and hark's own directory, if that lies in it.
 type copying struct {

@@ -417,8 +417,8 @@ func (p *Project) checkOut(ctx context.Context, commit string) (string, error) {
 	return dir, p.prune()
 }
 
-// taken returns the places of the commits, those first that were taken last.
-func (p *Project) taken() ([]string, error) {
+// Taken returns the places of the commits, those first that were taken last.
+func (p *Project) Taken() ([]string, error) {
 	dirs, err := filepath.Glob(p.place("*"))
 	age := func(dir string) time.Time {
 		info, err := os.Stat(dir)
@@ -433,7 +433,7 @@ func (p *Project) taken() ([]string, error) {
 
 // prune removes the commits that were not taken for the longest time.
 func (p *Project) prune() error {
-	dirs, err := p.taken()
+	dirs, err := p.Taken()
 	if err != nil {
 		return err
 	}

@@ -83,6 +83,8 @@ type Workers struct {
 	Command []string
 	// Dir is where a commit lies, false if it does no longer.
 	Dir func(commit string) (string, bool)
+	// Environ gives variables that a worker has beside those of this process, in the directory of its commit.
+	Environ func(dir string) []string
 	// NewRun makes the id of a run.
 	NewRun func() string
 	Errors io.Writer
@@ -177,6 +179,9 @@ func (w *Workers) start(commit string) (*worker, error) {
 	cmd.Dir, cmd.Stderr = dir, w.Errors
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the keeper, who ends it
 	cmd.Env = append(os.Environ(), "PWD="+dir)
+	if w.Environ != nil {
+		cmd.Env = append(cmd.Env, w.Environ(dir)...)
+	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
