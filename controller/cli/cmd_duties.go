@@ -92,7 +92,8 @@ type listed struct {
 
 func newDutiesListCommand(a *app) *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{Use: "list", Short: "List the duties, and how many hosts stand how", Args: argparse.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List the duties, and how many hosts stand how", Args: argparse.NoArgs,
+		Long: "Exit code: 3 if a keeper has no duties because it cannot read its project."}
 	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error {
 		all, err := words(ctx, a, b)
 		if err != nil {
@@ -110,12 +111,41 @@ func newDutiesListCommand(a *app) *cobra.Command {
 			}
 		}
 		if asJSON {
-			return a.term.PrintJSON(rows)
+			err = a.term.PrintJSON(rows)
+		} else {
+			err = dutyTable(a.term.Out, rows)
 		}
-		return dutyTable(a.term.Out, rows)
+		if err != nil {
+			return err
+		}
+		return a.noDuties(all)
 	})
 	fs.json(&asJSON)
 	return cmd
+}
+
+// noDuties says why keepers have no duties. It is an error if that is because a project cannot be read.
+func (a *app) noDuties(all []dutystate.Words) error {
+	var unread error
+	if len(all) == 0 {
+		a.display.PrintErr(view.NoColor, "no keeper that you believe has said anything: `hark key believe UKEEPER...` lets "+
+			"you read what one says, and `hark agents list` shows whether the broker is the right one")
+	}
+	for _, w := range all {
+		if slices.ContainsFunc(w.Definitions, func(d dutystate.Definition) bool { return !d.Gone && d.Later == nil }) {
+			continue
+		}
+		switch r := w.Report; {
+		case r == nil:
+			a.display.PrintErr(view.NoColor, "the keeper "+w.Keeper+" has not read its project yet: `hark keeper status`")
+		case r.Stale != "":
+			a.display.Error("the keeper " + w.Keeper + " cannot read its project " + r.Project + ": " + r.Stale)
+			unread = &quietError{exitDrift}
+		default:
+			a.display.PrintErr(view.NoColor, "the keeper "+w.Keeper+": there are no duties in "+r.Project)
+		}
+	}
+	return unread
 }
 
 func dutyTable(out io.Writer, rows []listed) error {

@@ -199,3 +199,30 @@ func TestAKeeperFetchesWhatItsProjectRequires(t *testing.T) {
 	tm.push(map[string]string{"requirements.yml": requires("main")})
 	played("third")
 }
+
+// TestAListWithoutDutiesSaysWhy: nobody has said anything, the project cannot be read, or it has no duties.
+func TestAListWithoutDutiesSaysWhy(t *testing.T) {
+	t.Parallel()
+	files := roleSite(t.TempDir(), "- {name: base, play: site.yml, hosts: web, every: sometimes, mode: check}\n")
+	tm := newTeam(t, files, "h1")
+	if out, code, errs := tm.try(tm.home, "duties", "list"); code != 0 || !strings.Contains(errs, "no keeper that you believe") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+	tm.keep(tm.url)
+	says := func(want int, text string, args ...string) {
+		t.Helper()
+		await(t, text, func() bool {
+			_, code, errs := tm.try(tm.home, append([]string{"duties", "list"}, args...)...)
+			return code == want && strings.Contains(errs, text)
+		})
+	}
+	says(3, "duties.yml:1")
+	says(3, "sometimes", "--json")
+	tm.push(map[string]string{"duties.yml": "version: 1\nduties: []\n"})
+	says(0, "there are no duties in "+tm.url)
+	tm.push(map[string]string{"duties.yml": "- {name: base, play: site.yml, hosts: web, every: 7d, mode: check}\n"})
+	await(t, "the duty is there", func() bool {
+		out, code, errs := tm.try(tm.home, "duties", "list")
+		return code == 0 && errs == "" && strings.Contains(out, "base")
+	})
+}
