@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-
 	"hark/agent/wire"
 	"hark/agent/wire/natstest"
 	"hark/controller/internal/fleet/streams"
