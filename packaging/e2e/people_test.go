@@ -63,6 +63,10 @@ func TestPeopleComeAndGo(t *testing.T) {
 	if _, code, _ := tm.try(bela, ping...); code == 0 {
 		t.Error("who was expelled plays still")
 	}
+	if _, code, errs := tm.try(bela, "agents", "list"); code == 0 || !strings.Contains(errs, key+", was expelled") ||
+		!strings.Contains(errs, "`hark broker operators`") {
+		t.Errorf("who was expelled is not told so: %d: %s", code, errs)
+	}
 	if list := tm.as(tm.home, "runs", "readers", "list"); strings.Contains(list, "colleague") {
 		t.Errorf("who was expelled is read for:\n%s", list)
 	}

@@ -3,6 +3,7 @@ package nats
 import (
 	"bytes"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -159,9 +160,10 @@ func (c Config) sign(nonce []byte) ([]byte, error) {
 	return c.Identity.Sign(nonce)
 }
 
-// Refused reports whether a broker was there and rejected the credentials. nats.go has only a text for that.
+// Refused reports whether a broker was there and rejected the credentials.
 func Refused(err error) bool {
-	return err != nil && strings.Contains(strings.ToLower(err.Error()), "authorization violation")
+	return slices.ContainsFunc([]error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked,
+		nats.ErrAccountAuthExpired}, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // CheckURL returns what is wrong with the URL of a broker, or of several with commas between them. A scheme is not

@@ -107,16 +107,21 @@ func (d *Dialer) reach(ctx context.Context, operator *wire.Identity, access trus
 		Logger: d.Logger(), Timeout: d.Timeout,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot reach the broker at %s: %w%s", access.URL, err, expired(token.Token()))
+		return nil, fmt.Errorf("cannot reach the broker at %s: %w%s", access.URL, err, whyRefused(err, operator, token.Token()))
 	}
 	return t, nil
 }
 
-// expired says that credentials have expired, "" if they have not: the broker only says that it lets nobody in.
-func expired(token string) string {
+// whyRefused says why a broker that is there lets this operator not in, "" if it is not there: the broker itself only
+// says that it does not.
+func whyRefused(refused error, operator *wire.Identity, token string) string {
+	if !nats.Refused(refused) {
+		return ""
+	}
 	t, err := wire.ParseToken(token)
 	if err != nil || t.Expires.IsZero() || t.Expires.After(time.Now()) {
-		return ""
+		return fmt.Sprintf(" (this operator, %s, was expelled or never admitted, or this is another broker than the one that "+
+			"admitted it: `hark broker operators`, where the broker's keys are, lists who is admitted)", operator.Key)
 	}
 	return fmt.Sprintf(" (this operator's credentials expired on %s: `hark broker admit %s`, where the broker's keys are, gives new ones)",
 		t.Expires.Local().Format(time.DateTime), t.Subject)
