@@ -35,7 +35,8 @@ func TestAnOpeningThatFailsLeavesNoRun(t *testing.T) {
 	}
 }
 
-// An agent that hands over ends when it is not busy. It once ended in the middle of an opening, whose play lost the host.
+// An agent that hands over ends when it is not busy. It once ended in the middle of an opening, and the play lost the
+// host.
 func TestAnAgentIsBusyWhileItOpensASession(t *testing.T) {
 	g := newTarget(t)
 	var busy []bool

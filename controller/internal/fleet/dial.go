@@ -107,7 +107,8 @@ func (d *Dialer) reach(ctx context.Context, operator *wire.Identity, access trus
 		Logger: d.Logger(), Timeout: d.Timeout,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot reach the broker at %s: %w%s", access.URL, err, whyRefused(err, operator, token.Token()))
+		why := whyRefused(err, operator, token.Token())
+		return nil, fmt.Errorf("cannot reach the broker at %s: %w%s", access.URL, err, why)
 	}
 	return t, nil
 }
@@ -120,7 +121,8 @@ func whyRefused(refused error, operator *wire.Identity, token string) string {
 	}
 	t, err := wire.ParseToken(token)
 	if err != nil || t.Expires.IsZero() || t.Expires.After(time.Now()) {
-		return fmt.Sprintf(" (this operator, %s, was expelled or never admitted, or this is another broker than the one that "+
+		return fmt.Sprintf(" (this operator, %s, was expelled or never admitted, "+
+			"or this is another broker than the one that "+
 			"admitted it: `hark broker operators`, where the broker's keys are, lists who is admitted)", operator.Key)
 	}
 	return fmt.Sprintf(" (this operator's credentials expired on %s: `hark broker admit %s`, where the broker's keys are, gives new ones)",

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,6 +99,8 @@ type modelHost struct {
 
 	boots int // how often the host was started
 
+	passes atomic.Pointer[func()] // see noisy
+
 	mu    sync.Mutex
 	began map[string][]time.Time // by step's text: when; guarded by mu
 
@@ -128,6 +131,10 @@ func makeModel(t *testing.T, seed uint64, calm bool) *model {
 		m.boot(h)
 	}
 	m.line = m.noisy(m.op, m.rand)
+	ping := Pinger{Transport: m.line.Transport, Operator: m.op} // agents that cannot answer would hide much
+	if _, err := ping.Ping(t.Context(), m.hosts["h1"].identity.Key); err != nil {
+		t.Fatal(err)
+	}
 	m.hub = New(Config{
 		Run: "r1", Operator: m.op, Broker: m.line, Roster: m, Logger: testLog(),
 		Asks: answerFunc(func(context.Context, wire.Ask) wire.Answer { return wire.Answer{} }),
@@ -172,11 +179,16 @@ func (m *model) boot(h *modelHost) {
 		h.identity = id
 	}
 	p := &modelProcess{line: m.noisy(id, h.rand)}
+	p.line.passes = func() {
+		if f := h.passes.Load(); f != nil {
+			(*f)()
+		}
+	}
 	ready := make(chan struct{})
 	p.agent = agent.New(agent.Config{
 		Transport: p.line, Identity: id, Name: h.name, Modules: m.modules(h, p), State: state, Logger: testLog(),
 		Trusted: func(k string) bool { return k == m.op.Key }, Ready: func() { close(ready) }, Heartbeat: -1, Grace: -1,
-		Boot: fmt.Sprint("boot ", h.boots),
+		Boot: fmt.Sprintf("boot-%d", h.boots),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -20,6 +20,8 @@ type noise struct {
 type noisy struct {
 	wire.Transport
 	noise noise
+	// passes is called for each message that its owner sends or takes, and for each answer to one; nil if nobody counts
+	passes func()
 
 	mu   sync.Mutex
 	rand *rand.Rand // guarded by mu
@@ -60,7 +62,14 @@ func (n *noisy) cutFor(d time.Duration) {
 	n.cut = time.Now().Add(d)
 }
 
+func (n *noisy) pass() {
+	if n.passes != nil {
+		n.passes()
+	}
+}
+
 func (n *noisy) Publish(subject string, frame []byte) error {
+	n.pass()
 	for _, late := range n.fate() {
 		later(late, func() { _ = n.Transport.Publish(subject, frame) })
 	}
@@ -72,6 +81,7 @@ func (n *noisy) Request(ctx context.Context, subject string, frame []byte) ([]by
 		frame []byte
 		err   error
 	}
+	n.pass()
 	answers := make(chan answer, 2)
 	for _, late := range n.fate() {
 		go func() { // it arrives even if nobody waits for the answer any more
@@ -88,6 +98,7 @@ func (n *noisy) Request(ctx context.Context, subject string, frame []byte) ([]by
 	}
 	select {
 	case a := <-answers:
+		n.pass()
 		return a.frame, a.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -105,9 +116,11 @@ func (n *noisy) Subscribe(subject string, f func(wire.Msg)) (wire.Subscription, 
 				if n.deaf() {
 					return errCut
 				}
+				n.pass()
 				return respond(frame)
 			}
 		}
+		n.pass()
 		f(m)
 	})
 }
