@@ -140,8 +140,8 @@ type Advance struct {
 	Only []string `json:"only,omitempty"`
 	// Shared is the outcome that all hosts at Step adopt instead of executing it (run_once).
 	Shared *Outcome `json:"shared,omitempty"`
-	// Fail makes the named hosts treat the step they are at, or have just done, as failed (any_errors_fatal,
-	// max_fail_percentage, a failed run_once). They go on to rescue and always, as in Ansible.
+	// Fail fails the named hosts in the blocks of the step that they did last, also if they have left those since
+	// (any_errors_fatal, max_fail_percentage, a failed run_once). They go on to rescue and always, as in Ansible.
 	Fail []string `json:"fail,omitempty"`
 	// Drop ends the play for the named hosts at once.
 	Drop []string `json:"drop,omitempty"`

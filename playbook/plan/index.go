@@ -225,6 +225,19 @@ func (x *Index) Refuge(id ID) (Section, bool) {
 	return section, nodes != nil
 }
 
+// Fails returns the step whose blocks a host fails in, when it is failed from outside while it waits at a step: the one
+// that it has done last ("" if that does not count), as in Ansible's iterator, which enters and leaves blocks only when
+// it comes to the next task. While handlers run, it is the one at which it waits.
+func (x *Index) Fails(done, at ID) ID {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	runs := func(id ID) bool { flush := x.flush(id); return flush != "" && flush != id }
+	if done == "" || runs(at) || runs(done) && !x.failsAsTask {
+		return at
+	}
+	return done
+}
+
 // Shelter reports whether a host whose step fails then stands in a rescue or always section, and not in the body of a
 // block within it: Ansible spares only the former when a failure of another host is fatal for all.
 func (x *Index) Shelter(id ID) bool {

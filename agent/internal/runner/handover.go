@@ -95,6 +95,7 @@ func (r *walk) hand(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 func (r *walk) take(ctx context.Context, s *plan.Step, id plan.ID, did *wire.Did) (flow, error) {
 	r.know(did)
 	o := &did.Outcome
+	r.at.keep(o)
 	r.apply(o.Effects)
 	for _, notified := range did.Notified {
 		r.handlers.marked(id, notified)

@@ -69,14 +69,11 @@ func (r *walk) bring(ctx context.Context, s *plan.Step, id plan.ID) (flow, []pla
 func (r *walk) fragments(ctx context.Context, list []plan.Fragment) (flow, error) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b plan.Fragment) int { return a.Index - b.Index })
+	var nodes []plan.Node
 	for i := range list {
-		for j := range list[i].Blocks {
-			if f, err := r.block(ctx, &list[i].Blocks[j]); err != nil || f != onward {
-				return f, err
-			}
-		}
+		nodes = append(nodes, nodesOf(list[i].Blocks)...)
 	}
-	return onward, nil
+	return r.nodes(ctx, nodes)
 }
 
 // notIncluded returns the flow of an include whose file or role is missing: the host has failed, whatever ignore_errors
@@ -104,7 +101,7 @@ func (r *walk) notIncluded(ctx context.Context, t *task, res *result.Result, a w
 	c.o.FailAll = t.fatal(ctx)
 	c.register(t.projected(ctx, res))
 	r.apply(c.o.Effects)
-	r.line.done(wire.Event{Step: t.id, Name: t.name, Outcome: c.o})
+	r.done(wire.Event{Step: t.id, Name: t.name, Outcome: c.o})
 	return r.at.failure(), r.line.broken()
 }
 

@@ -1,6 +1,11 @@
 package runner
 
-import "hark/playbook/plan"
+import (
+	"slices"
+
+	"hark/agent/wire"
+	"hark/playbook/plan"
+)
 
 // frame is a block around the current step and the section that runs.
 type frame struct {
@@ -23,6 +28,9 @@ type position struct {
 	within   int
 	// failsAsTask: a handler that fails is a failure of its flush, like that of any task (dialect.FlushFailures).
 	failsAsTask bool
+	// last are the frames around the step that was done last, as they were then. It is nil behind a step that failed,
+	// and where the place of a flush does not count.
+	last []frame
 }
 
 // enter enters a block and returns its depth; leave leaves the innermost one.
@@ -90,4 +98,37 @@ func (p *position) failure() flow {
 		return handlerFailed
 	}
 	return failed
+}
+
+// keep keeps the place of a step that is done. Up to failsAsTask handlers run in no block's state.
+func (p *position) keep(o *wire.Outcome) {
+	ill := o.Status == wire.StatusFailed || o.Status == wire.StatusUnreachable
+	switch {
+	case ill && !o.Ignored, p.flushing != "" && !p.failsAsTask:
+		p.last = nil
+	case p.flushing != "":
+		p.last = slices.Clone(p.frames[:p.within])
+	default:
+		p.last = append([]frame{}, p.frames...)
+	}
+}
+
+// strayed reports whether the host has come into or out of blocks, or to another section, since its last step.
+func (p *position) strayed() bool {
+	return p.last != nil && p.flushing == "" && (len(p.last) != len(p.frames) || p.common() < len(p.last))
+}
+
+// common returns how many of the frames the current step and the last one share.
+func (p *position) common() int {
+	n := 0
+	for n < min(len(p.last), len(p.frames)) && p.last[n].block == p.frames[n].block &&
+		p.last[n].section == p.frames[n].section {
+		n++
+	}
+	return n
+}
+
+// wasIn reports whether the last step was in a block of the section where the walk is now.
+func (p *position) wasIn(b *plan.Block) bool {
+	return len(p.last) > len(p.frames) && p.last[len(p.frames)].block == b
 }

@@ -18,6 +18,7 @@ import (
 //	                  whose handler fails has failed
 //	unreachable, leave, leaveFailed ──▶ out of the plan at once, without rescue, always or handlers
 //	abandoned ──▶ the run was cancelled: always sections, but neither rescue nor anything else
+//	elsewhere ──▶ the blocks around the step that was done last, where the host fails (see back)
 type flow int
 
 const (
@@ -28,6 +29,7 @@ const (
 	leave
 	leaveFailed
 	abandoned
+	elsewhere
 )
 
 // plan walks all sections. A host that failed out of a section does not enter the next.
@@ -40,11 +42,8 @@ func (r *walk) plan(ctx context.Context) (flow, error) {
 		return failed, err
 	}
 	r.handlers.remember(ctx, r.start.Resume, r.start.Notified)
-	for i := range r.doc.Blocks {
-		f, err := r.block(ctx, &r.doc.Blocks[i])
-		if f != onward || err != nil {
-			return f, err
-		}
+	if f, err := r.nodes(ctx, nodesOf(r.doc.Blocks)); f != onward || err != nil {
+		return f, err
 	}
 	if r.resume.at != "" {
 		return failed, fmt.Errorf("nothing was done: the play no longer comes to step %s, where this host was to go on",
@@ -73,7 +72,13 @@ func (r *walk) block(ctx context.Context, b *plan.Block) (flow, error) {
 	if err == nil && r.at.caught(f) && len(b.Rescue) > 0 {
 		f, err = r.rescue(ctx, at)
 	}
-	if err != nil || f == unreachable || f == leave || f == leaveFailed {
+	return r.end(ctx, at, f, err)
+}
+
+// end does what is left of the block at a depth once its body and rescue are done: always, and the end of a role.
+func (r *walk) end(ctx context.Context, at int, f flow, err error) (flow, error) {
+	b := r.at.frames[at].block
+	if err != nil || f == unreachable || f == leave || f == leaveFailed || f == elsewhere {
 		return f, err
 	}
 	if f == onward || f == abandoned || r.at.caught(f) {
@@ -134,8 +139,18 @@ func (r *walk) afterHandler(ctx context.Context) (flow, error) {
 	return f, err
 }
 
+// nodesOf returns blocks as the nodes of a section.
+func nodesOf(blocks []plan.Block) []plan.Node {
+	var list []plan.Node
+	for i := range blocks {
+		list = append(list, plan.Node{Block: &blocks[i]})
+	}
+	return list
+}
+
 func (r *walk) nodes(ctx context.Context, nodes []plan.Node) (flow, error) {
-	for _, n := range nodes {
+	for i := 0; i < len(nodes); i++ {
+		n := nodes[i]
 		var f flow
 		var err error
 		switch {
@@ -147,11 +162,57 @@ func (r *walk) nodes(ctx context.Context, nodes []plan.Node) (flow, error) {
 				f, err = r.afterHandler(ctx)
 			}
 		}
+		if f == elsewhere && err == nil {
+			left := n.Block == nil || !r.at.wasIn(n.Block)
+			if f, err = r.back(ctx); f == onward && err == nil && left {
+				i-- // a rescue of an earlier block has taken the failure: the host comes here again
+			}
+		}
 		if f != onward || err != nil {
 			return f, err
 		}
 	}
 	return onward, nil
+}
+
+// back fails the host, from outside, in the blocks where it did its last step, if the current ones are around those.
+// Ansible's iterator (executor/play_iterator.py) leaves and enters blocks only when it is asked for the next task, so
+// that a host that has done the last task of a block fails in that block.
+func (r *walk) back(ctx context.Context) (flow, error) {
+	frames := r.at.last
+	switch depth := len(r.at.frames); {
+	case r.at.common() < depth:
+		return elsewhere, nil
+	case len(frames) == depth:
+		r.at.last = nil
+		return r.at.failure(), nil
+	}
+	r.at.last = nil
+	return r.again(ctx, frames)
+}
+
+// again enters a block once more, as it was left, and fails there or in a block within it.
+func (r *walk) again(ctx context.Context, frames []frame) (flow, error) {
+	at := r.at.enter(frames[len(r.at.frames)].block)
+	defer r.at.leave()
+	r.at.frames[at] = frames[at]
+	f, err := r.at.failure(), error(nil)
+	if at+1 < len(frames) {
+		f, err = r.again(ctx, frames)
+	}
+	was, b := &r.at.frames[at], frames[at].block
+	was.failed = was.failed || r.at.caught(f)
+	switch {
+	case was.section == plan.InAlways && f != onward:
+		return f, err
+	case was.section == plan.InAlways:
+		return r.at.mended(at, f), err
+	case was.section == plan.InRescue && f == onward:
+		was.failed, was.byHandler = false, false
+	case was.section == plan.InBody && err == nil && r.at.caught(f) && len(b.Rescue) > 0:
+		f, err = r.rescue(ctx, at)
+	}
+	return r.end(ctx, at, f, err)
 }
 
 // step does one step of the plan; id is the step's own, or that of a handler's run.
@@ -186,6 +247,9 @@ func (r *walk) attend(ctx context.Context, s *plan.Step, id plan.ID) (flow, erro
 	}
 	switch g.verdict {
 	case gateFail:
+		if r.at.strayed() {
+			return elsewhere, nil
+		}
 		return r.at.failure(), nil
 	case gateLeave:
 		return leave, nil
@@ -222,7 +286,7 @@ func (r *walk) adopt(ctx context.Context, s *plan.Step, id plan.ID, o *wire.Outc
 	}
 	shown := *o
 	shown.Effects, shown.Notify = nil, nil
-	r.line.done(wire.Event{Step: id, Outcome: &shown, Adopted: true})
+	r.done(wire.Event{Step: id, Outcome: &shown, Adopted: true})
 	if o.Status == wire.StatusFailed && !o.Ignored {
 		return r.at.failure(), nil
 	}
@@ -230,4 +294,10 @@ func (r *walk) adopt(ctx context.Context, s *plan.Step, id plan.ID, o *wire.Outc
 		return r.metaEffect(o.Meta), nil
 	}
 	return onward, nil
+}
+
+// done reports a step that is done, and keeps its place.
+func (r *walk) done(e wire.Event) {
+	r.at.keep(e.Outcome)
+	r.line.done(e)
 }

@@ -19,6 +19,8 @@ type barrierHost struct {
 	name string
 	live bool
 	at   plan.ID // the gate at which it waits; "" while it moves
+	// last is the step that it did last, "" if that failed.
+	last plan.ID
 	// ruled says, in free plays, that the limit of the step at which it waits is known.
 	ruled bool
 	limit int
@@ -59,6 +61,14 @@ func (b *barrier) place(h *barrierHost, at plan.ID) {
 		b.moving++
 	}
 	h.at, h.ruled = at, false
+}
+
+// did records the last step of a live host. Behind one that failed its place is where it waits.
+func (b *barrier) did(d Done) {
+	h := b.by[d.Host]
+	if h.last = ""; d.Came == Well {
+		h.last = d.Step
+	}
 }
 
 // leave records that a live host takes no further part.

@@ -203,11 +203,13 @@ func (m *linear) fail(hosts []string) {
 	m.say(Decision{Kind: Fail, Hosts: hosts, At: at})
 }
 
-// strand records where hosts stand that are failed from outside, and returns it.
+// strand records in the blocks of which steps hosts are failed from outside, and returns the steps.
 func (m *linear) strand(hosts []string) []plan.ID {
 	var places []plan.ID
 	for _, h := range hosts {
-		at := m.barrier.by[h].at
+		b := m.barrier.by[h]
+		at := m.Blocks.Fails(b.last, b.at)
+		b.last = ""
 		places = append(places, at)
 		m.moved[h] = at
 		if _, ok := m.Blocks.Refuge(at); !ok {

@@ -58,6 +58,8 @@ type Blocks interface {
 	// Shelter reports whether such a host then stands in a rescue or always section, and not in the body of a block within
 	// it.
 	Shelter(step plan.ID) bool
+	// Fails returns the step whose blocks a host fails in that has done one step and waits at another.
+	Fails(done, at plan.ID) plan.ID
 	// Section returns the section of its innermost block in which a step stands.
 	Section(step plan.ID) plan.Section
 }
@@ -132,6 +134,7 @@ func (m *Machine) Did(d Done) {
 	if !d.Adopted {
 		m.count(d)
 	}
+	m.barrier.did(d)
 	m.strategy.did(d)
 	if !d.Adopted {
 		m.meta(d)
