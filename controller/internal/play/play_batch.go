@@ -252,6 +252,10 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before
 		NoAgents:   r.in.NoAgents, Reach: r.in.Reach, Ways: r.in.Ways, Login: newLogins(r,
 			unit.Plan).of, Settle: r.link.Settle,
 	}
+	if unit.Plan.Play.Free() && p.settings.MaxFail != nil {
+		r.messages.Warn("Using max_fail_percentage with the free strategy is not supported, as tasks are executed " +
+			"independently on each host")
+	}
 	b.equip(needFacts)
 	return b
 }
