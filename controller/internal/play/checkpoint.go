@@ -142,10 +142,21 @@ func digestOf(v any) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// planDigest returns the digest of a plan, whatever its number in the run is.
+// planDigest returns the digest of a plan, whatever its number in the run is, and whatever roles includes have added
+// to those of its own steps.
 func planDigest(p *plan.Plan) string {
 	same := *p
 	same.Play.ID = ""
+	same.Roles = map[string]*plan.Role{}
+	own := func(s *plan.Step) {
+		if role := p.Roles[s.Role]; role != nil {
+			same.Roles[s.Role] = role
+		}
+	}
+	plan.Walk(p.Blocks, own)
+	for i := range p.Handlers {
+		own(p.Handlers[i].Step)
+	}
 	return digestOf(&same)
 }
 
@@ -282,12 +293,14 @@ func (i *broughtIn) note(step plan.ID, f *plan.Fragment) (once bool) {
 	return once
 }
 
-// keeps returns what keeps a host from going on at a step, by the fragments that it has included.
+// keeps returns what keeps a host from going on at a step: the fragments that it has included, and those before the
+// step, since not every host says of each include what it has brought.
 func (i *broughtIn) keeps(step plan.ID, included []plan.ID) string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, fragment := range included {
-		if why := i.why[fragment]; why != "" && !step.Within(fragment) {
+	for fragment, why := range i.why {
+		passed := plan.Compare(fragment, step) < 0 || slices.Contains(included, fragment)
+		if why != "" && passed && !step.Within(fragment) {
 			return why
 		}
 	}
