@@ -317,6 +317,11 @@ func Raise(format string, a ...any) error {
 	return &Ended{Result{Failed: true, Raised: true, Msg: fmt.Sprintf(format, a...)}}
 }
 
+// RaiseAs is Raise of an exception of another class than Ansible's.
+func RaiseAs(class, format string, a ...any) error {
+	return &Ended{Result{Failed: true, Raised: true, Class: class, Msg: fmt.Sprintf(format, a...)}}
+}
+
 // ByTask is the origin of a failure from ActionFail: neither a module nor an action, but the task itself. ByCaught is
 // that of one from ActionCaught.
 const (

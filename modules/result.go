@@ -23,6 +23,8 @@ type Result struct {
 	// Raised says that the result comes from an error that Ansible raises itself, not a module or action. Such results
 	// have no "changed".
 	Raised bool
+	// Class is the class of such an error in Python, "" for Ansible's own: other ones are told as unexpected.
+	Class string
 	// Plain says that the result does not get the state of the file that it names, because an action produces it in
 	// Ansible.
 	Plain bool

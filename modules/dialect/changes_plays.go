@@ -79,6 +79,14 @@ var (
 		Where:   runner,
 		Instead: "`iconv` in the command, or the setting",
 	}
+	// IncludedRoleNames is the change of the names of a play's roles.
+	IncludedRoleNames = &Change{
+		ID: "role-names", Since: "2.19",
+		What:   "`ansible_play_role_names` and the like behind `include_role`",
+		Before: "have the role only if it is `public`",
+		After:  "have it, once for each time",
+		Where:  "playbook/vars",
+	}
 	// FlushFailures is the change of a handler that fails in `meta: flush_handlers`.
 	FlushFailures = &Change{
 		ID: "flush-failures", Since: "2.19",
@@ -319,6 +327,6 @@ func playsChanges() []*Change {
 		VarsLinks, KnownHostsMarks, PackageFactsWarn, ItemFaults, VariableNames, RegisterNames, VarsLists,
 		VarsFilesAbsent, ManagedVariable, IniInventories, TOMLInventories, UploadNames, SettingsGone, PythonOrder,
 		LogRanks,
-		TextWarnings, FileLookupSearch, DelegateFirst, ListTagsNever,
+		TextWarnings, FileLookupSearch, DelegateFirst, ListTagsNever, IncludedRoleNames,
 	}
 }

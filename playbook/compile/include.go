@@ -279,12 +279,16 @@ func (in *inclusion) role() error {
 		return err
 	}
 	r.allowDuplicates = args.allowDuplicates
+	public := args.public != nil && *args.public
+	if public || cfg.Level.Has(dialect.IncludedRoleNames) {
+		in.out.RoleNames, in.out.DependentRoles = roleNames([]*role{r})
+	}
 	in.under.include.file = r.found.Path
 	parent, err := in.parent(dictOrNone(args.apply))
 	if err != nil {
 		return err
 	}
-	if args.public != nil && *args.public {
+	if public {
 		p.roles = append(p.roles, r)
 		in.out.RoleDefaults = plan.Dict{Dict: r.defaultVars(nil, cfg.HashMerge)}
 		if !cfg.PrivateRoleVars {

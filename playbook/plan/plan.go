@@ -370,6 +370,10 @@ type Fragment struct {
 	// RoleDefaults and RoleVars are set when the role is public: they are merged into the play's layers.
 	RoleDefaults Dict `json:"role_defaults,omitzero"`
 	RoleVars     Dict `json:"role_vars,omitzero"`
+	// RoleNames and DependentRoles are the names of the included role and of its dependencies, where they join those of
+	// the play.
+	RoleNames      []string `json:"role_names,omitempty"`
+	DependentRoles []string `json:"dependent_roles,omitempty"`
 	// Withheld are names among the variables of the fragment that the host does not get.
 	Withheld []string `json:"withheld,omitempty"`
 }

@@ -185,6 +185,35 @@ var playMagicNames = []string{
 	"ansible_play_name", "ansible_play_hosts_all", "ansible_play_hosts", "ansible_play_batch", "play_hosts",
 }
 
+// withRoles returns the magic variables of a play with the names of a role that was included. Names that are not there
+// are withheld from this host, and stay so.
+func withRoles(magic *value.Dict, f *plan.Fragment) *value.Dict {
+	if len(f.RoleNames) == 0 {
+		return magic
+	}
+	out := magic.Copy()
+	add := func(name string, more []string, once bool) {
+		list, ok := magic.Get(name)
+		was, isList := list.(*value.List)
+		if !ok || !isList {
+			return
+		}
+		var texts []string
+		for _, v := range was.Items {
+			texts = append(texts, value.Printed(v))
+		}
+		if texts = append(texts, more...); once {
+			texts = union(texts, nil)
+		}
+		out.Set(name, value.KindStr.Texts(texts))
+	}
+	add("ansible_play_role_names", f.RoleNames, false)
+	add("role_names", f.RoleNames, false)
+	add("ansible_dependent_role_names", f.DependentRoles, true)
+	add("ansible_role_names", append(slices.Clone(f.DependentRoles), f.RoleNames...), true)
+	return out
+}
+
 func union(a, b []string) []string {
 	var out []string
 	for _, s := range append(slices.Clone(a), b...) {

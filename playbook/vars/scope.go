@@ -173,7 +173,8 @@ func (s *Scope) Outgoing(name string) (why, instead, version string) {
 	return "", "", ""
 }
 
-// Names returns all variables of the scope, each once, highest layer first.
+// Names returns all variables of the scope, each once, lowest layer first: Ansible (vars/manager.py) puts each layer on
+// the ones before it.
 func (s *Scope) Names(context.Context) []string {
 	var names []string
 	seen := map[string]bool{}
@@ -183,7 +184,7 @@ func (s *Scope) Names(context.Context) []string {
 			names = append(names, name)
 		}
 	}
-	for _, d := range append([]*value.Dict{s.local}, s.layers...) {
+	for _, d := range slices.Backward(append([]*value.Dict{s.local}, s.layers...)) {
 		d.Each(func(k, _ value.Value) bool {
 			if name, ok := value.Text(k); ok {
 				add(name)

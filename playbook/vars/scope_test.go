@@ -166,13 +166,13 @@ func TestFactsLoseTheirPrefixOnlyInAnsibleFacts(t *testing.T) {
 	if got := strings.Join(namespaced, " "); got != want {
 		t.Errorf("ansible_facts has\n%s\nwant\n%s", got, want)
 	}
-	want = "ansible_distribution packages ansible_local ansible_ssh_host_key_rsa_public ansible_docker_gwbridge " +
-		"ansible_local_bridge ansible_facts vars"
+	want = "ansible_facts ansible_distribution packages ansible_local ansible_ssh_host_key_rsa_public " +
+		"ansible_docker_gwbridge ansible_local_bridge vars"
 	if got := strings.Join(s.Names(context.Background()), " "); got != want {
 		t.Errorf("variables are\n%s\nwant\n%s", got, want)
 	}
 	s = NewScope(h, &Shared{}, Step{})
-	if got := strings.Join(s.Names(context.Background()), " "); got != "ansible_local ansible_facts vars" {
+	if got := strings.Join(s.Names(context.Background()), " "); got != "ansible_facts ansible_local vars" {
 		t.Errorf("without injection the variables are %s", got)
 	}
 }

@@ -60,12 +60,13 @@ func SharedOf(p *plan.Play) *Shared {
 	}
 }
 
-// Extend adds what a fragment of a public role brings to the play. It gives a new Shared: scopes that
-// were made before keep theirs.
+// Extend adds what a fragment of a role brings to the play: its names, and the variables of a public one. It gives a new
+// Shared: scopes that were made before keep theirs.
 func (sh *Shared) Extend(f *plan.Fragment) *Shared {
 	out := *sh
 	out.RoleDefaults = Combine(sh.RoleDefaults, f.RoleDefaults.Dict, sh.HashMerge)
 	out.RoleVars = Combine(sh.RoleVars, f.RoleVars.Dict, sh.HashMerge)
+	out.Magic = withRoles(sh.Magic, f)
 	return &out
 }
 

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 
 	"hark/modules"
 	"hark/modules/py/value"
@@ -43,7 +44,7 @@ func (c *caller) renderNames(ctx context.Context) error {
 		k, v := c.f.args.At(i)
 		name, err := c.e.tpl.Template(ctx, k)
 		if err != nil {
-			return c.e.check(ctx, err)
+			return ofKey(c.e.check(ctx, err), k)
 		}
 		if !value.IsText(name) {
 			name = k
@@ -52,4 +53,17 @@ func (c *caller) renderNames(ctx context.Context) error {
 	}
 	c.f.args = out
 	return nil
+}
+
+// ofKey returns the error of a key of the arguments with its place: keys are looked for apart from values.
+func ofKey(err error, key value.Value) error {
+	var f *fault
+	if text, ok := value.Text(key); ok && errors.As(err, &f) {
+		for i := range f.links {
+			if f.links[i].spot.text == text {
+				f.links[i].spot = spot{key: text}
+			}
+		}
+	}
+	return err
 }

@@ -153,8 +153,8 @@ func (c *caller) perform(ctx context.Context, args *value.Dict) (*result.Result,
 		return res, err
 	}
 	if err := c.mod.Resolve(ctx, env.Env, args); err != nil {
-		c.failure.staged = true
 		r := modules.Failure(err)
+		c.failure.staged = !r.Data.Has("checksum") // with one, Ansible's copy had come to the module
 		if r.Raised && c.mod.Foreign {
 			return nil, c.e.check(ctx, &fault{text: r.Msg})
 		}
@@ -287,7 +287,7 @@ func (c *caller) inSession(ctx context.Context, env *call.Env, args *value.Dict)
 	case r.Raised && placed && c.e.has(dialect.FailureCauses):
 		return nil, &fault{text: why, links: []link{{msg: why, spot: spot{file: strings.TrimRight(where, "\n")}}}}
 	case r.Raised:
-		return nil, c.e.check(ctx, &fault{text: r.Msg})
+		return nil, c.e.check(ctx, &fault{text: r.Msg, kind: r.Class, class: r.Class})
 	}
 	return resultOf(env, r), nil
 }

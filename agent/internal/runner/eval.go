@@ -41,6 +41,8 @@ type fault struct {
 	text string
 	// place says that Ansible appends the task's place in the playbook.
 	place bool
+	// again is what Ansible repeats where there is no such place, as of an ad-hoc command.
+	again string
 	// of is the keyword whose value is that place, "" for the task.
 	of string
 	// kind is the class that Ansible reports for an error of a template, "" for AnsibleError.
@@ -214,6 +216,9 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 	}
 	if where := e.far.step().Where(ctx, f.of); where != "" {
 		return f.text + between + where
+	}
+	if f.again != "" {
+		return f.text + ". " + f.again
 	}
 	return f.text
 }

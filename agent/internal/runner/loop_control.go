@@ -40,7 +40,7 @@ func newControl(ctx context.Context, e *eval) (*control, error) {
 		c.allItems = rd.bool("extended_allitems", l.ExtendedAllItems)
 	}
 	switch {
-	case !l.Label.IsZero() && !value.IsNone(l.Label.V):
+	case !l.Label.IsZero() && value.IsTrue(l.Label.V):
 		c.label = l.Label.V
 	case isVariable().MatchString(c.loopVar):
 		c.label = plan.LoopLabel(c.loopVar)

@@ -179,7 +179,7 @@ func (rd *reader) placed(text, cause string) error {
 	if rd.contextual {
 		return &fault{text: text + ". " + cause}
 	}
-	return &fault{text: text, place: true, of: rd.of}
+	return &fault{text: text, place: true, of: rd.of, again: cause}
 }
 
 // invalid returns the fault of a keyword that renders to v, which has the wrong type.

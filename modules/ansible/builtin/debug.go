@@ -31,6 +31,15 @@ type debugArgs struct {
 // greeting is shown by a task that says neither what nor which variable.
 const greeting = "Hello world!"
 
+// badVerbosity is the error of a verbosity that is no number.
+func badVerbosity(env *modules.Env, v value.Value) error {
+	if env.Has(dialect.DebugVar) {
+		return modules.ActionFail("", "argument 'verbosity' is of type %s and we were unable to convert to int: "+
+			"\"%s\" cannot be converted to an int", modules.PlainTypeName(v), value.PrintedRepr(v))
+	}
+	return modules.RaiseAs("ValueError", "invalid literal for int() with base 10: %s", modules.Repr(v))
+}
+
 func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Result, error) {
 	if a.Msg != nil && modules.Str(a.Msg) != greeting && a.Var != nil {
 		return modules.Fail("'msg' and 'var' are incompatible options")
@@ -42,7 +51,7 @@ func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Resul
 	if a.Verbosity != nil {
 		n, err := strconv.Atoi(strings.TrimSpace(modules.Str(a.Verbosity)))
 		if err != nil {
-			return modules.Result{}, modules.Raise("invalid literal for int() with base 10: %s", modules.Repr(a.Verbosity))
+			return modules.Result{}, badVerbosity(env, a.Verbosity)
 		}
 		threshold = n
 	}

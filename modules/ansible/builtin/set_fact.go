@@ -31,8 +31,12 @@ func runSetFact(_ context.Context, env *modules.Env, a setFactArgs) (modules.Res
 	cacheable := false
 	if a.Cacheable != nil {
 		var err error
-		if cacheable, err = modules.Bool(a.Cacheable); err != nil {
-			return modules.Result{}, modules.Raise("%v", err)
+		if cacheable, err = value.StrictBool(a.Cacheable); err != nil {
+			text := err.Error()
+			if env.Has(dialect.ModuleArguments) {
+				text = strings.Replace(value.NotBool(value.Printed(a.Cacheable)), ".  Valid", ". Valid", 1)
+			}
+			return modules.Result{}, modules.RaiseAs("TypeError", "%s", text)
 		}
 	}
 	facts := value.NewDict()

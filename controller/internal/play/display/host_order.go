@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/controller/internal/ui/view"
 	"hark/playbook/plan"
 )
 
@@ -18,6 +19,8 @@ type hostQueue struct {
 	// start is when the current step began, including what it included, until that is shown.
 	start    time.Time
 	included []wire.Included
+	// notFound are failures of includes whose file is not there.
+	notFound []view.Result
 	// halted is what the debugger has shown of the current step.
 	halted *wire.Outcome
 	// since is when the lane began to wait for its turn, zero if it does not wait. passed says that it has waited long

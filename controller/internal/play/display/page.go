@@ -136,7 +136,11 @@ func (p *page) done(l *hostQueue, r view.Result) {
 	}
 	p.Recap.add(r.Host, r.Outcome, r.Task.Kind == plan.Include)
 	p.Recap.addCustom(r.Host, r.Outcome)
-	if !r.Outcome.Shown {
+	switch {
+	case r.Outcome.Shown:
+	case r.Task.Kind == plan.Include && r.Outcome.Status == wire.StatusFailed && r.Outcome.Said().Reason() != "":
+		l.notFound, p.included = append(l.notFound, r), true
+	default:
 		p.View.Done(r)
 	}
 	l.included = append(l.included, r.Outcome.Included...)
@@ -159,7 +163,8 @@ func lostRole(r view.Result) bool {
 }
 
 // closeStep ends the step on the screen. All its results are there, so the included files can be shown with all their
-// hosts.
+// hosts, in the order in which the hosts name them. A file that is not there has its place among them: Ansible looks for
+// files when all hosts have named theirs.
 func (p *page) closeStep(queues []*hostQueue) {
 	if !p.included {
 		return
@@ -167,11 +172,23 @@ func (p *page) closeStep(queues []*hostQueue) {
 	p.included = false
 	type file struct {
 		wire.Included
-		hosts []string
+		hosts  []string
+		failed []view.Result
 	}
 	var files []*file
-	byIndex := map[int]*file{}
+	byIndex, byReason := map[int]*file{}, map[string]*file{}
 	for _, l := range queues {
+		for _, r := range l.notFound {
+			reason := r.Outcome.Said().Reason()
+			f := byReason[reason]
+			if f == nil {
+				f = &file{}
+				byReason[reason] = f
+				files = append(files, f)
+			}
+			f.failed = append(f.failed, r)
+		}
+		l.notFound = nil
 		for _, in := range l.included {
 			f := byIndex[in.Index]
 			if f == nil {
@@ -185,6 +202,12 @@ func (p *page) closeStep(queues []*hostQueue) {
 		l.included = nil
 	}
 	for _, f := range files {
+		for _, r := range f.failed {
+			p.View.Done(r)
+		}
+		if f.failed != nil {
+			continue
+		}
 		p.View.Included(p.task, view.Include{Path: f.Path, Label: f.Label, Hosts: f.hosts})
 	}
 }
