@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hark/modules"
@@ -211,10 +212,39 @@ func (r *reading) tryPlugins(ctx context.Context, path string) (failures []strin
 			r.notices.verbose(3, "Parsed %s inventory source with %s plugin", path, p.name)
 			return nil, true, nil
 		default:
-			failures = append(failures, "\n* Failed to parse "+path+" with "+p.name+" plugin: "+firstText(err))
+			failures = append(failures, r.failure(p.name, path, firstText(err)))
 		}
 	}
 	return failures, false, nil
+}
+
+// failure returns what is said of a plug-in that cannot parse a source.
+func (r *reading) failure(plugin, path, text string) string {
+	if !r.o.Templates.Has(dialect.PlaybookWords) {
+		return "\n* Failed to parse " + path + " with " + plugin + " plugin: " + text
+	}
+	origin := "<inventory plugin '" + plugin + "' with source '" + path + "'>"
+	if plugin == "ini" {
+		text, origin = "Failed to parse inventory: "+unplaced(text, path), path
+	}
+	text = strings.NewReplacer("ansible.parsing.yaml.objects.AnsibleSequence", taggedClass+"List",
+		"ansible.parsing.yaml.objects.AnsibleMapping", taggedClass+"Dict",
+		"ansible.parsing.yaml.objects.AnsibleUnicode", taggedClass+"Str").Replace(text)
+	said := "Failed to parse inventory with '" + plugin + "' plugin"
+	return said + ": " + text + "\n\n" + said + ".\n\n<<< caused by >>>\n\n" + text + "\nOrigin: " + origin + "\n"
+}
+
+// taggedClass is how the classes of values of files begin since dialect.PlaybookWords.
+const taggedClass = "ansible.module_utils._internal._datatag._AnsibleTagged"
+
+// unplaced returns a text without the file and line before it.
+func unplaced(text, path string) string {
+	rest, placed := strings.CutPrefix(text, path+":")
+	line, what, ok := strings.Cut(rest, ": ")
+	if _, err := strconv.Atoi(line); placed && ok && err == nil {
+		return what
+	}
+	return text
 }
 
 // firstText returns the error's text; of several errors only the first.

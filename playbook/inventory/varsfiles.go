@@ -134,8 +134,8 @@ func notADict(before *value.Dict, v value.Value) error {
 	if _, ok := v.(*value.List); ok {
 		class = "AnsibleSequence"
 	}
-	was, _ := value.Encode(before)
-	is, _ := value.Encode(v) // both come from YAML, which can be encoded
+	was, _ := value.Dumps(before, value.JSONOptions{ASCII: true})
+	is, _ := value.Dumps(v, value.JSONOptions{ASCII: true}) // both come from YAML, which can be encoded
 	return &syntax.Error{Msg: fmt.Sprintf("failed to combine variables, expected dicts but got a 'dict' and a '%s': "+
 		"\n%s\n%s", class, was, is)}
 }

@@ -147,7 +147,7 @@ func (a *actionReader) newStyle(action string, n *Node) *actionForm {
 	default:
 		s, ok := value.Text(v)
 		if !ok {
-			a.failAt(a.object.at, dialect.ActionNeedsText.Format, Class(v))
+			a.failAt(a.object.at, dialect.ActionNeedsText.Format, a.loader.class(v))
 			return nil
 		}
 		args, ok := a.keyValues(s, freeForm[action])
@@ -189,11 +189,11 @@ func (a *actionReader) oldStyle(n *Node) *actionForm {
 			return nil
 		}
 		if s, isText = value.Text(module); !isText {
-			a.failAt(a.object.at, dialect.ActionNeedsText.Format, Class(module))
+			a.failAt(a.object.at, dialect.ActionNeedsText.Format, a.loader.class(module))
 			return nil
 		}
 	case !isText:
-		a.failAt(a.object.at, dialect.ActionNeedsText.Format, Class(v))
+		a.failAt(a.object.at, dialect.ActionNeedsText.Format, a.loader.class(v))
 		return nil
 	}
 	words, err := Split(s)

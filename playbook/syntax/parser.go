@@ -133,16 +133,22 @@ type reader struct {
 // report returns the errors of a file, none yet.
 func (g *Grammar) report(file string) *report { return &report{loader: g.Loader, file: file} }
 
+func (g *Grammar) class(v value.Value) string { return g.Loader.class(v) }
+
 // class returns Python's class of a value of a file.
-func (g *Grammar) class(v value.Value) string {
-	if !g.Loader.Level.Has(dialect.PlaybookWords) {
+func (l *Loader) class(v value.Value) string {
+	if !l.Level.Has(dialect.PlaybookWords) {
 		return Class(v)
 	}
 	switch v.(type) {
 	case *value.Dict:
 		return "<class 'ansible.module_utils._internal._datatag._AnsibleTaggedDict'>"
+	case *value.List:
+		return "<class 'ansible.module_utils._internal._datatag._AnsibleTaggedList'>"
 	case value.Source:
 		return "<class 'ansible.module_utils._internal._datatag._AnsibleTaggedStr'>"
+	case value.Int:
+		return "<class 'ansible.module_utils._internal._datatag._AnsibleTaggedInt'>"
 	}
 	return Class(v)
 }
