@@ -60,8 +60,8 @@ func SharedOf(p *plan.Play) *Shared {
 	}
 }
 
-// Extend adds what a fragment of a role brings to the play: its names, and the variables of a public one. It gives a new
-// Shared: scopes that were made before keep theirs.
+// Extend adds what a fragment of a role brings to the play: its names, and the variables of a public one. It gives a
+// new Shared: scopes that were made before keep theirs.
 func (sh *Shared) Extend(f *plan.Fragment) *Shared {
 	out := *sh
 	out.RoleDefaults = Combine(sh.RoleDefaults, f.RoleDefaults.Dict, sh.HashMerge)

@@ -19,6 +19,9 @@ type controllerLink struct {
 	// beyond notes that the current step needs what only the controller has.
 	beyond func() error
 
+	// at is the position of the walk, which keeps the place of steps that are done; nil without a walk.
+	at *position
+
 	// pending is a Done whose Next is not known yet; told is the gate that the last event named.
 	pending  *wire.Event
 	lastGate plan.ID
@@ -69,6 +72,9 @@ func (l *controllerLink) settle(next plan.ID) {
 // done keeps a Done until the host's next step is known.
 func (l *controllerLink) done(e wire.Event) {
 	l.settle("")
+	if l.at != nil {
+		l.at.keep(e.Outcome)
+	}
 	e.Kind = wire.Done
 	e.Time = l.cfg.Now()
 	l.pending = &e

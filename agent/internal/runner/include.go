@@ -101,7 +101,7 @@ func (r *walk) notIncluded(ctx context.Context, t *task, res *result.Result, a w
 	c.o.FailAll = t.fatal(ctx)
 	c.register(t.projected(ctx, res))
 	r.apply(c.o.Effects)
-	r.done(wire.Event{Step: t.id, Name: t.name, Outcome: c.o})
+	r.line.done(wire.Event{Step: t.id, Name: t.name, Outcome: c.o})
 	return r.at.failure(), r.line.broken()
 }
 

@@ -53,7 +53,7 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	}
 	r.apply(o.Effects)
 	if !s.Implicit {
-		r.done(wire.Event{Step: id, Name: s.Name, Outcome: o})
+		r.line.done(wire.Event{Step: id, Name: s.Name, Outcome: o})
 	}
 	if !holds {
 		return onward, nil

@@ -71,7 +71,7 @@ func (r *walk) conclude(ctx context.Context, t *task, res *result.Result) (flow,
 		r.passed.ran[role.Identity] = true
 	}
 	r.apply(c.o.Effects)
-	r.done(wire.Event{Step: t.id, Name: t.name, Outcome: c.o})
+	r.line.done(wire.Event{Step: t.id, Name: t.name, Outcome: c.o})
 	if name := t.s.Register; name != "" && !r.play.Level.NamesVariable(name) {
 		return r.breakRun(ctx, t.base, badRegister(name))
 	}

@@ -86,6 +86,7 @@ type walk struct {
 func newWalk(cfg Config, p *plan.Plan, start wire.Start) *walk {
 	r := &walk{playState: newPlayState(cfg, p, start), doc: p, resume: resumption{start.Resume},
 		passed: passedRoles{ran: map[string]bool{}, completed: map[string]bool{}}}
+	r.line.at = &r.at
 	r.at.failsAsTask = r.play.Level.Has(dialect.FlushFailures)
 	r.cancel = cancellation{line: r.line, by: cfg.Cancelled}
 	r.handlers = &handlers{roles: r.roles, line: r.line, render: func(ctx context.Context, s *plan.Step) (string, error) {

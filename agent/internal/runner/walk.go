@@ -32,6 +32,9 @@ const (
 	elsewhere
 )
 
+// unwinding is how a walk leaves blocks, also ones that it had left before.
+type unwinding struct{ *walk }
+
 // plan walks all sections. A host that failed out of a section does not enter the next.
 func (r *walk) plan(ctx context.Context) (flow, error) {
 	ctx = r.cancel.begin(ctx)
@@ -72,11 +75,11 @@ func (r *walk) block(ctx context.Context, b *plan.Block) (flow, error) {
 	if err == nil && r.at.caught(f) && len(b.Rescue) > 0 {
 		f, err = r.rescue(ctx, at)
 	}
-	return r.end(ctx, at, f, err)
+	return unwinding{r}.end(ctx, at, f, err)
 }
 
 // end does what is left of the block at a depth once its body and rescue are done: always, and the end of a role.
-func (r *walk) end(ctx context.Context, at int, f flow, err error) (flow, error) {
+func (r unwinding) end(ctx context.Context, at int, f flow, err error) (flow, error) {
 	b := r.at.frames[at].block
 	if err != nil || f == unreachable || f == leave || f == leaveFailed || f == elsewhere {
 		return f, err
@@ -164,7 +167,7 @@ func (r *walk) nodes(ctx context.Context, nodes []plan.Node) (flow, error) {
 		}
 		if f == elsewhere && err == nil {
 			left := n.Block == nil || !r.at.wasIn(n.Block)
-			if f, err = r.back(ctx); f == onward && err == nil && left {
+			if f, err = (unwinding{r}).back(ctx); f == onward && err == nil && left {
 				i-- // a rescue of an earlier block has taken the failure: the host comes here again
 			}
 		}
@@ -178,7 +181,7 @@ func (r *walk) nodes(ctx context.Context, nodes []plan.Node) (flow, error) {
 // back fails the host, from outside, in the blocks where it did its last step, if the current ones are around those.
 // Ansible's iterator (executor/play_iterator.py) leaves and enters blocks only when it is asked for the next task, so
 // that a host that has done the last task of a block fails in that block.
-func (r *walk) back(ctx context.Context) (flow, error) {
+func (r unwinding) back(ctx context.Context) (flow, error) {
 	frames := r.at.last
 	switch depth := len(r.at.frames); {
 	case r.at.common() < depth:
@@ -192,7 +195,7 @@ func (r *walk) back(ctx context.Context) (flow, error) {
 }
 
 // again enters a block once more, as it was left, and fails there or in a block within it.
-func (r *walk) again(ctx context.Context, frames []frame) (flow, error) {
+func (r unwinding) again(ctx context.Context, frames []frame) (flow, error) {
 	at := r.at.enter(frames[len(r.at.frames)].block)
 	defer r.at.leave()
 	r.at.frames[at] = frames[at]
@@ -286,7 +289,7 @@ func (r *walk) adopt(ctx context.Context, s *plan.Step, id plan.ID, o *wire.Outc
 	}
 	shown := *o
 	shown.Effects, shown.Notify = nil, nil
-	r.done(wire.Event{Step: id, Outcome: &shown, Adopted: true})
+	r.line.done(wire.Event{Step: id, Outcome: &shown, Adopted: true})
 	if o.Status == wire.StatusFailed && !o.Ignored {
 		return r.at.failure(), nil
 	}
@@ -294,10 +297,4 @@ func (r *walk) adopt(ctx context.Context, s *plan.Step, id plan.ID, o *wire.Outc
 		return r.metaEffect(o.Meta), nil
 	}
 	return onward, nil
-}
-
-// done reports a step that is done, and keeps its place.
-func (r *walk) done(e wire.Event) {
-	r.at.keep(e.Outcome)
-	r.line.done(e)
 }

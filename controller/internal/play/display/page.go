@@ -163,8 +163,8 @@ func lostRole(r view.Result) bool {
 }
 
 // closeStep ends the step on the screen. All its results are there, so the included files can be shown with all their
-// hosts, in the order in which the hosts name them. A file that is not there has its place among them: Ansible looks for
-// files when all hosts have named theirs.
+// hosts, in the order in which the hosts name them. A file that is not there has its place among them: Ansible looks
+// for files when all hosts have named theirs.
 func (p *page) closeStep(queues []*hostQueue) {
 	if !p.included {
 		return
