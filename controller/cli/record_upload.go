@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"hark/agent/wire"
@@ -95,9 +96,37 @@ func (f *remoteOutput) ended() {
 	f.mu.Lock()
 	u, facts := f.up, f.facts
 	f.mu.Unlock()
-	if u != nil {
+	switch {
+	case u != nil:
 		u.share(facts)
 		u.end()
+	case f.p.recording != nil && f.p.drive == nil:
+		f.p.sendAlone()
+	}
+}
+
+// reachLimit is how long a run that needed no broker looks for one that takes its record.
+const reachLimit = time.Second
+
+// sendAlone sends the record of a run that needed no broker. If that fails it goes with the next run.
+func (p *run) sendAlone() {
+	if unsent, err := ledger.Unsent(p.fleet.Home); err != nil || !slices.Contains(unsent, p.id) {
+		return
+	}
+	dialer := *p.fleet
+	dialer.Timeout = reachLimit
+	ctx, cancel := context.WithTimeout(context.Background(), reachLimit+sendLimit)
+	defer cancel()
+	b, err := dialer.Dial(ctx, p.o.Broker)
+	if err == nil {
+		defer b.Close()
+		var l *ledger.Ledger
+		if l, err = b.Ledger(p.fleet.Home); err == nil {
+			_, err = l.SendAll(ctx, p.recording.store)
+		}
+	}
+	if err != nil {
+		p.display.Verbose(1, "", "the record of this run goes to the broker with the next one: "+err.Error())
 	}
 }
 
