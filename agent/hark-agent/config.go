@@ -95,13 +95,19 @@ func (s *settings) complete(path string) error {
 	return s.check()
 }
 
+// foreign reports whether a configuration is none for this agent: there is none at the usual place, or it is that of
+// root's agent, beside which an ordinary user runs one. What binds both is the policy.
+func foreign(path string, err error) bool {
+	return path == defaultConfig && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission))
+}
+
 func readSettings(path string) (settings, error) {
 	var s settings
 	if path == "" {
 		path = defaultConfig
 	}
 	text, err := securefile.Read(path, securefile.Ours)
-	if path == defaultConfig && errors.Is(err, fs.ErrNotExist) {
+	if foreign(path, err) {
 		return s, nil
 	}
 	if err != nil {

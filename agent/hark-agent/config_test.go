@@ -2,12 +2,14 @@ package main
 
 import (
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -95,4 +97,24 @@ func checkSettings(path string) error {
 	cmd.SetOut(io.Discard)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	return cmd.Execute()
+}
+
+// A user's agent beside root's has the same usual place for its configuration, and may not read what is there. A file
+// that somebody named must be readable.
+func TestTheConfigurationOfRootsAgentIsNotThatOfAUsers(t *testing.T) {
+	for _, x := range []struct {
+		path string
+		err  error
+		want bool
+	}{
+		{defaultConfig, &fs.PathError{Op: "open", Err: syscall.EACCES}, true},
+		{defaultConfig, &fs.PathError{Op: "open", Err: syscall.ENOENT}, true},
+		{"/srv/agent.yml", &fs.PathError{Op: "open", Err: syscall.EACCES}, false},
+		{defaultConfig, &fs.PathError{Op: "read", Err: syscall.EIO}, false},
+		{defaultConfig, nil, false},
+	} {
+		if got := foreign(x.path, x.err); got != x.want {
+			t.Errorf("%s, %v: %v", x.path, x.err, got)
+		}
+	}
 }
