@@ -222,7 +222,7 @@ func receiver(e ast.Expr) string {
 	return "?"
 }
 
-// ofTests tells the packages that only tests use: wiretest, modtest.
+// ofTests reports whether only tests use a package, such as natstest and modtest.
 func ofTests(pkg string) bool {
 	return slices.ContainsFunc(strings.Split(pkg, "/"), func(dir string) bool { return strings.HasSuffix(dir, "test") })
 }

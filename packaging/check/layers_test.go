@@ -55,8 +55,12 @@ func TestAgentsLinkNoBroker(t *testing.T) {
 	eachFile(t, func(file, pkg string, imports []string) {
 		for _, name := range imports {
 			server := strings.HasPrefix(name, "github.com/nats-io/nats-server")
-			if server && !strings.HasPrefix(pkg, "controller") && !strings.HasSuffix(file, "_test.go") {
+			test := strings.HasSuffix(file, "_test.go") || ofTests(pkg)
+			if server && !strings.HasPrefix(pkg, "controller") && !test {
 				t.Errorf("%s: only the controller may embed the NATS server", file)
+			}
+			if ours, ok := strings.CutPrefix(name, "hark/"); ok && ofTests(ours) && !test {
+				t.Errorf("%s imports %s, which is for tests", file, ours)
 			}
 		}
 	})
