@@ -176,8 +176,8 @@ func (c *copyWork) remoteTree(src, dest string) (modules.Result, error) {
 	case fsx.Exists(shown) && !fsx.IsDir(shown) && c.Validate != nil && !strings.Contains(*c.Validate, "%s"):
 		return modules.Fail("validate must contain %%s: %s", *c.Validate)
 	case fsx.Exists(shown) && !fsx.IsDir(shown):
-		return modules.Fail("Could not replace file: b'%s' to %s: [Errno 20] Not a directory: b'%s' -> b'%s'", src, shown,
-			src, shown)
+		return modules.Fail("Could not replace file: %s to %s: %s -> %s", value.ReprBytes(src), shown,
+			oserr.Bytes(syscall.ENOTDIR, src), value.ReprBytes(shown))
 	case !existed && !fsx.Exists(orDot(fsx.DirName(dest))):
 		return modules.Fail("Destination directory %s does not exist", fsx.DirName(dest))
 	case strings.HasPrefix(fsx.RealPath(target), fsx.RealPath(from)+"/"):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -56,7 +55,8 @@ func runCron(ctx context.Context, env *modules.Env, a cronArgs) (modules.Result,
 		if *a.CronFile == "/etc/crontab" {
 			return modules.Fail("Will not manage /etc/crontab via cron_file, see documentation.")
 		}
-		if base := filepath.Base(*a.CronFile); !cronFileName().MatchString(base) {
+		base := (*a.CronFile)[strings.LastIndexByte(*a.CronFile, '/')+1:] // as Python's basename, "" behind a slash
+		if !cronFileName().MatchString(base) {
 			res.Warnings = append(res.Warnings, fmt.Sprintf(`Filename portion of cron_file ("%s") should consist`+
 				" solely of upper- and lower-case letters, digits, underscores, and hyphens", base))
 		}

@@ -110,7 +110,7 @@ func (w *fileWork) putLink(before string, link func(at string) error) error {
 }
 
 func linkText(err error, from, to string) string {
-	return oserr.Bare(err) + ": b'" + from + "' -> b'" + to + "'"
+	return oserr.Bytes(err, from) + " -> " + value.ReprBytes(to)
 }
 
 // ensureHard makes the path a hard link of src.

@@ -125,6 +125,9 @@ func (g *checkout) remoteHead(remote string) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if head == "" {
+			head = "None" // as Ansible's module asks for a remote without a known branch
+		}
 		ref = []string{"-h", "refs/heads/" + head}
 	}
 	out, err := g.Must(dir, append([]string{"ls-remote", remote}, ref...)...)

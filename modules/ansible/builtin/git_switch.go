@@ -17,10 +17,10 @@ import (
 
 // repositoryOf returns where the repository of a working copy lies: .git, or what a file of that name points to.
 func repositoryOf(dest string, bare bool) (string, error) {
-	if bare {
-		return dest, nil
-	}
 	path := filepath.Join(dest, ".git")
+	if bare {
+		path = dest
+	}
 	if !fsx.IsFile(path) {
 		return path, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -53,10 +54,7 @@ func runKnownHosts(ctx context.Context, env *modules.Env, a knownHostsArgs) (mod
 	if err := k.search(); err != nil {
 		return modules.Result{}, err
 	}
-	before, after, header, err := k.contents()
-	if err != nil {
-		return modules.Result{}, err
-	}
+	before, after, header := k.contents()
 	res := modules.Result{Data: data, Diff: []modules.Diff{{Raw: value.DictOf(
 		"before", before, "after", after, "before_header", header, "after_header", a.Path,
 	)}}}
@@ -64,6 +62,7 @@ func runKnownHosts(ctx context.Context, env *modules.Env, a knownHostsArgs) (mod
 		return res, nil
 	}
 	res.Changed = k.replace || k.found != k.present
+	var err error
 	switch {
 	case env.Check:
 		res.Data = nil
@@ -88,6 +87,7 @@ type knownHosts struct {
 	// line where a key of that type stands, from 1; 0 if nowhere.
 	found, replace bool
 	line           int
+	unread         error // why the file could not be read: only who writes it needs its content
 }
 
 var commaList = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\S+(\s+)?,(\s+)?`) })
@@ -236,39 +236,50 @@ func hashHost(host, key string) string {
 }
 
 // contents returns the file as it is and as it will be.
-func (k *knownHosts) contents() (before, after, header string, err error) {
+func (k *knownHosts) contents() (before, after, header string) {
 	raw, err := os.ReadFile(k.path)
 	header = k.path
-	if os.IsNotExist(err) {
-		header, err = "/dev/null", nil
-	}
-	if err != nil {
+	switch {
+	case os.IsNotExist(err):
+		header = "/dev/null"
+	case err != nil:
 		//lint:ignore ST1005 the words that users see
-		return "", "", "", fmt.Errorf("Failed to read %s: %s", k.path, oserr.Path(err, k.path))
+		k.unread = fmt.Errorf("Failed to read %s: %s", k.path, oserr.Path(err, k.path))
 	}
-	lines := strings.SplitAfter(string(raw), "\n")
+	before = universalNewlines(string(raw))
+	lines := strings.SplitAfter(before, "\n")
 	if (k.replace || !k.present) && k.line > 0 && k.line <= len(lines) {
 		lines = append(lines[:k.line-1:k.line-1], lines[k.line:]...)
 	}
 	if k.present && (k.replace || k.line == 0) {
 		lines = append(lines, k.key)
 	}
-	return string(raw), strings.Join(lines, ""), header, nil
+	return before, strings.Join(lines, ""), header
+}
+
+// universalNewlines ends all lines as Python's open does for text.
+func universalNewlines(text string) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 }
 
 // forget removes every key of the host.
 func (k *knownHosts) forget() error {
-	out, err := tool.Host{Ctx: k.ctx, Env: k.env}.Run("ssh-keygen", "-R", k.host, "-f", k.path)
-	if err == nil && out.Rc != 0 {
-		err = errors.New(strings.TrimRight(out.Stderr, " \t\r\n"))
-	}
+	_, err := tool.Host{Ctx: k.ctx, Env: k.env}.Must("ssh-keygen", "-R", k.host, "-f", k.path)
 	return err
 }
 
 func (k *knownHosts) write(content string) error {
-	if err := fsx.WriteFile(k.path, []byte(content), false); err != nil {
-		//lint:ignore ST1005 the words that users see
-		return fmt.Errorf("Failed to write to file %s: %s", k.path, oserr.Path(err, k.path))
+	if k.unread != nil {
+		return k.unread
 	}
-	return nil
+	f, err := os.CreateTemp(filepath.Dir(k.path), "tmp") // as Python does first, which says so in other words
+	if err != nil {
+		var at *os.PathError
+		errors.As(err, &at)
+		//lint:ignore ST1005 the words that users see
+		return fmt.Errorf("Failed to write to file %s: %s", k.path, oserr.Path(err, at.Path))
+	}
+	_ = f.Close()
+	_ = os.Remove(f.Name())
+	return fsx.WriteFile(k.path, []byte(content), false)
 }

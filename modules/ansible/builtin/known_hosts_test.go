@@ -110,3 +110,42 @@ func TestKnownHostsNamesWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+func TestKnownHostsTakesPathsAsTheyAre(t *testing.T) {
+	dir := t.TempDir()
+	crlf := filepath.Join(dir, "crlf")
+	if err := os.WriteFile(crlf, []byte("bar ssh-rsa AA\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	call := func(act func(modules.Command) modules.Output, args map[string]any) modules.Result {
+		h := &modtest.Host{Act: act}
+		return KnownHosts.Run(context.Background(), h.Env(t, "ssh-keygen"), modtest.Args(args))
+	}
+	r := call(keygen, map[string]any{"name": "foo", "path": dir, "state": "absent"})
+	if r.Failed || r.Changed || r.Data.Text("path") != dir {
+		t.Errorf("no host is removed from a directory: %+v", r)
+	}
+	r = call(keygen, map[string]any{"name": "foo", "path": dir, "key": "foo ssh-rsa AA"})
+	if want := "Failed to read " + dir + ": [Errno 21] Is a directory: '" + dir + "'"; !r.Failed || r.Msg != want {
+		t.Errorf("a directory takes no key: %+v, want %q", r, want)
+	}
+	missing := filepath.Join(dir, "none", "f")
+	r = call(keygen, map[string]any{"name": "foo", "path": missing, "key": "foo ssh-rsa AA"})
+	want := "Failed to write to file " + missing + ": [Errno 2] No such file or directory: '" + filepath.Join(dir, "none", "tmp")
+	if !r.Failed || !strings.HasPrefix(r.Msg, want) {
+		t.Errorf("a missing directory takes no key: %+v, want %q", r, want)
+	}
+	r = call(keygen, map[string]any{"name": "foo", "path": crlf, "key": "foo ssh-rsa AA"})
+	if got, _ := os.ReadFile(crlf); r.Failed || string(got) != "bar ssh-rsa AA\nfoo ssh-rsa AA\n" {
+		t.Errorf("lines end as Python's open ends them: %q: %+v", got, r)
+	}
+	r = call(func(c modules.Command) modules.Output {
+		if c.Argv[1] == "-R" {
+			return modules.Output{Rc: 255, Stdout: []byte("# found\n"), Stderr: []byte("no valid file\n")}
+		}
+		return keygen(c)
+	}, map[string]any{"name": "bar", "path": crlf, "state": "absent"})
+	if !r.Failed || r.Msg != "no valid file" || r.Data.Text("stdout") != "# found\n" {
+		t.Errorf("a failure of ssh-keygen is told with what it printed: %+v", r)
+	}
+}

@@ -51,6 +51,7 @@ var WaitFor = modules.Define("ansible.builtin.wait_for", "Waits for a condition 
 // portWait is one call of wait_for.
 type portWait struct {
 	waitForArgs
+	path   *string // as it was given
 	ctx    context.Context
 	re     *pyre.Regexp
 	start  time.Time
@@ -60,7 +61,11 @@ type portWait struct {
 }
 
 func runWaitFor(ctx context.Context, _ *modules.Env, a waitForArgs) (modules.Result, error) {
-	w := &portWait{waitForArgs: a, ctx: ctx, start: time.Now(), groups: []any{}, named: value.NewDict()}
+	path := a.Path
+	if a.Path != nil && *a.Path == "" { // Python takes it for none
+		a.Path = nil
+	}
+	w := &portWait{waitForArgs: a, path: path, ctx: ctx, start: time.Now(), groups: []any{}, named: value.NewDict()}
 	if problem := w.prepare(); problem != "" {
 		return modules.Result{Failed: true, Msg: problem, Data: value.DictOf("elapsed", 0)}, nil
 	}
@@ -138,15 +143,15 @@ func (w *portWait) done() modules.Result {
 	if w.Port != nil {
 		data.Put("port", *w.Port)
 	}
-	if w.Path != nil {
-		data.Put("path", *w.Path)
+	if w.path != nil {
+		data.Put("path", *w.path)
 	}
 	if w.Regex != nil {
 		data.Put("search_regex", *w.Regex)
 	}
 	fsx.AddInfo(data)
-	if w.Path != nil {
-		data.Put("state", fsx.State(*w.Path))
+	if w.path != nil && *w.path != "" && !fsx.Exists(*w.path) {
+		data.Put("state", "absent")
 	}
 	return modules.Result{Data: data}
 }

@@ -50,7 +50,7 @@ func Stage(dest string, unsafe bool) (*Staged, error) {
 	why := &Error{
 		Msg: fmt.Sprintf("The destination directory (%s) is not writable by the current user. Error was: %s",
 			strings.TrimSuffix(dir, "/"), oserr.Bytes(err, temp)),
-		Data: value.DictOf("exception", oserr.Class(err)+": "+oserr.Bytes(err, temp)+" -> b'"+dest+"'"),
+		Data: value.DictOf("exception", oserr.Class(err)+": "+oserr.Bytes(err, temp)+" -> "+value.ReprBytes(dest)),
 	}
 	if !unsafe {
 		return nil, why
@@ -131,7 +131,7 @@ func (s *Staged) commit(unsafe bool, dress func() error) error {
 			return s.overwrite()
 		}
 		return failure("Could not replace file: %s to %s: %s", s.Path, s.dest,
-			oserr.Bare(err)+": b'"+s.Path+"' -> b'"+s.dest+"'")
+			oserr.Bytes(err, s.Path)+" -> "+value.ReprBytes(s.dest))
 	}
 	s.Path = ""
 	return nil

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"hark/modules/py/value"
 )
 
 // Text returns the C library's text of an error number. Go has the same texts, but in lower case.
@@ -18,10 +20,10 @@ func Text(errno syscall.Errno) string {
 }
 
 // Path returns the text of an OSError about a path that Ansible gave as text.
-func Path(err error, path string) string { return about(err, "'"+path+"'") }
+func Path(err error, path string) string { return about(err, value.ReprText(path)) }
 
 // Bytes returns the text of an OSError about a path that Ansible gave as bytes.
-func Bytes(err error, path string) string { return about(err, "b'"+path+"'") }
+func Bytes(err error, path string) string { return about(err, value.ReprBytes(path)) }
 
 // outsider is hostfs.OutsideError, whose text is the host's policy's and stays as it is.
 type outsider interface {

@@ -33,6 +33,22 @@ func TestErrorsAreWordedAsPythons(t *testing.T) {
 	}
 }
 
+func TestPathsAreShownAsPythonShowsThem(t *testing.T) {
+	for path, want := range map[string][2]string{
+		"/it's":     {`"/it's"`, `b"/it's"`},
+		`/it's "x"`: {`'/it\'s "x"'`, `b'/it\'s "x"'`},
+		"/a\nb\\":   {`'/a\nb\\'`, `b'/a\nb\\'`},
+		"/é\xff":    {`'/é\udcff'`, `b'/\xc3\xa9\xff'`},
+	} {
+		if got := Path(syscall.ENOENT, path); got != "[Errno 2] No such file or directory: "+want[0] {
+			t.Errorf("%q as text: %s", path, got)
+		}
+		if got := Bytes(syscall.ENOENT, path); got != "[Errno 2] No such file or directory: "+want[1] {
+			t.Errorf("%q as bytes: %s", path, got)
+		}
+	}
+}
+
 func TestErrorsThatAreNotTheSystemsStayAsTheyAre(t *testing.T) {
 	err := errors.New("some other thing")
 	if got := []string{Bare(err), Path(err, "/x"), Bytes(err, "/x"), Class(err)}; got[0] != "some other thing" ||

@@ -237,7 +237,8 @@ func (t *Table) Write(text string) error {
 		return err
 	}
 	isNew := !fsx.Exists(t.File)
-	err := fsx.WriteFile(fsx.RealPath(t.File), []byte(text), false)
+	// Whole, so that cron never reads half of it; in place where it cannot be replaced, as a mounted file in a container.
+	err := fsx.WriteFile(fsx.RealPath(t.File), []byte(text), true)
 	if err == nil && isNew {
 		err = os.Chmod(t.File, 0o644)
 	}
