@@ -1,8 +1,9 @@
 package builtin
 
 import (
-	"bufio"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -22,26 +23,63 @@ func (f *finder) hasContent(path string) (bool, error) {
 		return f.hasEncoded(path, *f.Encoding)
 	case f.Whole:
 		raw, err := hostfs.ReadFile(path)
-		return err == nil && utf8.Valid(raw) && f.found(string(raw)), nil
+		return err == nil && utf8.Valid(raw) && f.found(universalNewlines(string(raw))), nil
 	}
 	file, err := hostfs.Open(path)
 	if err != nil {
 		return false, nil
 	}
 	defer file.Close()
-	r := bufio.NewReader(file)
+	return f.hasLine(file), nil
+}
+
+// hasLine searches a file line by line. As Python does, it decodes pieces of 8 KiB: bytes that are no text hide the
+// lines of their piece, those before them too.
+func (f *finder) hasLine(file io.Reader) bool {
+	var carry []byte
+	var begun strings.Builder // of a line
+	piece := make([]byte, 8192)
 	for {
-		line, err := r.ReadString('\n')
-		if !utf8.ValidString(line) {
-			return false, nil
+		n, err := io.ReadFull(file, piece)
+		raw, cut := append(carry, piece[:n]...), n+len(carry)
+		if err == nil {
+			cut = wholeText(raw)
 		}
-		if line != "" && f.found(line) {
-			return true, nil
+		if !utf8.Valid(raw[:cut]) {
+			return false
 		}
+		text := universalNewlines(string(raw[:cut]))
+		carry = slices.Clone(raw[cut:])
+		for head, rest, more := strings.Cut(text, "\n"); more; head, rest, more = strings.Cut(text, "\n") {
+			begun.WriteString(head + "\n")
+			if f.found(begun.String()) {
+				return true
+			}
+			begun.Reset()
+			text = rest
+		}
+		begun.WriteString(text)
 		if err != nil {
-			return false, nil
+			return begun.Len() > 0 && f.found(begun.String())
 		}
 	}
+}
+
+// wholeText returns how much of a piece of text can be decoded: no half of a character, and no CR that may have an LF.
+func wholeText(raw []byte) int {
+	end := len(raw)
+	for k := 1; k <= min(utf8.UTFMax-1, end); k++ {
+		if utf8.RuneStart(raw[end-k]) {
+			if !utf8.FullRune(raw[end-k:]) {
+				return end - k
+			}
+			break
+		}
+	}
+	if end > 0 && raw[end-1] == '\r' {
+		return end - 1
+	}
+	return end
 }
 
 func (f *finder) found(text string) bool {
@@ -63,6 +101,7 @@ func (f *finder) hasEncoded(path, name string) (bool, error) {
 		//lint:ignore ST1005 the words that users see
 		return false, fmt.Errorf("Failed to read the file %s due to an encoding error. current encoding: %s", path, name)
 	}
+	text = universalNewlines(text)
 	if f.Whole {
 		return f.found(text), nil
 	}

@@ -62,9 +62,13 @@ func (t *tarArchive) fits(ctx context.Context) (bool, string, error) {
 
 // take reads a listing. tar writes what is not ASCII in octal; absolute names are taken as relative ones.
 func (t *tarArchive) take(listing string) {
+	if listing == "" {
+		return
+	}
 	for _, line := range strings.Split(strings.TrimSuffix(listing, "\n"), "\n") {
+		// "" is what --strip-components leaves of a directory: the destination itself.
 		name := strings.TrimPrefix(unescapeOctal(line), "/")
-		if name != "" && !t.excluded(name) {
+		if !t.excluded(name) {
 			t.names = append(t.names, name)
 		}
 	}
