@@ -236,6 +236,8 @@ func readRepoFile(path string) (*repoFile, error) {
 			key = strings.ToLower(strings.TrimSpace(text[:at]))
 			f.sections[last].order = append(f.sections[last].order, key)
 			f.sections[last].options[key] = strings.TrimSpace(text[at+1:])
+		default: // it would be lost
+			return nil, tool.Fail(nil, "cannot read %s: there is no section above the line %q", path, text)
 		}
 	}
 	return f, nil

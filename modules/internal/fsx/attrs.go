@@ -162,7 +162,7 @@ func (w Attrs) applyMode(check bool, diff *Delta) (bool, error) {
 	if before == mode {
 		return false, nil
 	}
-	diff.Note("mode", ModeText(before), "0"+strings.TrimPrefix(octal(mode), "0"))
+	diff.Note("mode", ModeText(before), "0"+octal(mode))
 	if check {
 		return true, nil
 	}

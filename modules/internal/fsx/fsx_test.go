@@ -266,3 +266,34 @@ func TestUmaskIsReadAndNotSet(t *testing.T) {
 		t.Errorf("it is %04o now", now)
 	}
 }
+
+func TestUnsafeStagingNeedsTheDirectoryToo(t *testing.T) {
+	dest := filepath.Join(t.TempDir(), "none", "f")
+	_, err := Stage(dest, true)
+	if err == nil || !strings.HasPrefix(err.Error(), "Could not replace file: ") ||
+		!strings.HasSuffix(err.Error(), " to "+dest+": [Errno 2] No such file or directory: b'"+tempOf(err)+"' -> b'"+dest+"'") {
+		t.Errorf("%v", err)
+	}
+}
+
+// tempOf is the temporary file that an error of Stage names first.
+func tempOf(err error) string {
+	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "Could not replace file: "), " to ")
+	return text
+}
+
+func TestModesOfADiffHaveFourDigits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[string]string{"u=": "0044", "0": "0000", "1777": "01777", "0600": "0600"} {
+		diff := NewDelta(path)
+		if _, err := (Attrs{Path: path, Mode: value.Str(mode)}).Apply(true, diff); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := diff.After.Get("mode"); value.Plain(got) != want {
+			t.Errorf("%s: %v, want %s", mode, got, want)
+		}
+	}
+}

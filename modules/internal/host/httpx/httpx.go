@@ -365,7 +365,13 @@ func refused(err error, scheme string) string {
 
 // localFile answers with a file of the host; path is what stands in the URL after "file:".
 func localFile(path, from string) (*Response, error) {
-	path = strings.TrimPrefix(path, "//")
+	if rest, ok := strings.CutPrefix(path, "//"); ok {
+		name, _, _ := strings.Cut(rest, "/")
+		if name != "" && name != "localhost" {
+			return &Response{Status: -1, Msg: "Request failed: <urlopen error file not on local host>", URL: from}, nil
+		}
+		path = strings.TrimPrefix(rest, name)
+	}
 	if plain, err := url.PathUnescape(path); err == nil {
 		path = plain
 	}
