@@ -35,9 +35,21 @@ func oddFiles() [][2]string {
 		{"keys", keyOf(1) + " a@b\n# c\ncommand=\"x y\",no-pty " + keyOf(2) + "\n"}, {"keys.sha1", hexSum("one\ntwo\nthree\n") + "  plain.txt\n"},
 		{"deep/a/b/c/f.txt", "one\n"}, {"deep/z.txt", "two\n"}, {"deep/.hidden", "h\n"}, {"frag/10-a", "a\n"}, {"frag/20-b", "b"}, {"frag/.30-c", "c\n"}, {"frag/sub/x", "x\n"}, {"emptydir/", ""},
 		{"rodir/f", "one\n"}, {"sticky/f", "one\n"}, {"setgid/f", "one\n"}, {"home/mine", "one\n"}, {"to-file", "-> plain.txt"}, {"to-dir", "-> deep"}, {"dangling", "-> nowhere"}, {"loop", "-> loop"},
-		{"up", "-> deep/../plain.txt"}, {"deep/back", "-> .."}, {"hard", "= plain.txt"}, {"rodir/ 0555", ""}, {"sticky/ 1777", ""}, {"setgid/ 2755", ""}, {"bin.d/crontab 0755", "#!/bin/sh\nexit 0\n"},
+		{"up", "-> deep/../plain.txt"}, {"deep/back", "-> .."}, {"hard", "= plain.txt"}, {"rodir/ 0555", ""}, {"sticky/ 1777", ""}, {"setgid/ 2755", ""}, {"bin.d/crontab 0755", fakeCrontab},
+		{"long.txt", strings.Repeat("x", 70000) + "\none\n"}, {"tree/a/f", "one\n"}, {"tree/g", "two\n"}, {"tree/l", "-> a"}, {"tree/m", "-> g"},
+		{"tree/n", "-> nowhere"}, {"home/tab", "#Ansible: mine\n1 2 * * * true\n\n@daily x\n"},
 	}
 }
+
+// fakeCrontab keeps the crontab of whoever asks in HOME.
+const fakeCrontab = `#!/bin/sh
+while [ $# -gt 1 ] && [ "$1" = -u ]; do shift 2; done
+case $1 in
+-l) [ -e "$HOME/tab" ] || { echo no crontab >&2; exit 1; }; cat "$HOME/tab" ;;
+-r) rm "$HOME/tab" ;;
+*) cat "$1" >"$HOME/tab" ;;
+esac
+`
 
 func hexSum(text string) string {
 	sum := sha1.Sum([]byte(text))
@@ -85,8 +97,10 @@ func newArea(t *testing.T) *area {
 	script := `set -e
 pack="tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@1704164645"
 $pack -cf a.tar -C deep a z.txt; $pack -czf a.tar.gz -C frag 10-a 20-b sub; head -c 60 a.tar.gz >broken.tar.gz
+zip -q -X -r a.zip deep/a deep/z.txt 2>/dev/null || rm -f a.zip
 export GIT_AUTHOR_DATE='2024-01-01 00:00:00 +0000' GIT_COMMITTER_DATE='2024-01-01 00:00:00 +0000' HOME=/nonexistent
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+export GIT_TEMPLATE_DIR=
 git init -q -b main seed; cd seed; echo one >f; git add f; git commit -qm 1; git tag v1
 git checkout -qb side; echo two >g; git add g; git commit -qm 2; git checkout -q main
 echo three >f; git commit -qam 3; git tag -a -m x v2; cd ..
@@ -202,7 +216,11 @@ func (a *area) look(t *testing.T) map[string]string {
 			return nil
 		}
 		var st syscall.Stat_t
-		if err := syscall.Lstat(path, &st); err != nil {
+		switch err := syscall.Lstat(path, &st); {
+		case err == syscall.EACCES: // in a directory that may be read and not searched
+			found[a.empty(rel)] = "closed"
+			return nil
+		case err != nil:
 			return err
 		}
 		found[a.empty(rel)] = a.describe(path, d, &st)
@@ -241,8 +259,9 @@ func (a *area) describe(path string, d fs.DirEntry, st *syscall.Stat_t) string {
 	}
 	content, err := os.ReadFile(path)
 	if os.IsPermission(err) {
-		_ = os.Chmod(path, 0o600) // the copy is thrown away
+		_ = os.Chmod(path, 0o600)
 		content, err = os.ReadFile(path)
+		_ = syscall.Chmod(path, st.Mode&0o7777)
 	}
 	if err != nil {
 		return text + " " + err.Error()
@@ -250,7 +269,15 @@ func (a *area) describe(path string, d fs.DirEntry, st *syscall.Stat_t) string {
 	if strings.HasSuffix(path, ".gz") || strings.HasSuffix(path, ".zip") || strings.HasSuffix(path, ".tgz") {
 		return text + " packed"
 	}
-	return text + " " + strconv.Quote(a.empty(string(content)))
+	return text + " " + brief(strconv.Quote(a.empty(string(content))))
+}
+
+// brief is a text, or the ends and the sum of a long one.
+func brief(text string) string {
+	if len(text) < 2000 {
+		return text
+	}
+	return fmt.Sprintf("%s ... %s (%d bytes, sha1 %s)", text[:40], text[len(text)-40:], len(text), hexSum(text))
 }
 
 func own(id uint32, mine int) string {

@@ -36,10 +36,13 @@ var (
 	besideOnly  = flag.String("beside-modules", "", "the modules that -beside calls, separated by commas; all if empty")
 )
 
-// keptCalls is how many calls of a module are written down, and longestCall how long one may take.
+// keptCalls is how many drawn calls of a module are written down, keptOfTable about how many of its table, and
+// longestCall how long one may take.
 const (
 	keptCalls   = 12
+	keptOfTable = 30
 	longestCall = 5 * time.Second
+	longestKept = 6000 // bytes of a line
 )
 
 // besideCall is a call of a module, and what Ansible's module made of it.
@@ -48,7 +51,10 @@ type besideCall struct {
 	Args   json.RawMessage `json:"args"` // $AREA is the directory
 	Check  bool            `json:"check,omitempty"`
 	Diff   bool            `json:"diff,omitempty"`
+	Twice  bool            `json:"twice,omitempty"` // the same call was made before
 	Want   *made           `json:"want,omitempty"`
+
+	given map[string]any
 }
 
 // made is what a call made: its result, and the files that it changed.
@@ -57,9 +63,10 @@ type made struct {
 	Files  map[string]string `json:"files"`
 }
 
-// TestModulesAreAnsibles calls modules of hark with arguments drawn from their declarations, in a directory of odd
-// files, and compares results, files, modes and owners with those of ansible-core 2.14: of testdata/beside, or of the
-// installed one (-beside). testdata/beside/accepted.txt has the differences that are kept, with their reasons.
+// TestModulesAreAnsibles calls modules of hark with arguments from tables, and with some drawn from their declarations:
+// in a directory of odd files, once and twice, in check mode and with diffs. It compares results, files, modes and owners
+// with those of ansible-core 2.14: of testdata/beside, or of the installed one (-beside). testdata/beside/accepted.txt has
+// the differences that are kept, with their reasons.
 func TestModulesAreAnsibles(t *testing.T) {
 	b := &beside{area: newArea(t), registry: modules.NewRegistry(all.Modules()...), tmp: t.TempDir(), rules: acceptedRules(t)}
 	b.area.renew(t)
@@ -98,13 +105,13 @@ func (b *beside) live(t *testing.T, python *modtest.Python) {
 		if !ok {
 			t.Fatalf("there is no %s", name)
 		}
-		hash := fnv.New64()
-		hash.Write([]byte(name))
 		count := map[string]int{}
-		for i := range *besideCalls {
-			r := rand.New(rand.NewPCG(*besideSeed, hash.Sum64()+uint64(i)))
-			c := besideCall{Module: name, Check: r.IntN(6) == 0, Diff: r.IntN(4) == 0}
-			c.Args = b.text(t, d.draw(r, m))
+		laid := d.laid(m)
+		for i, c := range append(laid, d.draws(m, name)...) {
+			if *besideKeep && (d.here || !isKept(i, len(laid))) {
+				continue
+			}
+			c.Module, c.Args = name, b.text(t, c.given)
 			c.Want = b.theirs(t, python, inPython, c)
 			if c.Want == nil {
 				count["not there"]++
@@ -113,7 +120,7 @@ func (b *beside) live(t *testing.T, python *modtest.Python) {
 			what := "equal"
 			t.Run(fmt.Sprintf("%s/%d", d.name, i), func(t *testing.T) { what = b.compare(t, c) })
 			count[what]++
-			if what != "differs" && !d.here && i < keptCalls {
+			if what != "differs" && !d.here && isKept(i, len(laid)) && b.isShort(t, c) {
 				kept = append(kept, c)
 			}
 		}
@@ -126,6 +133,35 @@ func (b *beside) live(t *testing.T, python *modtest.Python) {
 	if *besideKeep {
 		writeCalls(t, kept)
 	}
+}
+
+// isShort reports whether a call can be kept: its answer is no page of text.
+func (b *beside) isShort(t *testing.T, c besideCall) bool {
+	t.Helper()
+	text, err := json.Marshal(c)
+	return err == nil && len(text) < longestKept
+}
+
+// isKept reports whether a call is written down: some of the table's, and the first of those that are drawn.
+func isKept(i, laid int) bool {
+	if i >= laid {
+		return i-laid < keptCalls
+	}
+	return i%(1+laid/keptOfTable) == 0
+}
+
+// draws are calls with arguments that chance gives.
+func (d drawn) draws(m *modules.Module, name string) []besideCall {
+	hash := fnv.New64()
+	hash.Write([]byte(name))
+	var all []besideCall
+	for i := range *besideCalls {
+		r := rand.New(rand.NewPCG(*besideSeed, hash.Sum64()+uint64(i)))
+		c := besideCall{Check: r.IntN(6) == 0, Diff: r.IntN(4) == 0}
+		c.given = d.draw(r, m)
+		all = append(all, c)
+	}
+	return all
 }
 
 // text writes arguments as JSON.
@@ -179,7 +215,13 @@ func (b *beside) theirs(t *testing.T, python *modtest.Python, name string, c bes
 	given, _ := json.Marshal(more)
 	args := strings.TrimSuffix(string(given), "}") + ", " + strings.TrimPrefix(b.filled(c), "{")
 	args = strings.ReplaceAll(args, ", }", "}")
-	printed := python.Call(t, modtest.PythonCall{Module: name, Args: json.RawMessage(args), Env: b.environ(), Dir: b.area.dir, Seconds: int(longestCall.Seconds())})
+	call := modtest.PythonCall{
+		Module: name, Args: json.RawMessage(args), Env: b.environ(), Dir: b.area.dir, Seconds: int(longestCall.Seconds()),
+	}
+	printed := python.Call(t, call)
+	if c.Twice {
+		printed = python.Call(t, call)
+	}
 	if strings.HasPrefix(printed, `{"no_module"`) {
 		return nil
 	}
@@ -195,6 +237,15 @@ func (b *beside) ours(t *testing.T, c besideCall) *made {
 	t.Helper()
 	b.area.renew(t)
 	t.Chdir(b.area.dir)
+	if c.Twice {
+		b.once(t, c)
+	}
+	return b.once(t, c)
+}
+
+// once makes a call in the area as it is.
+func (b *beside) once(t *testing.T, c besideCall) *made {
+	t.Helper()
 	m, ok := b.registry.Get(c.Module)
 	if !ok {
 		t.Fatalf("there is no %s", c.Module)
@@ -283,10 +334,13 @@ func merge(a, b map[string]string) map[string]string {
 
 // withoutChance names the random part of a temporary name.
 func (m *made) withoutChance(c besideCall) *made {
-	path, ok := m.Result["path"].(string)
 	if !strings.HasSuffix(c.Module, ".tempfile") {
 		return m
 	}
+	if msg, ok := m.Result["msg"].(string); ok {
+		m.Result["msg"] = regexp.MustCompile(`/(ansible\.|pre-)[a-z0-9_]{8}`).ReplaceAllString(msg, "/${1}RANDOM")
+	}
+	path, ok := m.Result["path"].(string)
 	if msg, failed := m.Result["msg"].(string); failed && !ok {
 		m.Result["msg"] = regexp.MustCompile(`[a-z0-9_]{8}(\W*)$`).ReplaceAllString(msg, "RANDOM$1")
 		return m
@@ -295,7 +349,8 @@ func (m *made) withoutChance(c besideCall) *made {
 	if err != nil {
 		return m
 	}
-	for _, part := range regexp.MustCompile(`[a-z0-9_]{8}`).FindAllString(filepath.Base(path), -1) {
+	base := strings.TrimPrefix(strings.TrimPrefix(filepath.Base(path), "ansible."), "pre-")
+	for _, part := range regexp.MustCompile(`[a-z0-9_]{8}`).FindAllString(base, -1) {
 		text = bytes.ReplaceAll(text, []byte(part), []byte("RANDOM"))
 	}
 	out := &made{}
@@ -345,7 +400,15 @@ func plainResult(key string, v any) any {
 			return ownID("gid", int(v))
 		}
 	case string:
-		return ownName(key, temporaryNames().ReplaceAllString(v, "$$TMP"))
+		if head, rest, ok := strings.Cut(v, "\nCommand "); ok { // a set in Python: in any order
+			parts := strings.Split(rest, "\nCommand ")
+			for i, part := range parts {
+				parts[i] = strings.TrimSpace(part)
+			}
+			slices.Sort(parts)
+			v = head + "\n" + strings.Join(parts, "\n")
+		}
+		return brief(ownName(key, temporaryNames().ReplaceAllString(v, "$$TMP")))
 	}
 	return v
 }
@@ -368,7 +431,7 @@ func ownName(key, name string) string {
 }
 
 var temporaryNames = func() func() *regexp.Regexp {
-	re := regexp.MustCompile(`[^ '"]*(\.ansible_tmp|ansible-moduletmp-|\.hark-|/hark-|/tmp/tmp)[^ '"]*|\(_ssl\.c:\d+\)| Valid booleans include: .*`)
+	re := regexp.MustCompile(`[^ '"]*(\.ansible_tmp|ansible-moduletmp-|\.hark-|/hark-|/tmp/tmp|/tmp/crontab|/missing/tmp)[^ '"]*|\(_ssl\.c:\d+\)|\((ansible\.(legacy|builtin)\.\w+|basic\.py)\)| Valid booleans include: .*`)
 	return func() *regexp.Regexp { return re }
 }()
 
@@ -390,18 +453,33 @@ func (b *beside) compare(t *testing.T, c besideCall) string {
 	}
 	var left []string
 	for _, l := range lines {
-		if !slices.ContainsFunc(b.rules, func(r rule) bool { return r.fits(c, l) }) {
+		accepted, whole := b.accepts(c, l)
+		if whole {
+			left = nil
+			break
+		}
+		if !accepted {
 			left = append(left, l)
 		}
 	}
 	switch {
 	case len(left) > 0:
-		t.Errorf("%s %s check=%v diff=%v\n\t%s", c.Module, c.Args, c.Check, c.Diff, strings.Join(left, "\n\t"))
+		t.Errorf("%s %s check=%v diff=%v twice=%v\n\t%s", c.Module, c.Args, c.Check, c.Diff, c.Twice, strings.Join(left, "\n\t"))
 		return "differs"
 	case len(lines) > 0:
 		return "accepted"
 	}
 	return "equal"
+}
+
+// accepts reports whether a difference is kept, and whether with it all of the call's.
+func (b *beside) accepts(c besideCall, line string) (accepted, whole bool) {
+	for _, r := range b.rules {
+		if r.fits(c, line) {
+			accepted, whole = true, whole || r.whole
+		}
+	}
+	return accepted, whole
 }
 
 // differing says what differs in results, a line each.
@@ -433,17 +511,19 @@ func differingFiles(want, got map[string]string) []string {
 	return out
 }
 
-// rule accepts differences of a module that an expression fits.
+// rule accepts differences of a module that an expression fits; a whole one with them all others of the call.
 type rule struct {
 	module string
 	line   *regexp.Regexp
+	whole  bool
 }
 
 func (r rule) fits(c besideCall, line string) bool {
 	return (r.module == "*" || strings.HasSuffix(c.Module, "."+r.module)) && r.line.MatchString(line)
 }
 
-// acceptedRules reads accepted.txt: module | expression for a difference | reason.
+// acceptedRules reads accepted.txt: module | expression for a difference | reason. A module that ends with ! makes the
+// rule a whole one.
 func acceptedRules(t *testing.T) []rule {
 	t.Helper()
 	text, err := os.ReadFile("testdata/beside/accepted.txt")
@@ -464,7 +544,8 @@ func acceptedRules(t *testing.T) []rule {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, rule{parts[0], re})
+		module, whole := strings.CutSuffix(parts[0], "!")
+		all = append(all, rule{module, re, whole})
 	}
 	return all
 }

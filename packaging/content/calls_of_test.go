@@ -80,7 +80,7 @@ func drawnModules() []drawn {
 			pools: map[string][]any{"name": {"h1", "h2", "[h3]:22", "h1,h2", "nope", "H1"}, "key": {hostLine("h1", 1), hostLine("h1", 3), hostLine("h2", 2), "garbage", "# c", hostLine("nope", 4), "@revoked " + hostLine("h1", 1)}}},
 		{name: "cron", always: map[string][]any{"cron_file": under("crontab", "crontab", "empty", "newcron", "deep", "plain.txt", "nonl")}, pools: map[string][]any{"name": {"job", "other job", "PATH", "x\ny", "*"}, "user": {"root", "nosuch"},
 			"job": {"true", "echo %a", "a\nb", "false"}, "minute": {"0", "*/5", "99", 7}, "hour": {"1", "@x"}, "day": {"1,2"}, "month": {"jan"}, "weekday": {"mon"}, "insertafter": {"PATH", "X"}, "insertbefore": {"PATH", "X"}}},
-		{name: "yum_repository", always: map[string][]any{"reposdir": under("repos", "repos", "repos", "missing", "plain.txt", "emptydir")}, pools: map[string][]any{"name": {"base", "a b", "x/y", "new"}, "file": {"base", "other", "broken"}}, never: "params async"},
+		{name: "yum_repository", always: map[string][]any{"reposdir": under("repos", "repos", "repos", "missing", "plain.txt", "emptydir")}, pools: map[string][]any{"password": {"sesame"}, "name": {"base", "a b", "x/y", "new"}, "file": {"base", "other", "broken"}}, never: "params async"},
 		{name: "unarchive", here: true, always: map[string][]any{"src": under("a.tar", "a.tar", "a.tar.gz", "broken.tar.gz", "plain.txt", "missing", "empty", "deep"), "remote_src": {true}},
 			pools: map[string][]any{"exclude": {[]any{"a/b"}, []any{"z.txt", "10-a"}, "nope", []any{"*.txt"}}, "include": {[]any{"z.txt"}, []any{"10-a"}, []any{"nope"}}, "extra_opts": {[]any{"--strip-components=1"}, []any{"--no-such"}},
 				"dest": append(odd(), under("emptydir", "emptydir", "deep", "frag")...)}, never: "copy creates decrypt validate_certs io_buffer_size"},
@@ -169,32 +169,49 @@ func pick(r *rand.Rand, from []any) any { return from[r.IntN(len(from))] }
 
 // one gives a value for an argument.
 func (d drawn) one(r *rand.Rand, p modules.Param) any {
+	values := d.values(p)
+	if _, ok := d.pools[p.Name]; !ok && len(p.Choices) > 0 && r.IntN(30) > 0 {
+		values = values[:len(values)-1]
+	}
+	return pick(r, values)
+}
+
+// values are those that an argument may have: of its pool, its choices and one that is none, or those of its type.
+func (d drawn) values(p modules.Param) []any {
 	pool, ok := d.pools[p.Name]
+	always, isAlways := d.always[p.Name]
 	switch {
+	case isAlways: // whatever else would lead out of the area
+		return always
 	case ok && len(pool) > 0:
-		return pick(r, pool)
-	case len(p.Choices) > 0 && r.IntN(30) > 0:
-		return p.Choices[r.IntN(len(p.Choices))]
+		return pool
 	case len(p.Choices) > 0:
-		return "nochoice"
+		var all []any
+		for _, c := range p.Choices {
+			all = append(all, c)
+		}
+		return append(all, "nochoice")
 	}
 	switch p.Name {
 	case "mode", "directory_mode":
-		return pick(r, []any{"0644", "0600", "u+x", "a=rX", "u=rwX,go-w", "644", "1777", "bad", "u+q", "+t", "g+s", "-r", "u=g", "preserve", 384, "", "0", "u=rw,g=r,o="})
+		return []any{
+			"0644", "0600", "u+x", "a=rX", "u=rwX,go-w", "644", "1777", "bad", "u+q", "+t", "g+s", "-r", "u=g", "preserve", 384, "", "0",
+			"u=rw,g=r,o=", "02755", "u=rwx,g=u,o=g", "a+X,a-x", "0o644", "0644 ", -1, 0o1777, "99999", "u+s,g-w,+X", "=", "u=",
+		}
 	case "owner", "group":
-		return pick(r, []any{"0", "root", "nosuch", 0, "54242", 54243})
+		return []any{"0", "root", "nosuch", 0, "54242", 54243}
 	}
 	switch p.Type {
 	case "bool":
-		return pick(r, []any{true, true, false, "yes", "no", "on", 1, 0, "0", "maybe"})
+		return []any{true, false, "yes", "no", "on", 1, 0, "0", "maybe"}
 	case "int":
-		return pick(r, []any{0, 1, 2, "3", -1, "x"})
+		return []any{0, 1, 2, "3", -1, "x"}
 	case "path":
-		return pick(r, odd())
+		return odd()
 	case "list":
-		return pick(r, []any{[]any{}, []any{"a"}, []any{"a", "b c"}, "a,b"})
+		return []any{[]any{}, []any{"a"}, []any{"a", "b c"}, "a,b"}
 	case "dict":
-		return pick(r, []any{map[string]any{}, map[string]any{"a": "b"}, "a=b", "x"})
+		return []any{map[string]any{}, map[string]any{"a": "b"}, "a=b", "x"}
 	}
-	return pick(r, []any{"x", "1", "a b", "", "%(x)s", "100%", 5, true})
+	return []any{"x", "1", "a b", "", "%(x)s", "100%", 5, true}
 }

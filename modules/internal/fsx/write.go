@@ -56,7 +56,8 @@ func Stage(dest string, unsafe bool) (*Staged, error) {
 		return nil, why
 	}
 	if errors.Is(err, syscall.ENOENT) { // no unsafe write helps; Ansible's rename fails
-		return nil, failure("Could not replace file: %s to %s: %s", temp, dest, oserr.Bytes(err, temp)+" -> "+value.ReprBytes(dest))
+		return nil, failure("Could not replace file: %s to %s: %s -> %s", temp, dest, oserr.Bytes(err, temp),
+			value.ReprBytes(dest))
 	}
 	f, err = hostfs.CreateTemp("", "hark-*")
 	if err != nil {
