@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -109,8 +110,35 @@ func (r *fragmentRules) join(names []string, read func(name string) (string, err
 
 // unescape reads the escapes of a text as Python's do.
 func unescape(s string) string {
-	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r", `\'`, "'", `\"`, `"`, `\a`, "\a", `\b`, "\b",
-		`\f`, "\f", `\v`, "\v").Replace(s)
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		char, used := escaped(s[i+1:])
+		b.WriteString(char)
+		i += used
+	}
+	return b.String()
+}
+
+// escaped reads what stands behind a backslash, and says how many bytes that is.
+func escaped(s string) (char string, used int) {
+	if at := strings.IndexByte(`\'"abfnrtv`, s[0]); at >= 0 {
+		return "\\'\"\a\b\f\n\r\t\v"[at : at+1], 1
+	}
+	if s[0] == 'x' && len(s) > 2 {
+		if n, err := strconv.ParseUint(s[1:3], 16, 8); err == nil {
+			return string([]byte{byte(n)}), 3
+		}
+	}
+	for n := min(3, len(s)); n > 0; n-- {
+		if c, err := strconv.ParseUint(s[:n], 8, 16); err == nil {
+			return string([]byte{byte(c)}), n
+		}
+	}
+	return `\` + s[:1], 1
 }
 
 // resolveAssemble puts fragments of the controller together.

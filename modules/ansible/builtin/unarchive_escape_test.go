@@ -115,3 +115,14 @@ func escapingZip(t *testing.T, outside string) []byte {
 	}
 	return b.Bytes()
 }
+
+// The expectations are those of Python's codecs.escape_decode.
+func TestDelimitersAreUnescapedAsPythonDoes(t *testing.T) {
+	for text, want := range map[string]string{
+		`\n`: "\n", `\t\x41`: "\tA", `\101\60`: "A0", `\1018`: "A8", `\\n`: `\n`, `\q`: `\q`, `a\`: `a\`, `\'\"`: `'"`, `é\xff`: "é\xff",
+	} {
+		if got := unescape(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
