@@ -101,7 +101,7 @@ func (f *remoteOutput) ended() {
 		u.share(facts)
 		u.end()
 	case f.p.recording != nil && f.p.drive == nil:
-		f.p.sendAlone()
+		f.sendAlone()
 	}
 }
 
@@ -109,7 +109,8 @@ func (f *remoteOutput) ended() {
 const reachLimit = time.Second
 
 // sendAlone sends the record of a run that needed no broker. If that fails it goes with the next run.
-func (p *run) sendAlone() {
+func (f *remoteOutput) sendAlone() {
+	p := f.p
 	if unsent, err := ledger.Unsent(p.fleet.Home); err != nil || !slices.Contains(unsent, p.id) {
 		return
 	}
