@@ -273,7 +273,7 @@ func (p runEnd) notification(status record.Status, err error) notify.Data {
 	line := p.name
 	if p.recording != nil {
 		head := p.recording.head
-		line, d.Commit, d.Of, d.By = strings.Join(head.Line, " "), head.Commit, head.Hosts, head.Name+"@"+head.From
+		line, d.Commit, d.Of, d.By = strings.Join(head.Line, " "), head.Commit, head.Hosts, head.From
 		d.Key = "run/" + head.Dir + "/" + line
 		if e, err := p.recording.store.Find(context.Background(), p.id); err == nil && e.Foot != nil {
 			d.Hosts = slices.Concat(e.Foot.Names(record.StateFailed), e.Foot.Names(record.StateUnreachable))

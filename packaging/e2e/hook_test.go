@@ -23,8 +23,8 @@ type told struct {
 type toldEvent struct {
 	Type string
 	Data struct {
-		What, Text, Link, Duty string
-		Hosts                  []string
+		What, Text, Link, Duty, By string
+		Hosts                      []string
 	}
 }
 

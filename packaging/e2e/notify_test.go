@@ -147,7 +147,8 @@ func TestARunTellsHowItEndsWhenThatChanges(t *testing.T) {
 	if got := hook.types(); got != "hark.run.failed hark.run.fixed" {
 		t.Fatal(got)
 	}
-	if d := hook.events[0].Data; !strings.Contains(d.Text, "localhost") || !strings.Contains(d.Text, "hark play") {
+	if d := hook.events[0].Data; !strings.Contains(d.Text, "localhost") || !strings.Contains(d.Text, "hark play") ||
+		strings.Count(d.By, "@") != 1 {
 		t.Errorf("%+v", d)
 	}
 }
