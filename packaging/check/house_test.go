@@ -16,8 +16,9 @@ import (
 const (
 	// mostMethods is how many methods a type may have.
 	mostMethods = 40
-	// deepestImport is how many packages of ours the longest chain of imports may have.
-	deepestImport = 11
+	// deepestImport is how many packages of ours the longest chain of imports may have. It ends in the texts of errors
+	// of the operating system, which quote paths as Python does.
+	deepestImport = 12
 )
 
 // cut are the packages, with all below them, whose types were cut into parts, and how many methods a type of theirs
