@@ -2,11 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 )
 
@@ -30,7 +32,7 @@ func TestAgentSaysWhyItIsNotLetIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused := errors.New("nats: Authorization Violation")
+	refused := fmt.Errorf("cannot connect: %w", nats.ErrAuthorization)
 	for _, c := range []struct {
 		err   error
 		later time.Duration
