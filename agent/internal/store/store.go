@@ -34,6 +34,8 @@ import (
 type Store struct {
 	dir  string
 	lock *os.File
+	// locked is the file that Open has locked. It stays what it is when HandOver takes another lock.
+	locked os.FileInfo
 	// handedOver is what HandOver has written, without its suffix, "" if it was not called.
 	handedOver string
 	// Journal holds the messages that the agent has had.
@@ -82,7 +84,12 @@ func (s *Store) take() error {
 		}
 		return fmt.Errorf("cannot lock the state directory %s: %v", s.dir, err)
 	}
-	s.lock = f
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("cannot look at the state directory: %w", err)
+	}
+	s.lock, s.locked = f, info
 	return nil
 }
 

@@ -32,3 +32,18 @@ func TestStateDirectoryThatIsGoneIsToldOf(t *testing.T) {
 		t.Error("a directory that another agent has made in its place is taken for its own")
 	}
 }
+
+// A process that has handed over plays its runs on. Its directory is where it was.
+func TestHandingOverIsNoTrouble(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.HandOver("life", []string{"r1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Trouble(); err != nil && !strings.Contains(err.Error(), "is full") { // as the disk of the test may be
+		t.Error(err)
+	}
+}

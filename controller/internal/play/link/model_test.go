@@ -169,10 +169,6 @@ func (m *model) Find(_ context.Context, name string) (roster.Agent, error) {
 func (m *model) boot(h *modelHost) {
 	var id *wire.Identity
 	state, err := agent.OpenState(h.dir)
-	for tries := 0; err != nil && tries < 100; tries++ { // the kernel may still be at it to unlock a file that was closed
-		time.Sleep(time.Millisecond)
-		state, err = agent.OpenState(h.dir)
-	}
 	if err == nil {
 		id, err = state.Identity()
 	}
