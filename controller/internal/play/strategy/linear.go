@@ -182,6 +182,9 @@ func (m *linear) adopt(r *round, blank bool) {
 // since it marks hosts as failed in both places.
 func (m *linear) shareFailure(r *round) {
 	others := without(m.barrier.liveHosts(), r.once)
+	for _, h := range r.adopters { // they fail in the step at which they stand
+		m.barrier.by[h].last = ""
+	}
 	at := m.strand(others)
 	elsewhere := Decision{Kind: Fail}
 	for i, h := range others {
