@@ -46,7 +46,7 @@ type keeping struct {
 	poll    time.Duration
 	// unsigned: what the project requires is fetched although only signed tags are played.
 	unsigned bool
-	health   string // where it answers whether it works, "" for nowhere
+	health   string // HOST:PORT that serves GET /healthz, "" to serve none
 
 	log zerolog.Logger
 

@@ -27,7 +27,8 @@ import (
 // requirementsWord makes this program the process that fetches what a keeper's project requires.
 const requirementsWord = "keeper-requirements"
 
-// requiredDir is where that lies in the copy of a commit. sumFile says of which requirements it is.
+// requiredDir is where roles and collections lie in the copy of a commit. sumFile has the digest of the requirement
+// files that named them.
 const (
 	requiredDir = ".hark-requirements"
 	sumFile     = "sum"

@@ -63,10 +63,10 @@ type made struct {
 	Files  map[string]string `json:"files"`
 }
 
-// TestModulesAreAnsibles calls modules of hark with arguments from tables, and with some drawn from their declarations:
-// in a directory of odd files, once and twice, in check mode and with diffs. It compares results, files, modes and owners
-// with those of ansible-core 2.14: of testdata/beside, or of the installed one (-beside). testdata/beside/accepted.txt has
-// the differences that are kept, with their reasons.
+// TestModulesAreAnsibles calls modules of hark in a directory of odd files: once and twice, in check mode and with
+// diffs. The arguments come from tables, and some are drawn from the modules' declarations. It compares results, files,
+// modes and owners with those of ansible-core 2.14, which are in testdata/beside. With -beside it asks the installed
+// one. testdata/beside/accepted.txt has the differences that are kept, with their reasons.
 func TestModulesAreAnsibles(t *testing.T) {
 	b := &beside{area: newArea(t), registry: modules.NewRegistry(all.Modules()...), tmp: t.TempDir(), rules: acceptedRules(t)}
 	t.Setenv("TMPDIR", b.tmp) // for backups that modules leave

@@ -218,7 +218,7 @@ func (r *reading) tryPlugins(ctx context.Context, path string) (failures []strin
 	return failures, false, nil
 }
 
-// failure returns what is said of a plug-in that cannot parse a source.
+// failure returns the warning about a plug-in that cannot parse a source.
 func (r *reading) failure(plugin, path, text string) string {
 	if !r.o.Templates.Has(dialect.PlaybookWords) {
 		return "\n* Failed to parse " + path + " with " + plugin + " plugin: " + text

@@ -146,8 +146,9 @@ func wait(t *testing.T, c <-chan struct{}) {
 }
 
 func TestForbiddenSubscriptionFailsTheFlush(t *testing.T) {
-	s := natstest.Start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
-		Subscribe: &server.SubjectPermission{Allow: []string{"ok", "_I.a.>"}}}}}})
+	s := natstest.Start(t, &server.Options{Users: []*server.User{{
+		Username: "u", Password: "p", Permissions: &server.Permissions{
+			Subscribe: &server.SubjectPermission{Allow: []string{"ok", "_I.a.>"}}}}}})
 	url := "nats://u:p@" + s.Addr().String()
 	a := dial(t, nats.Config{URL: url, ID: "a"})
 	if _, err := a.Subscribe("ok", func(wire.Msg) {}); err != nil {
@@ -170,8 +171,9 @@ func TestForbiddenSubscriptionFailsTheFlush(t *testing.T) {
 // TestEachFlushTellsOfItsOwnDenials: the connection knows of a denial before its handler of errors does, which may be
 // some behind.
 func TestEachFlushTellsOfItsOwnDenials(t *testing.T) {
-	s := natstest.Start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
-		Publish: &server.SubjectPermission{Allow: []string{"ok"}}}}}})
+	s := natstest.Start(t, &server.Options{Users: []*server.User{{
+		Username: "u", Password: "p", Permissions: &server.Permissions{
+			Publish: &server.SubjectPermission{Allow: []string{"ok"}}}}}})
 	log := make(slowLog)
 	a := dial(t, nats.Config{URL: "nats://u:p@" + s.Addr().String(), ID: "a",
 		Logger: zerolog.New(log).Level(zerolog.WarnLevel)})
@@ -200,8 +202,9 @@ func (l slowLog) Write(line []byte) (int, error) {
 
 // TestForbiddenRequestFailsAtOnce: who waits for its reply is told, and nobody else.
 func TestForbiddenRequestFailsAtOnce(t *testing.T) {
-	s := natstest.Start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
-		Publish: &server.SubjectPermission{Allow: []string{"ok"}}}}}})
+	s := natstest.Start(t, &server.Options{Users: []*server.User{{
+		Username: "u", Password: "p", Permissions: &server.Permissions{
+			Publish: &server.SubjectPermission{Allow: []string{"ok"}}}}}})
 	a := dial(t, nats.Config{URL: "nats://u:p@" + s.Addr().String(), ID: "a"})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"hark/controller/internal/fleet/roster"
 )
 
-// TestAFaultAtAnyMessageOfAPlay makes trouble at each message between a host and the controller: as it is sent, taken or
-// answered. Nothing is ever done twice or reported falsely, and a restart costs the play nothing.
+// TestAFaultAtAnyMessageOfAPlay makes trouble at each message between a host and the controller: when it is sent,
+// taken or answered. No step is done twice, no report is false, and a restart costs the play nothing.
 func TestAFaultAtAnyMessageOfAPlay(t *testing.T) {
 	for name, f := range map[string]struct {
 		trouble func(*model, *modelHost)
@@ -47,8 +47,8 @@ func TestAFaultAtAnyMessageOfAPlay(t *testing.T) {
 
 func whole(text []byte) []byte { return text }
 
-// playWithFault plays, and makes trouble on the first host beside its message at. It returns how many messages that host
-// had.
+// playWithFault plays, and makes trouble on the first host at its message number at. It returns how many messages
+// that host had.
 func playWithFault(t *testing.T, at int, gated, costs bool, trouble func(*model, *modelHost)) int64 {
 	m := newCalmModel(t)
 	defer m.close()

@@ -206,7 +206,7 @@ func (m *linear) fail(hosts []string) {
 	m.say(Decision{Kind: Fail, Hosts: hosts, At: at})
 }
 
-// strand records in the blocks of which steps hosts are failed from outside, and returns the steps.
+// strand fails hosts from outside. It returns a step for each host: the host fails in the blocks around that step.
 func (m *linear) strand(hosts []string) []plan.ID {
 	var places []plan.ID
 	for _, h := range hosts {
